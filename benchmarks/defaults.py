@@ -40,7 +40,7 @@ AT_MOST = (0.6, 0.9)  # of lambdarank's time, on queries as in MSLR and on short
 WITHOUT_CUTOFF = ("map", "ndcg", "auc")
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
-    ", damping": {"damping": 0.01},
+    ", damping": {"damping": 0.01, "damped": 1.0},
     ", noise": {"noise": 1.0},
 }
 CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")

@@ -8,11 +8,11 @@ SET is named as in `ranking_sets.folds_by_name`.  Every objective is trained wit
 each framework's own objectives, with trees of 4, 16 and 64 leaves; the n-th draw has the n-th fold
 and seed.  The value of a training is the highest mean of `WINDOW` consecutive evaluations on
 validation queries by the objective's metric, and that of a share on a set the mean over draws and
-trees.
+trees.  Sets are weighted as in `defaults.py`, known items like generated ones.
 
-The rule: the share with the highest mean over sets and frameworks, or a cheaper one that is within
-one standard error over sets of it; or one share for all objectives, if it is nowhere further behind
-the best than one error and `ONE_RULE`.
+The rule: the share with the highest mean over sets and frameworks, or no damping, which is cheaper,
+if that is within one standard error over sets of it; or one share for all objectives, if it is
+nowhere further behind the best than one error and `ONE_RULE`.
 
 ``fit`` writes each finished training to the folder --kept, from which the same command continues;
 ``choose`` makes the tables of validation values, and ``test`` those of test queries, where leaves
@@ -27,7 +27,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -38,7 +38,7 @@ import numpy as np
 from defaults import TRAINERS, best_window
 from differences import FRAMEWORKS
 from numpy.typing import ArrayLike
-from ranking_sets import LABEL_NOISE, folds_by_name, generated, set_name
+from ranking_sets import KNOWN_ITEMS, LABEL_NOISE, folds_by_name, generated, set_name
 from rich.progress import track
 from tables import keep
 
@@ -65,7 +65,7 @@ TREES = {
 }
 QUERIES = (300, 300, 2000)  # of generated sets
 ONE_RULE = 0.001
-CHOSEN = dict.fromkeys(METRICS, "none")  # by `choose`; the test queries are read for these alone
+CHOSEN = dict.fromkeys(METRICS, "half")  # by `choose`; test queries are read for these alone
 
 
 @dataclass(unsafe_hash=True)
@@ -146,6 +146,7 @@ def fit(key: Key) -> dict[str, Any]:
         "valid": {metric: best_window(curve) for metric, curve in curves.items()},
         "rounds": {str(metric): one.rounds for metric, one in fitted.items()},
         "test": tested,
+        "queries": fold.valid.n_queries,
         "seconds": time.process_time() - start,
     }
 
@@ -205,33 +206,65 @@ def gain(values: Values, name: str, base: str, framework: str, on: str) -> float
     return float(np.mean([of[0][key] - of[1][key] for key in both])) if both else np.nan
 
 
-def gains(values: Values, name: str, base: str, sets: list[str]) -> Floats:
+Weights = dict[str, float]  # by set
+
+
+def gains(values: Values, name: str, base: str, sets: Iterable[str]) -> Floats:
     """The mean of both frameworks on each set."""
     return np.array(
         [np.mean([gain(values, name, base, one, on) for one in TRAINERS]) for on in sets]
     )
 
 
-def mean_and_error(each: Floats) -> tuple[float, float]:
-    each = each[~np.isnan(each)]
-    return float(each.mean()), float(each.std(ddof=1) / each.size**0.5)
+def weights_of(fits: list[dict[str, Any]]) -> dict[str, float]:
+    """The root of the number of validation queries of each set; half of it for made-up ones."""
+    queries = {(one["key"][0], one["key"][4]): one["queries"] for one in fits}
+    return {
+        name: sum(n for (on, _), n in queries.items() if on == name) ** 0.5
+        / (2 if name in LABEL_NOISE or name.endswith(KNOWN_ITEMS) else 1)
+        for name, _ in queries
+    }
 
 
-def is_level(values: Values, name: str, best: str, sets: list[str], slack: float = 0.0) -> bool:
+def mean_and_error(each: Floats, sets: Weights) -> tuple[float, float]:
+    """The weighted mean over the sets that have a value, and its standard error."""
+    known = ~np.isnan(each)
+    each, weights = each[known], np.array(list(sets.values()))[known]
+    n, weights = each.size, weights / weights.sum()
+    mean = float(weights @ each)
+    return mean, float(np.sqrt((weights**2 * (each - mean) ** 2).sum() * n / (n - 1)))
+
+
+def str_of(mean: float, error: float) -> str:
+    return f"{mean:+.4f} ± {error:.4f}"
+
+
+def is_level(values: Values, name: str, best: str, sets: Weights, slack: float = 0.0) -> bool:
     if name == best:
         return True
-    mean, error = mean_and_error(gains(values, name, best, sets))
+    mean, error = mean_and_error(gains(values, name, best, sets), sets)
     return mean >= -error - slack
 
 
-def choice(values: Values, sets: list[str]) -> tuple[str, str]:
+def candidates(values: Values, sets: Weights) -> list[str]:
+    """The shares that were trained on every set; others are shown only."""
+    return [
+        name
+        for name in SHARES
+        if name in values and not np.isnan(gains(values, name, "none", sets)).any()
+    ]
+
+
+def choice(values: Values, sets: Weights) -> tuple[str, str]:
     """The best share, and the one that the rule takes: none, if it is level with the best."""
-    shares = [name for name in SHARES if name in values]
-    best = max(shares, key=lambda name: mean_and_error(gains(values, name, "none", sets))[0])
+    best = max(
+        candidates(values, sets),
+        key=lambda name: mean_and_error(gains(values, name, "none", sets), sets)[0],
+    )
     return best, "none" if is_level(values, "none", best, sets) else best
 
 
-def table_of(metric: str, values: Values, sets: list[str]) -> Table:
+def table_of(metric: str, values: Values, sets: Weights) -> Table:
     best, rule = choice(values, sets)
     rows = []
     own = {name: framework for framework, names in OWN.items() for name in names}
@@ -242,14 +275,14 @@ def table_of(metric: str, values: Values, sets: list[str]) -> Table:
             one: np.array([gain(values, name, "none", one, on) for on in sets]) for one in where
         }
         both = np.mean(list(each.values()), axis=0)
-        cells = [f"{mean:+.4f} ± {error:.4f}" for mean, error in map(mean_and_error, each.values())]
+        cells = [str_of(*mean_and_error(gain, sets)) for gain in each.values()]
         if name in own:
             cells.insert(list(TRAINERS).index(own[name]), "")
             cells[1 - list(TRAINERS).index(own[name])] = ""
-        mean, error = mean_and_error(both)
         rows.append([
             name + (f" ({', '.join(marks)})" if marks else ""),
-            *(f"{value:+.4f}" for value in both), *cells, f"{mean:+.4f} ± {error:.4f}",
+            *("" if np.isnan(value) else f"{value:+.4f}" for value in both), *cells,
+            str_of(*mean_and_error(both, sets)),
         ])  # fmt: skip
     foot = (
         f"validation {metric} less that of no damping, mean over draws, trees and frameworks; "
@@ -258,19 +291,20 @@ def table_of(metric: str, values: Values, sets: list[str]) -> Table:
     return Table(["share damped", *sets, "LightGBM", "XGBoost", "mean"], rows, [foot])
 
 
-def one_rule(by_metric: dict[str, Values], sets: list[str]) -> list[str]:
+def one_rule(by_metric: dict[str, Values], sets: Weights) -> list[str]:
     """The shares that are nowhere behind the best by more than an error and `ONE_RULE`."""
     return [
         name
         for name in SHARES
         if all(
-            name in values and is_level(values, name, choice(values, sets)[0], sets, ONE_RULE)
+            name in candidates(values, sets)
+            and is_level(values, name, choice(values, sets)[0], sets, ONE_RULE)
             for values in by_metric.values()
         )
     ]
 
 
-def tested(fits: list[dict[str, Any]], metric: str, chosen: str, sets: list[str]) -> Table:
+def tested(fits: list[dict[str, Any]], metric: str, chosen: str, sets: Weights) -> Table:
     """Test values of a share less those of the best of the framework's own objectives.
 
     That is the one with the best validation values on the set.  Leaves are chosen by validation.
@@ -295,10 +329,10 @@ def tested(fits: list[dict[str, Any]], metric: str, chosen: str, sets: list[str]
             each = each[~np.isnan(each)]
             error = each.std(ddof=1) / each.size**0.5
             mark = "*" if abs(each.mean()) > 1.96 * error else ""
-            cells.append(f"{each.mean():+.4f} ± {error:.4f}{mark} ({own})")
+            cells.append(f"{str_of(each.mean(), error)}{mark} ({own})")
             means.append(each.mean())
-        mean, error = mean_and_error(np.array(means))
-        rows.append([FRAMEWORKS[framework], *cells, f"{mean:+.4f} ± {error:.4f}"])
+        cells.append(str_of(*mean_and_error(np.array(means), sets)))
+        rows.append([FRAMEWORKS[framework], *cells])
     foot = (
         f"test {metric} of {chosen} less that of the framework's own objective in brackets, the "
         "best on validation queries; ±: standard errors over queries, of the mean over sets; *: "
@@ -320,7 +354,7 @@ def main() -> None:
         fit_all(given)
         return
     fits = read(given.kept)
-    sets = list(dict.fromkeys(one["key"][0] for one in fits))
+    sets = weights_of(fits)
     by_metric = {metric: validation_values(fits, metric) for metric in METRICS}
     counts = {"fits": len(fits), "hours": sum(one["seconds"] for one in fits) / 3600}
     if given.step == "choose":

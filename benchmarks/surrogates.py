@@ -65,8 +65,8 @@ def _weighed_by(metric: str, **options: Any) -> Any:
 
 CANDIDATES: dict[str, Any] = {
     "reciprocal_ranks": _weighed_by("reciprocal_ranks"),
-    "reciprocal_ranks, damped": _weighed_by("reciprocal_ranks", damping=0.01),
-    "reciprocal_ranks + auc": lambda_objective("reciprocal_ranks + auc"),
+    "reciprocal_ranks, damped": _weighed_by("reciprocal_ranks", damping=0.01, damped=1.0),
+    "reciprocal_ranks + auc": lambda_objective("reciprocal_ranks + auc", damping=None),
     "mrr": _weighed_by("mrr"),
     "mrr, noisy": OverNoisyRankings(_weighed_by("mrr")),
     "map": _weighed_by("map"),

@@ -4,7 +4,7 @@ Examples
 --------
 >>> import lambdaplus as lp
 >>> lp.lambda_objective("map", sigma=2.0)
-lambda_objective('map', sigma=2, normalize=True, damping=None)
+lambda_objective('map', sigma=2, normalize=True, damping=0.01)
 >>> lp.evaluate([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], group=[4], metrics="auc").mean
 {'auc': 0.75}
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.data import query_folds as query_folds
+    from lambdaplus.data.survival import survival_labels as survival_labels
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
@@ -54,6 +55,7 @@ else:  # with __getattr__, type checkers would accept misspelt names
         name: module
         for module, names in (
             ("data", "query_folds"),
+            ("data.survival", "survival_labels"),
             ("estimators", "LightGBMClassifier LightGBMRanker XGBoostClassifier XGBoostRanker"),
             ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
             ("evaluation", "compare_runs eval_metric evaluate explain scorer"),

@@ -34,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     [paper] = [paper for paper in PAPERS if paper.name == given.paper]
+    if paper.small and not given.data:
+        sizes = ", ".join(f"{name}={size}" for name, size in paper.small.items())
+        print(f"No data: the built-in digits, in a minute or two, with small sizes ({sizes}).")
     out = given.out or Path("build/papers") / paper.name
     try:
         found = run_paper(paper, given.data, out, given.jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lambdaplus.evaluation import Table
@@ -62,6 +62,8 @@ class Paper:
         What is done, and where it departs from the paper.
     run : callable
         From a `~papers.session.Session`, and sizes of the experiment by name, to `Findings`.
+    small : dict of str to int
+        Sizes for the built-in digits, which only show how it works, within a few minutes.
     """
 
     name: str
@@ -71,3 +73,4 @@ class Paper:
     figures: str
     protocol: str
     run: Callable[..., Findings]
+    small: Mapping[str, int] = field(default_factory=dict)

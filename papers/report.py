@@ -30,7 +30,7 @@ def run_paper(
         Gets a folder for each set, in which finished fits are kept.
     jobs : int
     **sizes
-        Of the experiment, if they are not the paper's own.
+        Of the experiment, if they are not the paper's own, or without data its small ones.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def run_paper(
     found = {}
     for session in sessions:
         session.folder = out / session.name
-        found[session.name] = paper.run(session, **sizes)
+        found[session.name] = paper.run(session, **(sizes if data else {**paper.small, **sizes}))
     command = " ".join([PROGRAM, paper.name, *(names if data else [])])
     out.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(lines(paper, found, command)) + "\n", encoding="utf-8")

@@ -82,9 +82,11 @@ class Session:
         ``jobs`` is 1 for measured times, which other work would disturb.
         """
         kept = joblib.Memory(self.folder / "kept", verbose=0).cache(work)
-        each = joblib.Parallel(jobs or self.jobs)(
-            joblib.delayed(kept)(*arguments) for arguments in items.values()
-        )
+        pool = joblib.Parallel(jobs or self.jobs, return_as="generator")
+        calls = (joblib.delayed(kept)(*arguments) for arguments in items.values())
+        words = f"{self.name}, {work.__name__.replace('_', ' ')}"
+        with Progress(transient=True) as progress:
+            each = list(progress.track(pool(calls), total=len(items), description=words))
         return dict(zip(items, each, strict=True))
 
 
@@ -145,11 +147,13 @@ class Versus(NamedTuple):
         return f"{points(self.first)} against {points(self.second)}, {said(self.p)}"
 
 
-def versus(results: Results, first: str, second: str, metric: Metric) -> Versus:
-    """Two methods of a study; means are over folds."""
-    name = str(parse_metric(metric))
-    found = Versus.of(*(by_query(results, method, name) for method in (first, second)))
-    means = results.mean(first, name), results.mean(second, name)
+def versus(
+    results: Results, first: str, second: str, metric: Metric, other: Results | None = None
+) -> Versus:
+    """Two methods of a study, or the second of another one; means are over folds."""
+    name, other = str(parse_metric(metric)), other or results
+    found = Versus.of(by_query(results, first, name), by_query(other, second, name))
+    means = results.mean(first, name), other.mean(second, name)
     return found._replace(first=means[0], second=means[1])
 
 

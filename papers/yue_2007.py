@@ -19,6 +19,7 @@ from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
 from lambdaplus.study.estimator_trainer import train_estimator
+from papers.algorithm_1 import algorithm_1
 from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, Versus, points
@@ -30,6 +31,9 @@ OTHERS = ("SVMroc", "SVMacc", "SVMacc2", "SVMacc3", "SVMacc4")
 # Weights of the mean loss over queries, then of the sum of losses over documents.
 STRUCTURAL_C = {"C": tuple(10.0**power for power in range(-5, 2))}
 ACCURACY_C = {"C": tuple(10.0**power for power in range(-6, 0))}
+OTHER_LOSSES = {"SVMndcg": "ndcg", "SVMmrr": "mrr"}  # of the slides
+EPSILON = 0.1  # of theorem 1
+NO_SUBMISSIONS = "not available"
 TOLERANCE = 0.1  # liblinear's own default
 HOUR = 3600.0
 
@@ -82,12 +86,22 @@ def run(
     for part in (queries, fewer):
         splits = balanced_splits(part, trials, train, valid, test)
         results = session.study(splits, systems(thresholds), ["map"])
-        by_features.append({method: tested(results, method) for method in results.methods} | tops)
+        by_features.append(
+            {method: tested(results, method, "map") for method in results.methods} | tops
+        )
         of_ours = results.fits.filter(pl.col("method") == OURS)
         seconds = max(seconds, float(of_ours["seconds"].to_numpy().max()))
     with_best, without_best = by_features
+    splits = balanced_splits(queries, trials, train, valid, test)
+    slides = session.study(splits, of_slides(thresholds), list(OTHER_LOSSES.values()))
+    items = {f"{C:g}": (splits[0].train, thresholds, C) for C in (1.0, 10.0)}
+    bounds = session.collect(constraints, items)
     return Findings(
-        claims(with_best, without_best, seconds),
+        [
+            *claims(with_best, without_best, seconds),
+            *slide_claims(slides),
+            bound_claim(bounds),
+        ],
         {
             "Tables 6, 9: all features": table(with_best, INDRI, "a search engine's functions"),
             "Tables 8, 11: the best base function's feature removed": table(
@@ -120,13 +134,20 @@ def chosen_queries(data: RankingData, n: int) -> RankingData:
     return binary.take_queries(np.sort(longest))
 
 
+def structural(name: str, loss: str, thresholds: int, criterion: str = "map") -> Method:
+    fixed = {"loss": loss, "thresholds": thresholds}
+    target = "lambdaplus.baselines:StructuralSVM"
+    return Method(name, train_on_steps, target, criterion, fixed, STRUCTURAL_C, random=False)
+
+
+def of_slides(thresholds: int) -> list[Method]:
+    """SVMmap beside SVMs for other metrics, each with the C that is best for its own metric."""
+    others = [structural(name, m, thresholds, m) for name, m in OTHER_LOSSES.items()]
+    return [structural(OURS, "map", thresholds), *others]
+
+
 def systems(thresholds: int) -> list[Method]:
     """The SVMs of Tables 9 to 11."""
-
-    def structural(name: str, loss: str) -> Method:
-        fixed = {"loss": loss, "thresholds": thresholds}
-        target = "lambdaplus.baselines:StructuralSVM"
-        return Method(name, train_on_steps, target, "map", fixed, STRUCTURAL_C, random=False)
 
     def accuracy(name: str, variant: str, own: bool = False) -> Method:
         fixed: dict[str, Any] = {"variant": variant, "tol": TOLERANCE}
@@ -136,8 +157,8 @@ def systems(thresholds: int) -> list[Method]:
         return Method(name, trainer, target, "map", fixed, ACCURACY_C, random=False)
 
     return [
-        structural("SVMmap", "map"),
-        structural("SVMroc", "auc"),
+        structural(OURS, "map", thresholds),
+        structural("SVMroc", "auc", thresholds),
         accuracy("SVMacc", "plain"),
         accuracy("SVMacc2", "balanced"),
         accuracy("SVMacc3", "percentile", own=True),  # these make indicators of their own
@@ -159,9 +180,10 @@ def train_on_steps(task: Task) -> Fitted:
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 
 
-def tested(results: Results, method: str) -> NDArray[np.float64]:
-    """Average precision of each query, the mean over the trials that tested it, by its name."""
-    of_method = results.values.filter(pl.col("method") == method)
+def tested(results: Results, method: str, metric: str) -> NDArray[np.float64]:
+    """A metric of each query, the mean over the trials that tested it, by its name."""
+    mine = (pl.col("method") == method) & (pl.col("metric") == metric)
+    of_method = results.values.filter(mine)
     means = of_method.group_by("query").agg(pl.col("value").mean()).sort("query")
     return means["value"].to_numpy()
 
@@ -211,12 +233,7 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
     n_lower = len([name for name in svms if means[name] < with_best[name].mean()])
     first = max(svms, key=means.__getitem__)
     roc, roc_without = (against(of, "SVMroc") for of in (with_best, without_best))
-    not_competitive = {
-        "SVMacc": "SVMacc is not competitive: SVMmap is significantly better.",
-        "SVMacc2": "SVMacc2, with a penalty for the imbalance, is still significantly worse.",
-        "SVMacc3": "SVMacc3, by percentiles, is not competitive.",
-        "SVMacc4": "SVMacc4, by scores normalised in each query, is not competitive.",
-    }
+    accuracy = OTHERS[1:]
     return [
         Claim(
             "Section 3.2.2",
@@ -231,11 +248,10 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
         ),
         Claim(
             "Table 7",
-            "On TREC submissions SVMmap has a higher MAP than the best three functions, and not "
-            "significantly higher than the best.",
-            all(against(with_best, name).first > against(with_best, name).second for name in BASES)
-            and not against(with_best, best).better,
-            said(with_best, BASES),
+            "On TREC submissions SVMmap has a higher MAP than the best three functions, not "
+            "significantly.",
+            None,
+            NO_SUBMISSIONS,
         ),
         Claim(
             "Table 6",
@@ -248,10 +264,17 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
             "than that function.",
             not against(without_best, best).worse, said(without_best, [best]),
         ),
-        *(
-            Claim("Tables 9, 10", statement, against(with_best, name).better,
-                  said(with_best, [name]))
-            for name, statement in not_competitive.items()
+        Claim(
+            "Table 8",
+            "Without that feature SVMmap's MAP is slightly lower (by at most .01).",
+            bool(0 < with_best[OURS].mean() - without_best[OURS].mean() <= 0.01),
+            f"{points(with_best[OURS].mean())} and {points(without_best[OURS].mean())}",
+
+        ),
+        Claim(
+            "Tables 9, 10",
+            "SVMmap is significantly better than SVMacc, SVMacc2, SVMacc3 and SVMacc4.",
+            all(against(with_best, name).better for name in accuracy), said(with_best, accuracy),
         ),
         Claim(
             "Table 9",
@@ -262,7 +285,7 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
         Claim(
             "Table 10",
             "On TREC submissions SVMmap is significantly better than SVMroc (29/21, 35/15**).",
-            roc.better, said(with_best, ["SVMroc"]),
+            None, NO_SUBMISSIONS,
         ),
         Claim(
             "Table 11",
@@ -271,8 +294,14 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
             roc_without.better, said(without_best, ["SVMroc"]),
         ),
         Claim(
+            "Table 11",
+            "Without it SVMmap is significantly better than these four.",
+            all(against(without_best, name).better for name in accuracy),
+            said(without_best, accuracy),
+        ),
+        Claim(
             "Section 5.2.2", "SVMroc is much better than SVMacc.",
-            bool(with_best["SVMroc"].mean() > with_best["SVMacc"].mean()),
+            Versus.of(with_best["SVMroc"], with_best["SVMacc"]).better,
             f"MAP {points(with_best['SVMroc'].mean())} against "
             f"{points(with_best['SVMacc'].mean())}",
         ),
@@ -282,8 +311,60 @@ def claims(with_best: ByQuery, without_best: ByQuery, longest_fit: float) -> lis
             "the best of the SVMs.",
             first == OURS and 2 * n_lower > len(svms),
             f"{n_lower} of {len(svms)} degrade; {first} is the best",
+
         ),
     ]  # fmt: skip
+
+
+def slide_claims(slides: Results) -> list[Claim]:
+    """Promising: as good as SVMmap by the metric that it was trained for, in the mean."""
+
+    def means(name: str) -> tuple[float, float]:
+        of = (tested(slides, method, OTHER_LOSSES[name]) for method in (name, OURS))
+        first, second = (float(values.mean()) for values in of)
+        return first, second
+
+    ndcg, mrr = means("SVMndcg"), means("SVMmrr")
+    return [
+        Claim(
+            "Slides",
+            "Optimising NDCG is promising: SVMndcg's NDCG is not below SVMmap's.",
+            ndcg[0] >= ndcg[1], " against ".join(map(points, ndcg)),
+        ),
+        Claim(
+            "Slides",
+            "Optimising MRR is less so: SVMmrr's MRR is below SVMmap's.",
+            mrr[0] < mrr[1], " against ".join(map(points, mrr)),
+        ),
+    ]  # fmt: skip
+
+
+def constraints(train: RankingData, thresholds: int, C: float) -> dict[str, float]:
+    """Constraints that algorithm 1 adds, and the bound of theorem 1, with a maximum loss of 1.
+
+    R, the largest |Psi(correct) - Psi(y)|, is not below that of the reversed ranking, which is
+    twice the difference of the means of relevant and other documents: a smaller R is a tighter
+    bound.
+    """
+    features = ThresholdFeatures(thresholds).fit_transform(train.features)
+    part = replace(train, features=np.asarray(features, dtype=np.float64))
+    trained = algorithm_1(part, C, EPSILON, loss="map")
+    R = 0.0
+    for rows in np.split(np.arange(part.labels.size), np.cumsum(part.group)[:-1]):
+        X, good = np.asarray(part.features)[rows], part.labels[rows] >= 1
+        R = max(R, 2 * float(np.linalg.norm(X[good].mean(axis=0) - X[~good].mean(axis=0))))
+    bound = max(2 * part.n_queries / EPSILON, 8 * C * R**2 / EPSILON**2)
+    return {"constraints": float(trained.n_constraints), "bound": bound}
+
+
+def bound_claim(bounds: Mapping[str, Mapping[str, float]]) -> Claim:
+    return Claim(
+        "Theorem 1",
+        "Algorithm 1 ends after max(2n/epsilon, 8CR^2/epsilon^2) constraints or fewer.",
+        all(of["constraints"] <= of["bound"] for of in bounds.values()),
+        ", ".join(f"{of['constraints']:.0f} of {of['bound']:,.0f} (C = {C})"
+                  for C, of in bounds.items()),
+    )  # fmt: skip
 
 
 def p_in_words(p: float) -> str:
@@ -312,10 +393,11 @@ YUE_2007 = Paper(
         "all these queries. SVMmap, SVMroc, SVMacc and SVMacc2 are trained on indicators of each "
         "feature's being above 50 quantiles. C is chosen by validation MAP from 10^-5 to 10 "
         "(SVMmap, SVMroc) or 10^-6 to .1. SVMmap and SVMroc stop at a relative duality gap of "
-        ".001, the paper's when no constraint is violated by more than an epsilon that it does "
-        "not give. The bias of the others is penalised, by a hundredth; SVM-light's is not. "
-        "Neither Indri's functions nor the TREC submissions are available: claims on both are "
-        "tested on the data sets' features."
+        ".001, for theorem 1 (one trial) at an epsilon of .1. The bias of the others is penalised, "
+        "by a hundredth; SVM-light's is not. Neither Indri's functions nor TREC submissions are "
+        "available: the data sets' features, functions of one engine, stand for the former, and "
+        "in tables 8 and 11 for both."
     ),
+    small={"trials": 10, "thresholds": 5},
     run=run,
 )

@@ -95,6 +95,56 @@ def concordance(ranked: Labels) -> float:
     return sum(a > b for a, b in pairs) / len(pairs) if pairs else NAN
 
 
+def comparable(labels: Labels) -> Iterator[tuple[int, int]]:
+    """Harrell's pairs (first, later): an event, and a later time, or censored at the same time.
+
+    A negative label is minus the time of censoring.
+    """
+    for i, j in itertools.permutations(range(len(labels)), 2):
+        event, time, other = labels[i] >= 0, abs(labels[i]), abs(labels[j])
+        if event and (other > time or (other == time and labels[j] < 0)):
+            yield i, j
+
+
+def cindex(ranked: Labels, higher: str) -> float:
+    """Harrell's C: share of the comparable pairs in order."""
+    pairs = list(comparable(ranked))
+    in_order = sum(i < j if higher == "risk" else j < i for i, j in pairs)
+    return in_order / len(pairs) if pairs else NAN
+
+
+def midranks(values: Labels) -> list[float]:
+    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
+
+
+def correlation(x: Labels, y: Labels) -> float:
+    n, total = len(x), 0.0
+    mean_x, mean_y = sum(x) / n, sum(y) / n
+    total = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    of_x, of_y = sum((a - mean_x) ** 2 for a in x), sum((b - mean_y) ** 2 for b in y)
+    return total / math.sqrt(of_x * of_y) if of_x > 1e-12 and of_y > 1e-12 else NAN
+
+
+def spearman(ranked: Labels) -> float:
+    """Pearson's correlation of midranks."""
+    return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
+
+
+def gini(ranked: Labels) -> float:
+    """Area between the Lorenz curve, from the highest score, and the diagonal, over the best."""
+
+    def area(order: Labels) -> float:
+        claims = total = 0.0
+        for i, label in enumerate(order, 1):
+            claims += label
+            total += claims / sum(order) - i / len(order)
+        return total
+
+    shifted = [label + 1.0 for label in ranked]  # so that the sum is not 0
+    best = area(sorted(shifted, reverse=True))
+    return area(shifted) / best if best > 1e-12 else NAN
+
+
 def hand_till(ranked: Labels) -> float:
     """Hand & Till 2001: the mean, over pairs of classes, of the AUC of one against the other."""
     of_pairs = [
@@ -204,6 +254,18 @@ def top_precision(ranked: Labels, relevant: float, fraction: float) -> float:
     return precision(ranked, first, relevant, "k")
 
 
+def top_recall(ranked: Labels, relevant: float, fraction: float) -> float:
+    """Recall at the fewest documents that are at least the share of the list."""
+    first = next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
+    return recall(ranked, first, relevant)
+
+
+def lift(ranked: Labels, relevant: float, fraction: float) -> float:
+    """Precision at the top share, over that of the list."""
+    everywhere = precision(ranked, len(ranked), relevant, "k")
+    return top_precision(ranked, relevant, fraction) / everywhere if everywhere else NAN
+
+
 def f1(ranked: Labels, k: int | None, relevant: float) -> float:
     """Harmonic mean of precision and recall at k."""
     p, r = precision(ranked, k, relevant, "k"), recall(ranked, k, relevant)
@@ -238,8 +300,9 @@ def bpref(ranked: Labels, relevant: float) -> float:
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
-        auc, pauc, mauc, class_auc, concordance, hand_till, mrr, reciprocal_ranks, success, dcg,
-        ndcg, err, pfound, rbp, top_precision, f1, recall, rprec, bpref,
+        auc, pauc, mauc, class_auc, concordance, cindex, spearman, gini, hand_till, mrr,
+        reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision, top_recall, lift,
+        f1, recall, rprec, bpref,
     )
 }  # fmt: skip
 TEXTBOOK |= {"map": average_precision, "p": precision}
@@ -337,11 +400,31 @@ def neighbour_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None 
     return deltas
 
 
+def pair_weights(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
+    """What the pairs weigh in training, up to their signs, (n, n)."""
+    if metric.declaration.name == "cindex":
+        weights = np.zeros((len(ranked), len(ranked)))
+        pairs = list(comparable(ranked))
+        for i, j in pairs:
+            weights[i, j] = weights[j, i] = 1 / len(pairs)
+        return weights
+    equal = dict(metric.changed).get("pairs") == "equal"
+    return (neighbour_deltas if equal else swap_deltas)(metric, ranked, data)
+
+
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
     """Labels as the metric sees them: relevant or not, if it knows no grades."""
+    if metric.declaration.name == "cindex":  # by time, events first
+        times = [abs(label) + 0.25 * (label < 0) for label in labels]
+        return [-time for time in times] if metric["higher"] == "risk" else times
     if not metric.declaration.binary:
         return [float(label) for label in labels]
     return [float(label >= metric["relevant"]) for label in labels]
+
+
+def ideal_scores(metric: RankingMetric, labels: Labels) -> list[float]:
+    """Scores of the best order: the labels, except for a risk."""
+    return classes(metric, labels) if metric.declaration.name == "cindex" else list(labels)
 
 
 def order_of(labels: Labels, scores: Labels) -> list[int]:
@@ -395,8 +478,7 @@ def lambda_gradients(
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
     if not math.isnan(value(metric, ranked, data)):
-        equal = dict(metric.changed).get("pairs") == "equal"
-        deltas = (neighbour_deltas if equal else swap_deltas)(metric, ranked, data)
+        deltas = pair_weights(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
             if seen[better] <= seen[worse]:
                 continue

@@ -34,7 +34,9 @@ class Setting:
     def __str__(self) -> str:
         at = "" if self.cutoff is None else f"@{self.cutoff}"
         scale = "" if self.pair_scale else "-unscaled"
-        decay = f"-{self.decay}" if self.feature_map == "dorm" else ""
+        decay = (
+            f"-{getattr(self.decay, '__name__', self.decay)}" if self.feature_map == "dorm" else ""
+        )
         return f"{self.loss}{at}-{self.feature_map}{scale}{decay}"
 
     def losses(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
@@ -67,11 +69,13 @@ class Setting:
         rank = np.argsort(order, axis=1)
         n = labels.size
         if self.feature_map == "dorm":
-            reach = n if self.decay == "smooth" else self.decay
-            decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
+            if callable(self.decay):
+                decay = self.decay(1.0 + np.arange(n))
+            else:
+                reach = n if self.decay == "smooth" else self.decay
+                decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
             right = np.argsort(np.argsort(-labels, kind="stable"), kind="stable")
-            ideal = np.array([decay[right[labels == label]].mean() for label in labels])
-            return decay[rank] - ideal
+            return decay[rank] - decay[right]
         if self.feature_map == "mrr":
             first = (labels[order] >= 1).argmax(axis=1)
             for r in range(n):

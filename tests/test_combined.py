@@ -1,5 +1,6 @@
 """Weighted sums of objectives: expressions, gradients, metrics, and both frameworks."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -229,3 +230,51 @@ def test_the_metric_is_the_weighted_sum_of_means() -> None:
     assert isinstance(metric.metrics[0], WeightedSum)
     with pytest.raises(ValueError, match="mrr has no value on any query"):
         eval_metric("mrr+map")(np.zeros(4), np.zeros(4), None, [4])
+
+
+# Labels of its own -------------------------------------------------------------------------------
+
+
+def two_columns() -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(0)
+    clicks, scores = random.integers(0, 3, 90).astype(float), random.normal(size=90)
+    return clicks, (random.random(90) < 0.2).astype(float), scores
+
+
+def test_a_part_may_have_labels_of_its_own() -> None:
+    clicks, purchases, scores = two_columns()
+    both = lp.combine({lp.lambda_ndcg: 1, lp.lambda_map.on(purchases): 0.5})
+    found = both(clicks, scores, None, [40, 50])
+    of_clicks = lp.lambda_ndcg(clicks, scores, None, [40, 50])
+    of_purchases = lp.lambda_map(purchases, scores, None, [40, 50])
+    for ours, first, second in zip(found, of_clicks, of_purchases, strict=True):
+        np.testing.assert_allclose(ours, first + 0.5 * second, rtol=1e-5, atol=1e-7)
+    assert str(both.metric) == "ndcg"
+    # The same metric of two columns.
+    twice = lp.combine({lp.lambda_map: 1, lp.lambda_map.on(purchases): 1})
+    assert str(twice.metric) == "map"
+    again = pickle.loads(pickle.dumps(both))
+    np.testing.assert_array_equal(again(clicks, scores, None, [40, 50])[0], found[0])
+
+
+def test_own_labels_that_do_not_fit_are_refused() -> None:
+    clicks, purchases, scores = two_columns()
+    with pytest.raises(ValueError, match="labels of its own for 80 rows, and was called for 90"):
+        lp.lambda_map.on(purchases[:80])(clicks, scores, None, [40, 50])
+    with pytest.raises(ValueError, match="labels of its own for 80 rows, and was called for 90"):
+        lp.eval_map.on(purchases[:80])(clicks, scores, None, [40, 50])
+    with pytest.raises(ValueError, match="different numbers of rows"):
+        lp.eval_map.on(purchases, purchases)
+    with pytest.raises(TypeError, match="cannot have labels of its own"):
+        lp.lambda_map.on(purchases).on(purchases)
+    model = lp.LightGBMRanker(objective=lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
+    with pytest.raises(ValueError, match="sort rows and labels by qid first"):
+        model.fit(scores[:, None], clicks, qid=np.arange(90) % 2)
+
+
+def test_metrics_may_have_labels_of_their_own() -> None:
+    clicks, purchases, scores = two_columns()
+    own = lp.eval_metric("map", "auc").on(purchases[:40], purchases, name="bought")
+    found = own(clicks, scores, None, [40, 50])
+    expected = lp.eval_metric("map", "auc")(purchases, scores, None, [40, 50])
+    assert found == [(f"{name}_bought", value, True) for name, value, _ in expected]

@@ -31,7 +31,11 @@ def fit(data: Small, held_out: Small | None = None, **options: Any) -> Committee
 
 @cache
 def hypotheses(
-    data: Small, passes: int, alpha_bound: float | None = None, order: str = "reshuffled"
+    data: Small,
+    passes: int,
+    alpha_bound: float | None = None,
+    order: str = "reshuffled",
+    remove: bool = False,
 ) -> list[tuple[Array, int]]:
     """Table 1 from its pseudocode: every hypothesis with the number of pairs it survived."""
     samples = [
@@ -42,9 +46,18 @@ def hypotheses(
         if data.labels[r] > data.labels[n]
     ]
     of_query = Counter(q for _, q in samples)
+    if order == "list_by_lower":
+        samples = [
+            (data.features[r] - data.features[n], q)
+            for q in np.unique(data.qid)
+            for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+            for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+            if data.labels[r] > data.labels[n]
+        ]
     random = np.random.RandomState(3)
     w, c, misses = np.zeros(data.features.shape[1]), 0, [0] * len(samples)
     survivors: list[tuple[Array, int]] = []
+    removed: set[int] = set()
     visited = list(range(len(samples)))
     for t in range(passes):
         if order == "reshuffled" or (order == "shuffled" and t == 0):
@@ -52,6 +65,8 @@ def hypotheses(
             visited = [nth(shuffled, place) for place in range(len(samples))]
         for pair in visited:
             if alpha_bound is not None and misses[pair] > alpha_bound * t:
+                removed |= {pair} if remove else set()
+            if pair in removed or (alpha_bound is not None and misses[pair] > alpha_bound * t):
                 continue
             x, q = samples[pair]
             if x @ w > 0:
@@ -111,18 +126,22 @@ def test_classic_forms() -> None:
     np.testing.assert_allclose(everyone.coef_ / everyone.survival_.sum(), mean, atol=1e-12)
 
 
-@pytest.mark.parametrize("order", ["list", "shuffled"])
-def test_other_orders_of_the_pairs(order: str) -> None:
+@pytest.mark.parametrize("over_bound", ["return", "remove"])
+@pytest.mark.parametrize("order", ["list", "list_by_lower", "shuffled"])
+def test_other_orders_of_the_pairs_and_what_is_over_the_bound(order: str, over_bound: str) -> None:
     train, valid = small()
-    model = fit(train, valid, order=order, alpha_bound=0.7, committee_size=7)
-    expected = committee(hypotheses(train, model.n_iter_, 0.7, order), 7)
+    remove = over_bound == "remove"
+    options = {"order": order, "alpha_bound": 0.7, "over_bound": over_bound}
+    model = fit(train, valid, committee_size=7, **options)
+    assert len(hypotheses(train, 6, 0.7, order, True)) < len(hypotheses(train, 6, 0.7, order))
+    expected = committee(hypotheses(train, model.n_iter_, 0.7, order, remove), 7)
     survived = sorted(model.survival_.tolist())
     assert survived == sorted(c for _, c in expected)
     np.testing.assert_allclose(
         sorted(model.hypotheses_.tolist()), sorted(w.tolist() for w, _ in expected), atol=1e-12
     )
-    last = fit(train, valid, order=order, alpha_bound=0.7, variant="last")
-    w, c = hypotheses(train, last.n_iter_, 0.7, order)[-1]
+    last = fit(train, valid, variant="last", **options)
+    w, c = hypotheses(train, last.n_iter_, 0.7, order, remove)[-1]
     np.testing.assert_allclose(last.coef_, w, atol=1e-12)
     assert last.survival_.tolist() == [c]
 

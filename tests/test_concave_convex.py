@@ -1,6 +1,7 @@
 """DORM with correct rankings sorted by score: rounds of the concave-convex procedure."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 from rankings_by_force import Setting, minimum, permutations
 from small_data import Small, graded, tiny
 
-from lambdaplus.baselines import StructuralSVM
+from lambdaplus.baselines import StructuralSVM, concave_convex
+from lambdaplus.baselines.cutting_planes import Solution, solve
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.data.queries import Queries
@@ -60,7 +62,9 @@ def objective(data: Small, w: Floats, C: float) -> float:
 @pytest.mark.parametrize("C", [10.0, 300.0])
 def test_rounds_are_those_of_the_procedure(C: float) -> None:
     data = tiny()
-    model = StructuralSVM("ndcg", "dorm", C=C, tol=1e-7).fit(data.features, data.labels, data.qid)
+    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, tol=1e-7).fit(
+        data.features, data.labels, data.qid
+    )
     expected = rounds(data, C, 12)
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(model.coef_, expected, atol=2e-3 * np.abs(expected).max())
@@ -80,14 +84,37 @@ def test_correct_rankings_of_grades_follow_the_scores_and_share_ties() -> None:
         keys = [list(zip(-y[o], -scores[o], strict=True)) for o in order]
         right = order[[key == sorted(key) for key in keys]]
         mean = np.mean([decay(n)[np.argsort(o)] for o in right], axis=0)
-        loss = make_loss(parse_metric("ndcg"), Queries(y, group=[n]), "dorm")
+        loss = make_loss(parse_metric("ndcg"), Queries(y, group=[n]), "dorm", correct="sorted")
         assert isinstance(loss.oracle, DORMOracle)
         np.testing.assert_allclose(loss.oracle.sorted_by(scores).ideal, mean, atol=1e-12)
 
 
+def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped by epsilon, the last round may raise the objective, and does in some of these."""
+    rounds_w: list[Floats] = []
+
+    def noted(*arguments: Any) -> Solution:
+        solution = solve(*arguments)
+        rounds_w.append(solution.w)
+        return solution
+
+    monkeypatch.setattr(concave_convex, "solve", noted)
+    raised = 0
+    for seed in range(4):
+        data = tiny(seed)
+        for C in (3.0, 30.0, 300.0):
+            model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, epsilon=0.1)
+            rounds_w.clear()
+            model.fit(data.features, data.labels, data.qid)
+            values = [objective(data, w, C) for w in rounds_w]
+            assert objective(data, model.coef_, C) == pytest.approx(min(values), rel=1e-9)
+            raised += values[-1] > min(values) * (1 + 1e-6)
+    assert raised
+
+
 def test_the_path_changes_nothing() -> None:
     data = graded()
-    model = StructuralSVM("ndcg", "dorm", C=10.0, tol=1e-6)
+    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=10.0, tol=1e-6)
     here = model.fit(data.features, data.labels, data.qid).coef_.copy()
     path = model.fit_path(data.features, data.labels, data.qid, Cs=[1.0, 10.0])
     np.testing.assert_array_equal(path[1].coef, here)

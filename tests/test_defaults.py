@@ -13,36 +13,35 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
 
 
 @pytest.mark.parametrize(
-    ("name", "trained", "damping"),
+    ("name", "trained"),
     [
-        ("ndcg", "ndcg", None),
-        ("ndcg@10", "ndcg", 0.01),
-        ("dcg(gain=linear)@3", "dcg(gain=linear)", 0.01),
-        ("map", "map", None),
-        ("map(relevant=2)@5", "map(relevant=2)", None),
-        ("auc", "auc", None),
-        ("mrr", "reciprocal_ranks", None),
-        ("mrr@5", "reciprocal_ranks", None),
-        ("mrr(relevant=2)", "reciprocal_ranks(relevant=2)", None),
-        ("success@1", "map", None),
-        ("p@5", "map", None),
-        ("recall(relevant=2)@5", "map(relevant=2)", None),
-        ("rprec", "map", None),
-        ("p@1%", "map", None),
-        ("err@3", "err", None),
-        ("bpref", "bpref", None),
+        ("ndcg", "ndcg"),
+        ("ndcg@10", "ndcg"),
+        ("dcg(gain=linear)@3", "dcg(gain=linear)"),
+        ("map", "map"),
+        ("map(relevant=2)@5", "map(relevant=2)"),
+        ("auc", "auc"),
+        ("mrr", "reciprocal_ranks"),
+        ("mrr@5", "reciprocal_ranks"),
+        ("mrr(relevant=2)", "reciprocal_ranks(relevant=2)"),
+        ("success@1", "map"),
+        ("p@5", "map"),
+        ("recall(relevant=2)@5", "map(relevant=2)"),
+        ("rprec", "map"),
+        ("p@1%", "map"),
+        ("err@3", "err"),
+        ("bpref", "bpref"),
     ],
 )
-def test_where_few_pairs_change_a_metric_another_one_weighs_them(
-    name: str, trained: str, damping: float | None
-) -> None:
+def test_where_few_pairs_change_a_metric_another_one_weighs_them(name: str, trained: str) -> None:
     found = lambda_objective(name)
     assert str(found.surrogate) == trained
-    assert found.damping == damping
+    assert found.damping == 0.01
+    assert found.damped is None
     assert found.noise is None
     assert (f"surrogate={trained!r}" in repr(found)) == (trained != str(found.metric))
     assert eval(repr(found), {"lambda_objective": lambda_objective}) == found
-    explicit = lambda_objective(trained, damping=damping, surrogate=trained)
+    explicit = lambda_objective(trained, damping=0.01, damped=0.5, surrogate=trained)
     arguments = GRADES, SCORES, None, [12]
     assert_array_equal(found(*arguments), explicit(*arguments))
 
@@ -56,12 +55,30 @@ def test_the_metric_itself_and_damping_can_be_asked_for(name: str) -> None:
     assert np.abs(own(*arguments)[0] - lambda_objective(name)(*arguments)[0]).max() > 0.01
 
 
+def test_half_of_each_pair_is_damped_within_queries_and_none_without() -> None:
+    labels = [float(grade > 1) for grade in GRADES]
+    for name in ("map", "auc"):
+        found, undamped = lambda_objective(name), lambda_objective(name, damping=None)
+        assert_array_equal(found(labels, SCORES), undamped(labels, SCORES))
+        gradient, hessian, S = brute_force.lambda_gradients(
+            parse_metric(name), labels, SCORES.tolist(), damping=0.01, damped=0.5
+        )
+        scale = np.log2(1 + S) / S
+        within = found(labels, SCORES, None, [12])
+        assert_allclose(within, [scale * gradient, scale * hessian], rtol=1e-5, atol=1e-7)
+        # A share that is asked for is that of any data.
+        asked = lambda_objective(name, damped=1.0)(labels, SCORES)
+        assert np.abs(asked[0] - undamped(labels, SCORES)[0]).max() > 0.01
+
+
 @pytest.mark.parametrize("relevant", [0, 3, 6])
 def test_where_one_document_is_relevant_mrr_trains_its_own_swap_deltas(relevant: int) -> None:
     """Known items, what MRR is made for: against finite swaps of MRR."""
     labels = [float(i == relevant) for i in range(7)]
     scores = np.random.default_rng(relevant).normal(size=7).tolist()
-    gradient, hessian, S = brute_force.lambda_gradients(parse_metric("mrr"), labels, scores)
+    gradient, hessian, S = brute_force.lambda_gradients(
+        parse_metric("mrr"), labels, scores, damping=0.01, damped=0.5
+    )
     scale = np.log2(1 + S) / S
     found = lambda_mrr(labels, scores, None, [7])
     assert_allclose(found, [scale * gradient, scale * hessian], rtol=1e-5, atol=1e-7)
@@ -74,7 +91,9 @@ def test_where_several_are_relevant_none_is_left_out_of_mrr() -> None:
     assert deltas[2, 4] == 0  # as of most pairs
     gradient = lambda_mrr(labels, scores, None, [6])[0]
     assert (gradient[[1, 3, 4]] < 0).all()
-    expected, _, S = brute_force.lambda_gradients(parse_metric("reciprocal_ranks"), labels, scores)
+    expected, _, S = brute_force.lambda_gradients(
+        parse_metric("reciprocal_ranks"), labels, scores, damping=0.01, damped=0.5
+    )
     assert_allclose(gradient, np.log2(1 + S) / S * expected, rtol=1e-5)
 
 

@@ -380,6 +380,48 @@ def test_every_document_may_be_a_class_of_its_own(metric) -> None:
     assert_close(gradients(labels, scores, **given_), expected, SWEEP)
 
 
+MANY_LABELS = {
+    "as many as documents": lambda random, n: random.permutation(n) / n,
+    "forty": lambda random, n: random.integers(0, 40, n) / 10,
+    "mostly zero": lambda random, n: np.maximum(random.normal(-1, 1, n), 0),
+    "heavy tails": lambda random, n: random.pareto(1.0, n),
+    "clusters": lambda random, n: random.integers(0, 3, n) + 1e-9 * random.random(n),
+}
+RISING = [m for m in PLAIN if m.declaration.name in ("ndcg", "dcg", "spearman", "gini")]
+
+
+def many_labels(kind: str, n: int, seed: int, ties: int | None = None) -> tuple[Floats, Floats]:
+    random = np.random.default_rng(seed)
+    labels = MANY_LABELS[kind](random, n)
+    scores = random.normal(size=n) + labels / (1 + labels)
+    return labels, scores if ties is None else np.round(ties * scores) / ties
+
+
+@pytest.mark.parametrize("metric", RISING, ids=str)
+@pytest.mark.parametrize("kind", MANY_LABELS)
+def test_the_tree_of_many_labels_is_close(metric, kind: str) -> None:
+    if "gain" in [known.name for known in metric.declaration.parameters]:
+        metric = metric.declaration(gain="linear")
+    for seed, n in enumerate((33, 70, CHUNK + 1, 1500)):
+        for ties in (None, 3):
+            labels, scores = many_labels(kind, n, seed, ties)
+            assert_sweep_is_close(metric, labels, scores, SWEEP)
+    assert_sweep_is_close(metric, labels, scores, DAMPED, damping=0.01)
+
+
+def test_neither_rows_nor_threads_matter_to_the_tree() -> None:
+    labels, scores = many_labels("as many as documents", 30_000, 0, 1000)
+    order = np.random.default_rng(1).permutation(labels.size)
+    given_ = {"metric": "ndcg", "group": [labels.size]}
+    found = []
+    for threads in (1, 2):
+        with limit_threads(threads):
+            found.append(gradients(labels, scores, **given_))
+            moved = gradients(labels[order], scores[order], **given_)
+        assert_identical(moved, [part[order] for part in found[-1]])
+    assert_identical(*found)
+
+
 # What must not matter -----------------------------------------------------------------------------
 
 
@@ -615,7 +657,7 @@ def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
     plain = gradients(labels, scores, **given_)
     found = gradients(labels, scores, normalize=True, **given_)
     copies = weight if weighted else np.ones(len(labels))
-    classes = labels if name.startswith("mauc") else labels > 0
+    classes = labels if name.startswith(("mauc", "gini")) else labels > 0
     of_log_loss = 0.0
     for c in np.unique(classes):
         errors = (classes == c) - np.average(classes == c, weights=copies)
@@ -666,3 +708,10 @@ def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
     assert_close(gradients(labels, scores, **given_), expected, (1e-12, 1e-12))
     assert len(pairs) > 4
     assert max(pairs) <= 500
+
+
+def test_a_list_for_each_pair_of_many_labels_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, scores = many_labels("as many as documents", 60, 0)
+    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.MOST_SECONDS", 1e-5)
+    with pytest.warns(UserWarning, match="err has a list for each pair of labels.* up to 60"):
+        gradients(labels, scores, metric="err", group=[60])

@@ -197,7 +197,7 @@ def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
         ("map(gain=linear)", "map has no option 'gain'; it has: relevant, divisor"),
         ("p", "p needs a cutoff, such as p@10"),
         ("p@0%", "fraction=0.0 is not between 0 and 1"),
-        ("map@1%", "in 'map@1%': only p supports a share of the list, as in p@1%"),
+        ("map@1%", "in 'map@1%': only p, recall and lift support a share of the list, as in p@1%"),
         (
             "p(fraction=0.1)@1%",
             "in 'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different shares",

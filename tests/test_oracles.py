@@ -44,6 +44,7 @@ TWO_CLASSES = [
     Setting("ndcg", "dorm", cutoff=3, decay=3),
     Setting("ndcg", "dorm", cutoff=3, decay=2),
     Setting("ndcg", "dorm", cutoff=2, decay=5),
+    Setting("ndcg", "dorm", cutoff=2, decay=np.reciprocal),
 ]
 GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
@@ -171,26 +172,38 @@ def test_documents_below_the_last_relevant_one_do_not_enter_the_pair_map() -> No
         assert not coefficients[3:].any()
 
 
-def test_good_by_good_is_not_exact_for_ndcg() -> None:
-    """Chakrabarti 2008, fact 3.4: with two equal relevant documents the best places cross.
+@pytest.mark.parametrize(
+    ("loss", "relevant", "score", "best"),
+    [("ndcg", 2, -0.2, [1, 0]), ("ndcg(discount=letor)", 3, -0.18, [0, 1, 0])],
+)
+def test_good_by_good_is_not_exact_for_ndcg(
+    loss: str, relevant: int, score: float, best: list[int]
+) -> None:
+    """Chakrabarti 2008, fact 3.4, also with the discounts 1, 1, 1/log2 3, ... of its reference.
 
-    The first does best behind the other document and the second before it, which no ranking of the
-    two in order allows.
+    The last of some equal relevant documents does best before the other document and the one above
+    it behind, which no ranking of them in order allows.
     """
-    labels, scores = np.array([1.0, 1, 0]), np.array([0.0, 0, -0.2])
-    discount = 1 / np.log2(2.0 + np.arange(3))
-    ideal = discount[:2].sum()
+    labels, scores = np.append(np.ones(relevant), 0.0), np.append(np.zeros(relevant), score)
+    places = np.arange(relevant + 1.0)
+    discount = 1 / np.log2(2 + places) if loss == "ndcg" else 1 / np.log2(1 + np.maximum(places, 1))
+    ideal = discount[:relevant].sum()
     # Value of good i with b bads ahead: its rank is i + b.
-    cell = [[b * (-0.2) - discount[i + b] / ideal for b in range(2)] for i in range(2)]
-    assert [int(np.argmax(row)) for row in cell] == [1, 0]
-    greedy = 1 + cell[0][1] + cell[1][1]  # the second may not be ahead of the first
-    exact = 1 + max(
-        cell[0][a] + cell[1][b] for a, b in itertools.product(range(2), repeat=2) if a <= b
+    cell = [[2 / relevant * b * score - discount[i + b] / ideal for b in range(2)]
+            for i in range(relevant)]  # fmt: skip
+    assert [int(np.argmax(row)) for row in cell] == best
+
+    def value(columns: Any) -> float:
+        return 1 + sum(row[column] for row, column in zip(cell, columns, strict=True))
+
+    greedy = value(np.maximum.accumulate(best))  # the next one may not be ahead of the last
+    exact = max(
+        value(c) for c in itertools.product(range(2), repeat=relevant) if list(c) == sorted(c)
     )
     assert exact > greedy + 0.01
-    hinge, _ = values(loss_of(Setting("ndcg"), labels, [3]), scores)
+    hinge, _ = values(loss_of(Setting(loss), labels, [labels.size]), scores)
     assert hinge[0] == pytest.approx(exact, abs=1e-12)
-    assert hinge[0] == pytest.approx(Setting("ndcg").hinge(labels, scores), abs=1e-12)
+    assert hinge[0] == pytest.approx(Setting(loss).hinge(labels, scores), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +221,14 @@ def test_good_by_good_is_not_exact_for_ndcg() -> None:
             "must be a whole number, at least 1, got 0",
         ),
         ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "got 2.5"),
+        ("ndcg", {"feature_map": "dorm", "decay": np.sqrt}, "decay must .* not grow with the rank"),
+        ("ndcg", {"feature_map": "dorm", "decay": np.negative}, "finite weight, not below 0"),
+        (
+            "ndcg",
+            {"feature_map": "dorm", "decay": np.zeros_like},
+            "decay must be above 0 at rank 1",
+        ),
+        ("ndcg", {"feature_map": "dorm", "decay": np.sum}, r"each of 3 ranks; its shape is \(\)"),
     ],
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:

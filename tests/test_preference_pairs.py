@@ -11,13 +11,14 @@ from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_
 from lambdaplus.data.queries import Queries
 
 
-@given(rankings())
-def test_every_pair_of_different_labels_has_a_number(data: Small) -> None:
+@given(rankings(), st.booleans())
+def test_every_pair_of_different_labels_has_a_number(data: Small, by_lower: bool) -> None:
     queries = Queries(data.labels, group=data.sizes)
-    pairs = preference_pairs(queries)
+    pairs = preference_pairs(queries, by_lower)
     expected = all_pairs(data.labels, data.qid)
     assert pairs.n_pairs == len(expected.high)
     found = [documents_of(pairs, p) for p in range(pairs.n_pairs)]
+    assert [pair[by_lower] for pair in found] == sorted(pair[by_lower] for pair in found)
     rows = [(int(queries.row_order[i]), int(queries.row_order[j])) for i, j in found]
     assert sorted(rows) == sorted(zip(expected.high.tolist(), expected.low.tolist(), strict=True))
     rate = dict(zip(zip(expected.high, expected.low, strict=True), expected.rate, strict=True))

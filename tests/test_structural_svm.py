@@ -13,7 +13,8 @@ from small_data import Small, folds_of, graded, tiny
 
 from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import Loss
-from lambdaplus.data import digits_queries
+from lambdaplus.data import RankingData, digits_queries
+from papers.algorithm_1 import algorithm_1
 
 MODELS: dict[str, dict[str, Any]] = {
     "auc": {"loss": "auc"},
@@ -25,6 +26,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "mrr-po": {"loss": "mrr"},
     "dorm": {"loss": "ndcg", "feature_map": "dorm"},
     "dorm@10": {"loss": "ndcg", "feature_map": "dorm", "cutoff": 10, "decay": 10},
+    "dorm-sorted": {"loss": "ndcg", "feature_map": "dorm", "correct": "sorted"},
 }
 MAY_BE_ZERO = pytest.mark.filterwarnings("ignore:w = 0 is optimal")
 
@@ -46,7 +48,7 @@ def objective(setting: Setting, data: Small, w: np.ndarray, C: float) -> float:
 
 
 @MAY_BE_ZERO
-@pytest.mark.parametrize("name", [name for name in MODELS if "dorm" not in name])
+@pytest.mark.parametrize("name", [name for name in MODELS if "sorted" not in name])
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> None:
     data = tiny()
@@ -77,11 +79,17 @@ def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Pat
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.2])
-def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
-    """Yue et al. 2007, algorithm 1, with each quadratic program solved anew."""
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_epsilon_stops_as_the_pseudocode_does(epsilon: float, in_turn: bool) -> None:
+    """Yue et al. 2007, algorithm 1: a quadratic program after all queries, or after each one."""
     data, C = tiny(), 20.0
     every = [(loss, psi) for loss, psi in constraints(Setting("map"), data) if len(loss) > 1]
     w, working = np.zeros(3), [[np.zeros(4)] for _ in every]
+
+    def solved() -> np.ndarray:
+        planes = [(np.array(mine)[:, 0], np.array(mine)[:, 1:]) for mine in working]
+        return minimum(planes, C / len(data.sizes), w)
+
     while True:
         added = False
         for (loss, psi), mine in zip(every, working, strict=True):
@@ -91,10 +99,16 @@ def test_epsilon_stops_as_the_pseudocode_does(epsilon: float) -> None:
             if value[worst] > slack + epsilon:
                 mine.append(np.append(loss[worst], psi[worst]))
                 added = True
+                w = solved() if in_turn else w
         if not added:
             break
-        planes = [(np.array(mine)[:, 0], np.array(mine)[:, 1:]) for mine in working]
-        w = minimum(planes, C / len(data.sizes), w)
+        w = solved()
+    if in_turn:
+        whole = RankingData(data.features, data.labels, data.qid)
+        trained = algorithm_1(whole, C, epsilon, loss="map")
+        np.testing.assert_allclose(trained.w, w, atol=1e-3 * np.abs(w).max())
+        assert trained.n_constraints == sum(map(len, working)) - len(working)
+        return
     model = StructuralSVM("map", C=C, tol=1e-9, epsilon=epsilon)
     model.fit(data.features, data.labels, data.qid)
     np.testing.assert_allclose(model.coef_, w, atol=1e-4 * np.abs(w).max())
@@ -114,6 +128,16 @@ def test_epsilon_ranks_where_zero_is_optimal() -> None:
         model.set_params(epsilon=0.0).fit(X, labels)
 
 
+def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
+    """The warning says so, and a smaller tolerance finds what is better."""
+    data = graded(30)
+    model = StructuralSVM("mrr", "mrr", C=0.05, tol=0.05)
+    arguments = data.features, data.labels, data.qid
+    with pytest.warns(UserWarning, match=r"w = 0 is optimal up to 4.8e-02 .*: try a smaller tol"):
+        assert not model.fit(*arguments).coef_.any()
+    assert model.set_params(tol=1e-6).fit(*arguments).coef_.any()
+
+
 def test_history_is_that_of_a_cutting_plane_method() -> None:
     data = graded()
     model = StructuralSVM("map", C=100.0, tol=1e-5).fit(data.features, data.labels, data.qid)
@@ -126,7 +150,7 @@ def test_history_is_that_of_a_cutting_plane_method() -> None:
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("name", ["auc", "dorm"])
+@pytest.mark.parametrize("name", ["auc", "dorm-sorted"])
 def test_too_few_passes_warn(name: str) -> None:
     data = graded()
     model = StructuralSVM(**MODELS[name], C=100.0, max_passes=3)
@@ -267,7 +291,7 @@ def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
             for model in models:
                 model.fit(*arguments)
                 assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)
-                convex = getattr(model, "feature_map", "") != "dorm"
+                convex = getattr(model, "correct", "") != "sorted"
                 bounds = [step.dual for step in model.history_]
                 assert not convex or max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
 

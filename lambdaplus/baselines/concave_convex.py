@@ -24,11 +24,13 @@ def solve_by_rounds(
 ) -> Solution:
     """Stop after the first round that lowers the objective by less than a share of ``tol``.
 
-    Each round is solved by `solve`.  The solution's primal, dual and slack are those of the convex
-    problem of the last round, and its history has the passes of all rounds.
+    Each round is solved by `solve`, whose errors may raise the objective; the best round is
+    returned.  The solution's primal, dual and slack are those of its convex problem, and its
+    history has the passes of all rounds.
     """
     w = hinges.start()
     value, history = np.inf, list[Pass]()
+    lowest, best = np.inf, None
     while True:
         # A correct ranking that is fixed bounds the second maximum from below, and so the hinge
         # from above; at this w both are equal.
@@ -40,5 +42,7 @@ def solve_by_rounds(
         # The objective itself at the new w: at most that of the convex problem, which at the old w
         # was the last value. It falls, then, up to the tolerance of `solve`.
         value = float(w @ w / 2 + weight @ hinges.with_correct_rankings_of(w).at(w).hinge)
+        if best is None or value < lowest:
+            lowest, best = value, solution
         if value >= (1 - tol) * last or len(history) >= max_passes:
-            return solution
+            return best._replace(history=history)

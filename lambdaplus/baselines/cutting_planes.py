@@ -64,14 +64,14 @@ class Hinges:
     @property
     def convex(self) -> bool:
         """Whether no correct ranking depends on w."""
-        return not any(isinstance(loss.oracle, DORMOracle) for loss in self.losses)
+        return not any(_by_score(loss) for loss in self.losses)
 
     def start(self) -> Floats:
         """The w, (d,), whose scores sort the correct rankings of the first round (DORM)."""
         w = np.zeros(self.X.shape[1])
         for loss in self.losses:
-            if isinstance(loss.oracle, DORMOracle):
-                w += loss.scale * (self.X.T @ loss.oracle.start)
+            if oracle := _by_score(loss):
+                w += loss.scale * (self.X.T @ oracle.start)
         return w
 
     def with_correct_rankings_of(self, w: Floats) -> Self:
@@ -79,8 +79,8 @@ class Hinges:
         scores = self.scores(w)
         losses = list(self.losses)
         for i, loss in enumerate(losses):
-            if isinstance(loss.oracle, DORMOracle):
-                losses[i] = loss._replace(oracle=loss.oracle.sorted_by(scores))
+            if oracle := _by_score(loss):
+                losses[i] = loss._replace(oracle=oracle.sorted_by(scores))
         return type(self)(self.X, losses, self.separate)
 
     def scores(self, w: Floats) -> Floats:
@@ -110,6 +110,12 @@ class Hinges:
         return Cut(
             hinge, np.concatenate(self._blocks), np.concatenate(slopes), np.concatenate(offsets)
         )
+
+
+def _by_score(loss: Loss) -> DORMOracle | None:
+    """The oracle, if its correct rankings depend on the scores."""
+    oracle = loss.oracle
+    return oracle if isinstance(oracle, DORMOracle) and oracle.by_score else None
 
 
 class Planes:

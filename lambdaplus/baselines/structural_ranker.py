@@ -180,9 +180,13 @@ class StructuralRanker(BaseRanker):
             )
         elif not solution.w.any():
             kind = UserWarning
-            problem = (
-                f"w = 0 is optimal (to a relative gap of {gap:.1e}), so all documents have the "
-                "same score: try another loss, feature map or cutoff"
+            problem = "w = 0 is optimal"
+            if gap > ROUNDING:
+                problem += (
+                    f" up to {gap:.1e} of the objective (tol={self.tol:g}): try a smaller tol"
+                )
+            problem += (
+                ". All documents have the same score: try another loss, feature map or cutoff"
             )
         if problem:
             warnings.warn(problem, kind, stacklevel=4)

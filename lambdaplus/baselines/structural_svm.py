@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
-from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.baselines.oracles import Decay, Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.data.queries import Queries
 
@@ -22,18 +23,22 @@ class StructuralSVM(StructuralRanker):
     feature_map : "po", "mrr" or "dorm"
         Feature map of a ranking.  "po": the mean over pairs of a better and a worse document.
         "mrr": the best relevant document and the non-relevant ones ahead of it, for the loss mrr.
-        "dorm": the sum of documents times a decay A(rank), for the loss ndcg; its problem is not
-        convex (see Notes).
+        "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
     cutoff : int, optional
         Last rank that is considered, for map, ndcg and mrr.  NDCG without cutoff is SVMndcg-nc.
     C : float
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop; a ConvergenceWarning says
-        if it is not reached, and a UserWarning if w = 0 is optimal.
-    decay : "smooth" or int
-        For the map "dorm": A(rank) = 1 / log2(1 + rank) at every rank, or down to this rank and 0
-        beyond (Chakrabarti et al. report 30).
+        if it is not reached, and a UserWarning if w = 0 is optimal up to this gap.
+    decay : "smooth", int or callable
+        For the map "dorm": A(rank) is the discount of the loss without its cutoff, such as
+        1 / log2(1 + rank); or this discount down to a rank, and 0 beyond (Chakrabarti et al. report
+        30); or a function of an array of ranks, from 1, that does not grow and is not below 0.
+    correct : "fixed" or "sorted"
+        For the map "dorm": the correct ranking that others are compared with.  "fixed": documents
+        of the same label in the order of the rows, as in the paper.  "sorted": by score, which
+        depends on w, so that the problem is not convex (see Notes).
     pair_scale : bool
         For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
         papers, or summed.
@@ -71,12 +76,12 @@ class StructuralSVM(StructuralRanker):
     query, its hinge may be above that of all rankings.  With more than two labels in a query, ndcg
     needs ``relevant`` or the map "dorm".
 
-    With the map "dorm", the correct ranking sorts documents of the same label by score, so that the
-    problem is not convex.  Rounds of the concave-convex procedure (Yuille & Rangarajan 2003) sort
-    them by the scores of the last w, at first of the mean of Psi over correct rankings less that
-    over all, and minimise the convex problem that results, until a round lowers the objective by
-    less than ``tol`` of it.  ``primal_``, ``dual_``, ``slack_`` and w = 0 in warnings are of the
-    convex problem of the last round.  `fit_path` begins anew with each C.
+    With ``correct="sorted"``, rounds of the concave-convex procedure (Yuille & Rangarajan 2003)
+    sort documents of the same label by the scores of the last w, at first of the mean of Psi over
+    correct rankings less that over all, and minimise the convex problem that results, until a round
+    lowers the objective by less than ``tol`` of it.  ``coef_`` is of the best round, and
+    ``primal_``, ``dual_``, ``slack_`` and w = 0 in warnings are of its convex problem.  `fit_path`
+    begins anew with each C.
 
     References
     ----------
@@ -98,7 +103,8 @@ class StructuralSVM(StructuralRanker):
     C: float = 1.0
     tol: Positive = 1e-3
     _: KW_ONLY
-    decay: str | int = "smooth"
+    decay: str | int | Decay = "smooth"
+    correct: Literal["fixed", "sorted"] = "fixed"
     pair_scale: bool = True
     relevant: float | None = None
     max_passes: AtLeastOne = 300
@@ -107,4 +113,5 @@ class StructuralSVM(StructuralRanker):
     def _losses(self, queries: Queries) -> list[Loss]:
         metric = self._metric(self.loss, self.cutoff)
         labels = self._labels(metric, queries)
-        return [make_loss(metric, labels, self.feature_map, self.decay, self.pair_scale)]
+        options = self.feature_map, self.decay, self.pair_scale, self.correct
+        return [make_loss(metric, labels, *options)]

@@ -189,6 +189,31 @@ class Queries:
         same._unit, same._strata = 2.0 ** math.floor(math.log2(largest)), {}
         return same
 
+    def with_own_labels(self, labels: ArrayLike, what: str) -> Queries:
+        """The same rows with labels that ``what`` carries; a ValueError if they do not fit."""
+        checked = _vector(labels, "labels")
+        if self.workers.size > 1:
+            raise ValueError(
+                f"{what} has labels of its own for all rows, but each of {self.workers.size} "
+                "workers has some of them: train on one machine"
+            )
+        if checked.size != self.n_documents:
+            raise ValueError(
+                f"{what} has labels of its own for {checked.size} rows, and was called for "
+                f"{self.n_documents}: pass on() the labels of the rows of this data set, in their "
+                "order; subsets, such as folds, need objectives and metrics of their own"
+            )
+        return self.with_labels(checked)
+
+    def with_labels(self, labels: Floats) -> Queries:
+        """The same rows with other labels."""
+        other = copy.copy(self)
+        # What was computed from the labels is computed again.
+        for name in ("row_order", "as_one_query", "ungrouped", "_in_smaller_units"):
+            other.__dict__.pop(name, None)
+        other.labels, other._strata = labels, {}
+        return other
+
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or into two classes at the threshold ``relevant``."""
         if relevant not in self._strata:

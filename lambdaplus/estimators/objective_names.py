@@ -57,6 +57,11 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
     one_group = bool(getattr(objective, "one_group", False))
     for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
+            if metric.labels:
+                raise ValueError(
+                    f"eval_metric={metric!r} has labels of its own, which estimators do not pass "
+                    "on: use lightgbm.train(feval=) or xgboost.train(custom_metric=)"
+                )
             ours += metric.metrics
             one_group |= metric.one_group
         elif isinstance(metric, Named):

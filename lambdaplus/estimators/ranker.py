@@ -103,6 +103,11 @@ class RankingEstimator(FrameworkEstimator):
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
         ids = call["X"]["qid"] if qid is None and "qid" in _columns(call["X"]) else qid
+        if train.rows is not None and getattr(objective, "has_own_labels", False):
+            raise ValueError(
+                f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
+                "has labels of its own in their order: sort rows and labels by qid first"
+            )
         if ids is not None:
             warn_of_split_queries(ids)
         sets, names = evaluation_sets(call), self._names

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.arguments import check_flag
+from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.scoring import choose_metrics, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
@@ -36,10 +38,47 @@ class EvalMetric:
 
     metrics: tuple[RankingMetric | WeightedSum, ...]
     one_group: bool = False
+    labels: tuple[Floats, ...] = field(default=(), compare=False)
+    suffix: str = ""
 
     @property
     def __name__(self) -> str:
-        return "_".join(map(str, self.metrics))
+        return "_".join(map(str, self.metrics)) + self.suffix
+
+    def on(self, *labels: ArrayLike, name: str = "own") -> EvalMetric:
+        """The same metrics for other labels of the data sets that are evaluated.
+
+        Parameters
+        ----------
+        *labels : (n,) array_like
+            A label for each row of a data set, in its order; of several data sets, if their numbers
+            of rows differ.
+        name : str
+            What the names of the metrics end in, after an underscore.
+
+        Returns
+        -------
+        EvalMetric
+
+        Raises
+        ------
+        ValueError
+            For invalid labels or two data sets of the same number of rows; and in an evaluation, if
+            no labels are of its number of rows.
+        """
+        checked = tuple(Queries(each).labels for each in labels)
+        if not checked or len({each.size for each in checked}) < len(checked):
+            raise ValueError(
+                "on() needs labels of data sets with different numbers of rows, got "
+                f"{[each.size for each in checked]}: make a metric for each of them"
+            )
+        return replace(self, labels=checked, suffix=f"_{name}")
+
+    def _queries(self, queries: Queries) -> Queries:
+        if not self.labels:
+            return queries
+        fitting = [each for each in self.labels if each.size == queries.n_documents]
+        return queries.with_own_labels([*fitting, self.labels[0]][0], repr(self))
 
     def __call__(
         self,
@@ -72,14 +111,16 @@ class EvalMetric:
         sizes = None if group is _UNSET else group
         parts = dict.fromkeys(part for metric in self.metrics for part, _ in parts_of(metric))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            mean = mean_values(list(parts), call.queries, call.scores, self.one_group)
+            mean = mean_values(
+                list(parts), self._queries(call.queries), call.scores, self.one_group
+            )
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
                     "document (and, for AUC, another one), or all weights are 0"
                 )
-        values = {str(metric): value_of(metric, mean) for metric in self.metrics}
+        values = {f"{metric}{self.suffix}": value_of(metric, mean) for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
             maximise_early_stopping(self, [self.__name__])
             if len(self.metrics) > 1:
@@ -95,7 +136,8 @@ class EvalMetric:
 
     def __repr__(self) -> str:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)
-        return f"eval_metric({names}{', one_group=True' if self.one_group else ''})"
+        own = f".on(<labels>, name={self.suffix[1:]!r})" if self.labels else ""
+        return f"eval_metric({names}{', one_group=True' if self.one_group else ''}){own}"
 
 
 def eval_metric(

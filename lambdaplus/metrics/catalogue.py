@@ -28,11 +28,12 @@ TOP = Parameter(
     "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
     limits=(0.0, 900.0),
 )
+FRACTION = Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0))
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
     name="auc",
-    aliases=("rankeff", "roc_auc"),
+    aliases=("rankeff", "roc_auc", "gauc"),
     title="Area under the ROC curve",
     source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
     binary=True,
@@ -118,9 +119,8 @@ HAND_TILL = Declaration(
 
 CONCORDANCE = Declaration(
     name="concordance",
-    aliases=("cindex",),
     title="Graded concordance: share of pairs of different labels in the right order",
-    source="Harrell's c; for two classes it is AUC",
+    source="Harrell's c without censoring (see cindex); for two classes it is AUC",
     binary=False,
     discount=c.constant,
     gain=c.nothing,
@@ -128,6 +128,58 @@ CONCORDANCE = Declaration(
     form=CountAbove(c.each_one, c.each_one, "lower"),
     cutoff="no",
     parameters=(PAIRS,),
+    # Its swap deltas depend on all documents between the two.
+    surrogate="concordance(pairs=equal)",
+)
+
+CINDEX = Declaration(
+    name="cindex",
+    aliases=("harrell_c", "c_index"),
+    title="Harrell's C of censored times: share of comparable pairs in the right order",
+    source="Harrell et al. 1982; scikit-survival's concordance_index_censored, without its "
+    "tied_tol; labels as in XGBoost's survival:cox, negative if the time is censored",
+    binary=False,
+    labels=c.time_order,
+    discount=c.constant,
+    gain=c.nothing,
+    normalizer=c.comparable_pairs,
+    form=CountAbove(c.may_be_lower, c.may_be_higher, "lower"),
+    cutoff="no",
+    parameters=(
+        Parameter(
+            "higher",
+            "risk",
+            "what a higher score means: a higher risk, as in Cox models, or a longer life",
+            ("risk", "life"),
+        ),
+    ),
+)
+
+SPEARMAN = Declaration(
+    name="spearman",
+    aliases=("rank_ic", "spearmanr"),
+    title="Spearman's rank correlation of labels and scores (rank IC)",
+    source="Spearman 1904, with midranks for ties: SciPy's spearmanr",
+    binary=False,
+    discount=c.falling,
+    gain=c.centred_midrank,
+    normalizer=c.deviations_of_ranks,
+    cutoff="no",
+    midranks=True,
+)
+
+GINI = Declaration(
+    name="gini",
+    aliases=("normalized_gini", "normalised_gini"),
+    title="Normalised Gini coefficient of the concentration of the labels by score",
+    source="Frees, Meyers & Cummings 2014; the metric of the insurance competitions of Kaggle",
+    binary=False,
+    discount=c.falling,
+    gain=c.centred_label,
+    normalizer=c.best_sum_of_ranks,
+    cutoff="no",
+    parameters=(OVER,),
+    pooled="middle",
 )
 
 MAP = Declaration(
@@ -298,12 +350,37 @@ TOP_PRECISION = Declaration(
     discount=c.constant,
     gain=c.relevance,
     normalizer=c.ranks_in_share,
-    form=Window(c.first_ranks),
+    form=Window(c.ranks_of_share),
     cutoff="no",
-    parameters=(
-        Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
-        OVER,
-    ),
+    parameters=(FRACTION, OVER),
+    surrogate="map",
+)
+
+TOP_RECALL = Declaration(
+    name="top_recall",
+    title="Recall in the top share of the list: recall@1% is top_recall(fraction=0.01)",
+    source="recall at k, where k is the share of the documents, rounded up",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.n_relevant,
+    form=Window(c.ranks_of_share),
+    cutoff="no",
+    parameters=(FRACTION, OVER),
+    surrogate="map",
+)
+
+LIFT = Declaration(
+    name="lift",
+    title="Lift of the top share of the list: lift@1% is lift(fraction=0.01)",
+    source="precision in the share of the documents, rounded up, over that of all documents",
+    binary=True,
+    discount=c.constant,
+    gain=c.relevance,
+    normalizer=c.relevant_at_random,
+    form=Window(c.ranks_of_share),
+    cutoff="no",
+    parameters=(FRACTION, OVER),
     surrogate="map",
 )
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.label_counts import LabelCounts, MetricOptions
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
 
@@ -166,6 +166,15 @@ def ranks_in_share(counts: LabelCounts) -> Floats:
     return np.asarray(np.maximum(np.ceil(exact), 1.0))
 
 
+def ranks_of_share(counts: LabelCounts) -> tuple[Floats, Floats]:
+    return np.ones_like(counts.label), counts.spread(ranks_in_share(counts))
+
+
+def relevant_at_random(counts: LabelCounts) -> Floats:
+    """The number of relevant documents in the share of the list, if they were evenly spread."""
+    return ranks_in_share(counts) * counts.n_relevant / counts.size
+
+
 def first_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
     """The first ranks, as many as the metric divides by."""
     normalizer = counts.metric.declaration.normalizer(counts)
@@ -227,6 +236,60 @@ def total_share(counts: LabelCounts) -> Floats:
 
 def one_class(counts: LabelCounts) -> Floats:
     return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
+
+
+def centred_label(counts: LabelCounts) -> Floats:
+    mean = counts.sum(counts.label * counts.count) / counts.size
+    return counts.label - counts.spread(mean)
+
+
+def centred_midrank(counts: LabelCounts) -> Floats:
+    """The mean rank of the documents of each label, from the lowest label, less that of all."""
+    lower = counts.spread(counts.size) - counts.higher - counts.count
+    return np.asarray((lower - counts.higher) / 2)
+
+
+def deviations_of_ranks(counts: LabelCounts) -> Floats:
+    """n times the standard deviations of the midranks of labels and of the ranks of scores."""
+    of_labels = counts.sum(counts.count * centred_midrank(counts) ** 2)
+    return np.asarray(np.sqrt(of_labels * counts.size * (counts.size**2 - 1) / 12), np.float64)
+
+
+def best_sum_of_ranks(counts: LabelCounts) -> Floats:
+    """The sum of gains times minus the rank, in the order by label, highest first."""
+    gain = counts.metric.declaration.gain(counts)
+    # Of equal labels, not quite 0.
+    several = counts.spread(counts.strata.n_classes.astype(np.float64)) > 1
+    ranks = counts.higher + (counts.count + 1) / 2
+    return counts.sum(np.where(several, -gain * counts.count * ranks, 0.0))
+
+
+def time_order(metric: MetricOptions, labels: Floats) -> Floats:
+    """Numbers in the order of times, negative ones censored; reversed if a higher score is a risk.
+
+    Those of events are even.  At the same time, events are earlier than censored documents.
+    """
+    number = np.unique(np.abs(labels), return_inverse=True)[1]
+    order = 2.0 * number + (labels < 0)
+    return np.asarray(-order if metric["higher"] == "risk" else order, np.float64)
+
+
+def may_be_lower(counts: LabelCounts) -> Floats:
+    """Whether a document of each stratum is the lower one of comparable pairs."""
+    return np.where(counts.metric["higher"] == "risk", 1.0, counts.label % 2 == 0)
+
+
+def may_be_higher(counts: LabelCounts) -> Floats:
+    """Whether a document of each stratum is the higher one of comparable pairs."""
+    return np.where(counts.metric["higher"] == "risk", counts.label % 2 == 0, 1.0)
+
+
+def comparable_pairs(counts: LabelCounts) -> Floats:
+    """Pairs of an event and a document whose time is later, or censored at the same time."""
+    lower, higher = may_be_lower(counts), may_be_higher(counts)
+    below = np.cumsum(counts.count * lower)
+    below -= counts.spread((below - counts.count * lower)[counts.strata.edges[:-1]])
+    return counts.sum(counts.count * higher * (below - counts.count * lower))
 
 
 def nothing(counts: LabelCounts) -> Floats:

@@ -78,6 +78,13 @@ class Declaration:
         evaluated in their worst order.
     judged_only : bool
         Whether documents without a judgement are left out.
+    labels : callable, optional
+        Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
+        of a data set: what the other functions get, and in what order documents are ranked.  Then
+        pairs are weighed by ``form`` alone, and data without queries are one ranking.
+    midranks : bool
+        Whether the value is divided by the standard deviation of the ranks, of which tied
+        documents have the mean, relative to that without ties.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
     surrogate : str
@@ -113,6 +120,8 @@ class Declaration:
     signed_deltas: bool = False
     closed_ties: bool = True
     judged_only: bool = False
+    labels: Callable[[RankingMetric, Floats], Floats] | None = None
+    midranks: bool = False
     refusal: str = ""
     surrogate: str = ""
 
@@ -150,8 +159,10 @@ class Declaration:
             return f"none: {self.refusal}"
         if self.signed_deltas:
             return "every pair, O(n^2)"
-        if self.binary or not self.form.potentials_by_classes:
-            return "one sweep, O(n L)"
+        if self.binary:
+            return "one sweep, O(n)"
+        if not self.form.potentials_by_classes or self.labels or "pairs=equal" in self.surrogate:
+            return "a tree of labels, O(n log L)"
         return "a sweep for each pair of classes, O(n L^2)"
 
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
@@ -213,7 +224,7 @@ class RankingMetric:
     @property
     def equal_pairs(self) -> bool:
         """Whether all pairs of two labels weigh the same in training."""
-        return self.pairs in ("equal", "mixed")
+        return self.compares_some or self.pairs in ("equal", "mixed")
 
     def with_pairs(self, of_table: bool) -> RankingMetric:
         """The metric with the default weights of pairs, unless it has others."""
@@ -222,6 +233,11 @@ class RankingMetric:
         [option] = [each for each in self.declaration.parameters if each.name == "pairs"]
         pairs = option.choices[-1] if of_table else "swap"
         return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
+
+    @property
+    def compares_some(self) -> bool:
+        """Whether only some pairs of different labels are comparable, those that ``form`` says."""
+        return self.declaration.labels is not None
 
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).

@@ -9,7 +9,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.forms.form import Coupling
-from lambdaplus.metrics.label_counts import LabelCounts, refuse_wrong_order
+from lambdaplus.metrics.label_counts import LabelCounts, as_declared, refuse_wrong_order
 
 
 class MetricArrays(NamedTuple):
@@ -31,6 +31,8 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
     A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
     pooled = metric.declaration.pooled
+    if metric.declaration.labels is not None:
+        return _relabelled(metric, queries if queries.grouped else queries.as_one_query)
     if metric.over_data_set and not pooled:
         return queries.as_one_query
     if metric.over_data_set and queries.grouped:
@@ -46,6 +48,19 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
         "qid=); if all rows are one ranking, pass one_group=True to evaluate, eval_metric or "
         f"gradients, or train with lambda_objective({str(metric)!r}, one_group=True)"
     )
+
+
+_by_labels: WeakKeyDictionary[Queries, dict[RankingMetric, Queries]] = WeakKeyDictionary()
+
+
+def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
+    """The same documents with the labels that the metric sees, for the lifetime of the data."""
+    kept = _by_labels.setdefault(queries, {})
+    if metric not in kept:
+        declared: Any = metric.declaration.labels
+        labels = as_declared(metric, "labels", declared(metric, queries.labels), queries.labels)
+        kept[metric] = queries.with_labels(labels)
+    return kept[metric]
 
 
 def has_values(metric: RankingMetric, queries: Queries) -> bool:

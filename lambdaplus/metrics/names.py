@@ -6,10 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.data.arguments import number_of
-from lambdaplus.metrics.catalogue import AUC, CATALOGUE, PARTIAL_AUC, TOP_PRECISION, P
+from lambdaplus.metrics.catalogue import (
+    AUC,
+    CATALOGUE,
+    LIFT,
+    PARTIAL_AUC,
+    RECALL,
+    TOP_PRECISION,
+    TOP_RECALL,
+    P,
+)
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
+# What an @1% after a name means.
+OF_SHARES = {P.name: TOP_PRECISION, RECALL.name: TOP_RECALL, LIFT.name: LIFT}
 _FORM = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
     r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
@@ -95,14 +106,18 @@ def parse_metric(
     if parts["cutoff"] and parts["trec"]:
         raise ValueError(f"in {name!r}: _{parts['trec']} and @{cutoff} are two cutoffs")
     if cutoff and cutoff.endswith("%"):
-        if declaration is not P:
-            raise ValueError(f"in {name!r}: only p supports a share of the list, as in p@{cutoff}")
+        if declaration.name not in OF_SHARES:
+            raise ValueError(
+                f"in {name!r}: only p, recall and lift support a share of the list, as in "
+                f"p@{cutoff}"
+            )
         if "fraction" in in_name:
             raise ValueError(
                 f"in {name!r}: fraction={in_name['fraction']} and @{cutoff} are two different "
                 "shares"
             )
-        declaration, in_name["fraction"], cutoff = TOP_PRECISION, _share(cutoff, str(name)), None
+        in_name["fraction"], cutoff = _share(cutoff, str(name)), None
+        declaration = OF_SHARES[declaration.name]
     # int() also reads 1_0 and full-width digits.
     if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
         raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")

@@ -65,11 +65,7 @@ def round_scores(
 ) -> Rounded:
     """Round the scores of one list; ``copies`` are multiplicities of the rows."""
     n = int(workers.sum(np.array([score.size]))[0])
-    parts, slots = first_parts(score, workers), None
-    if parts.share_in_crowded(n) >= CLUSTERED:
-        slots = slots_of_few(score, code, n_classes, most_distinct(n), workers)
-    if slots is None:
-        slots = slots_in_cells(score, code, n_classes, find_cells(score, n, parts, workers))
+    slots = _slots(score, code, n_classes, n, workers)
     if copies is None:
         total = workers.sum(slots.add(slots.sizes), most=n)
         arrays = _entries(total, slots.score, slots.n_classes)
@@ -92,6 +88,26 @@ def round_scores(
         arrays[-1][:] = sum(part * u for part, u in zip(of_units[::-1], unit[::-1], strict=True))
     occupied, *entries = arrays
     return Rounded(Entries(np.array([0, occupied.size]), *entries), occupied, slots)
+
+
+def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
+    """The slots of the rows of this worker, of n in all."""
+    parts = first_parts(score, workers)
+    if parts.share_in_crowded(n) >= CLUSTERED:
+        few = slots_of_few(score, code, n_classes, most_distinct(n), workers)
+        if few is not None:
+            return few
+    return slots_in_cells(score, code, n_classes, find_cells(score, n, parts, workers))
+
+
+def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:
+    """The scores of cells, descending, and the cell of each row of one list on one machine."""
+    slots = _slots(score, np.zeros(score.size, np.int32), 1, score.size, ONE_MACHINE)
+    cell = slots.of_row
+    if slots.places is not None:
+        for rows, place in zip(slots.pieces, slots.places, strict=True):
+            cell[rows] = place[cell[rows]]
+    return slots.score, cell
 
 
 def _units(copies: Floats, n: int, workers: Workers) -> Floats:

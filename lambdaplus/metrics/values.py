@@ -47,7 +47,7 @@ def values(
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
         ranking = split_ties(queries, ranking, rows)
-    elif ties == "together" and pooled is None:
+    elif ties == "together" and pooled is None and not metric.declaration.midranks:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
@@ -66,7 +66,24 @@ def values(
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
         ranked = np.add.reduceat(queries.returned, queries.boundaries[:-1], dtype=np.int64)
-    return _values(form, arrays, queries.boundaries, ranked, *ranking, arrays.code)
+    found = _values(form, arrays, queries.boundaries, ranked, *ranking, arrays.code)
+    if metric.declaration.midranks and ties in (None, "together"):
+        found *= _over_tied_deviation(queries.boundaries, ranking.score)
+    return found
+
+
+def _over_tied_deviation(boundaries: Ints, score: Floats) -> Floats:
+    """The standard deviation of the ranks of each query over that of its midranks; NaN without."""
+    starts = np.ones(score.size, dtype=bool)
+    starts[1:] = score[1:] != score[:-1]
+    starts[boundaries[:-1]] = True
+    first = np.flatnonzero(starts)
+    tied = np.diff(np.append(first, score.size)).astype(np.float64)
+    n = np.diff(boundaries).astype(np.float64)
+    lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = 1.0 - lost / (n**3 - n)
+        return np.where(left > 1e-12, 1.0 / np.sqrt(left), np.nan)
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:

@@ -8,6 +8,7 @@ and written to rows.
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from typing import Any
 
@@ -21,12 +22,27 @@ from lambdaplus.data.arguments import check_flag, number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.metrics.rounding import (
+    LONG_LIST,
+    MOST_CLASSES,
+    refuse_many_classes,
+    round_scores,
+    round_to_cells,
+)
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
+from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.log_loss import log_loss_of_classes
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
+from lambdaplus.objectives.rounded_tree import (
+    ManyLabels,
+    rows_by_label,
+    sums_of_many_labels,
+)
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+
+# Of a document and a pair of labels, with lists of their own; and when to warn.
+SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
 
 def check_pair_options(
@@ -80,15 +96,20 @@ class LambdaGradient:
         self.table = not queries.divided and (
             metric.equal_pairs or (metric.declaration.pooled is not None and not queries.grouped)
         )
-        if not queries.divided:
+        if metric.compares_some and not queries.divided:
+            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
+        elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
-            if balance and not queries.grouped:
+            # Of classes, not of many labels.
+            classes = any(known.name == "relevant" for known in metric.declaration.parameters)
+            if balance and not queries.grouped and classes:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
         self._refuse()
+        self._warn_of_many_labels()
 
     def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
@@ -119,12 +140,45 @@ class LambdaGradient:
     def _of_long_query(self, q: int, scores: Floats, out: Any) -> None:
         rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
         n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
+        if n_classes > MOST_CLASSES:
+            self._of_many_labels(q, scores, out)
+            return
         rounded = round_scores(
             scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
         )
         weight = None if weights is None else weights[rows]
         values = self._values(q, rounded.entries)
         rounded.write_rows(values, weight, *(part[rows] for part in out))
+
+    def _of_many_labels(self, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of one long query with a tree of labels."""
+        queries, arrays = self.queries, self.arrays
+        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
+        cell_score, cell = round_to_cells(scores[rows])
+        count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
+        edge = np.append(0, np.cumsum(count))
+        order = queries.row_order[rows] - rows.start
+        if edge.size <= order.size:  # some labels have several rows
+            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
+        many = ManyLabels(
+            cell[order],
+            cell_score,
+            edge,
+            gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
+            discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
+        )
+        sums = sums_of_many_labels(many, self.sigma, self.damping, self.damped)
+        factor = self._factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
+
+    @property
+    def _counts_pairs(self) -> bool:
+        """Whether all pairs of different labels weigh the same."""
+        return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
 
     def _long_queries(self) -> list[int]:
         if self.workers.size > 1:  # each has a part of the scores
@@ -133,16 +187,24 @@ class LambdaGradient:
             return []
         if self.queries.longest < LONG_LIST:
             return []
-        rounded = (np.diff(self.queries.boundaries) >= LONG_LIST) & (
-            np.diff(self.arrays.strata) <= MOST_CLASSES
-        )
-        return np.flatnonzero(rounded).tolist()
+        strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
+        possible = n_classes <= MOST_CLASSES
+        one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
+        if one_list and self.copies is None and not self.metric.compares_some:
+            gain = np.empty(0) if self._counts_pairs else self.arrays.gain
+            possible |= rising(strata[:-1], n_classes, gain)
+        return np.flatnonzero((np.diff(self.queries.boundaries) >= LONG_LIST) & possible).tolist()
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
         if self.metric.pairs == "mixed" and self.queries.divided:
             raise ValueError(
                 f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
+            )
+        if self.noise and self.metric.compares_some:
+            raise ValueError(
+                f"{self.metric} has no noisy rankings, whose neighbours may not be comparable: "
+                "pass noise=None"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
         if self.copies is not None:
@@ -165,6 +227,22 @@ class LambdaGradient:
             if self.metric.declaration.signed_deltas:
                 raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
+
+    def _warn_of_many_labels(self) -> None:
+        """Warn if each pair of labels has a list of its own, which takes long for many labels."""
+        form, metric = self.metric.declaration.form, self.metric
+        if not form.potentials_by_classes or metric.equal_pairs or metric.declaration.binary:
+            return
+        sizes, labels = np.diff(self.queries.boundaries), np.diff(self.arrays.strata)
+        took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
+        if took > MOST_SECONDS:
+            warnings.warn(
+                f"{metric} has a list for each pair of labels, and a query has up to "
+                f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
+                "into grades, or use a metric whose cost is O(n log L), such as "
+                "concordance(pairs=equal) or ndcg(gain=linear)",
+                stacklevel=2,
+            )
 
     def _values(self, first: int, entries: Entries) -> Floats:
         """Gradient and Hessian of a document of each of these entries, (m, 2)."""
@@ -194,10 +272,11 @@ class LambdaGradient:
         sums = no_sums(compared.score.size, entries.edges.size - 1)
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
+        all_pairs = self.all_pairs or signed
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
-            add_pairs(
-                lists, spread, self.sigma, self.damping, self.damped, self.all_pairs or signed, sums
-            )
+            whole = all_pairs and lists.factors is None
+            for few in [lists] if whole else split_labels(lists):
+                add_pairs(few, spread, self.sigma, self.damping, self.damped, all_pairs, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:

@@ -52,6 +52,8 @@ class Lists(NamedTuple):
     arrays: ListArrays
     query: Ints
     entry: Ints  # of each element; empty if the elements are the entries
+    # (s, 2) factors of the lower and the higher document of a pair, by stratum; None if all are 1.
+    factors: Floats | None = None
 
 
 def ranked_lists(
@@ -87,7 +89,11 @@ def ranked_lists(
         # by one.
         gain = np.empty(0) if form.potentials_by_classes else gain
         one = ListArrays(start, stop, gain_at, gain, of_list, score, code, None, None, weight)
-        yield Lists(one, query, entry)
+        factors = None
+        if metric.compares_some:
+            one = one._replace(gain_at=strata[query])
+            factors = np.column_stack(arrays.coupling)
+        yield Lists(one, query, entry, factors)
         return
     each, discount = np.empty(0), arrays.discount
     if weighted:

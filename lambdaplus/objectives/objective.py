@@ -6,7 +6,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,8 @@ HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
 # Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
-DAMPED_WITH_CUTOFF = ("ndcg", "dcg")
+DAMPING = 0.01
+DAMPED = 0.5  # with queries; nothing without
 
 _LOG_LOSS = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 
@@ -54,6 +56,7 @@ class Objective(ABC):
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
+    has_own_labels = False  # whether it, or a part of it, was made by `on`
     __signature__ = SignatureOfCalls()
 
     @property
@@ -103,6 +106,26 @@ class Objective(ABC):
                 hessian = HESSIAN_FACTOR_IN_XGBOOST * hessian
         return gradient.astype(np.float32, copy=False), hessian.astype(np.float32, copy=False)
 
+    def on(self, labels: ArrayLike) -> ObjectiveOn:
+        """The same objective for other labels of the training data, as a part of `combine`.
+
+        Parameters
+        ----------
+        labels : (n,) array_like
+            A label for each row of the training data, in its order, which are used instead of
+            those that LightGBM or XGBoost pass.
+
+        Returns
+        -------
+        ObjectiveOn
+
+        Raises
+        ------
+        ValueError
+            For invalid labels; and in a training, if the number of rows is another.
+        """
+        return ObjectiveOn(self, labels)
+
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or within all rows as one query."""
         return queries.grouped
@@ -129,7 +152,7 @@ class LambdaObjective(Objective):
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     sigma, damping, damped, noise, balance : float
-        Damping and noise may be None.
+        Damping and noise may be None; damped is None for the default.
     normalize, one_group : bool
     """
 
@@ -137,18 +160,27 @@ class LambdaObjective(Objective):
     surrogate: RankingMetric
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | None = None
+    damping: float | None = DAMPING
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
-    damped: float = 1.0
+    damped: float | None = None
 
     def __post_init__(self) -> None:
-        check_pair_options(self.sigma, self.normalize, self.damping, self.damped)
+        share = DAMPED if self.damped is None else self.damped
+        check_pair_options(self.sigma, self.normalize, self.damping, share)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
         check_flag(one_group=self.one_group)
+        if self.metric != self.surrogate:
+            for metric in (self.metric, self.surrogate):
+                if metric.declaration.labels is not None:
+                    raise ValueError(
+                        f"{metric} reads labels in a way of its own, so it needs the pairs of "
+                        f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
+                        "possible"
+                    )
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -161,13 +193,15 @@ class LambdaObjective(Objective):
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
+        by_rule = DAMPED if ranked.grouped else 0.0
+        damped = by_rule if self.damped is None else self.damped
         # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
         # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
         # "Whole tables" of docs/results/options.md.
         surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         gradient = LambdaGradient(
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
-            damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
+            damping=self.damping, damped=damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
@@ -179,7 +213,7 @@ class LambdaObjective(Objective):
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
-        share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
+        share = "" if self.damped is None else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
             f"normalize={self.normalize}, damping={self.damping}"
@@ -217,6 +251,47 @@ class LogLoss:
         )
 
 
+class ObjectiveOn(Objective):
+    """An objective for labels that it carries, made by `Objective.on`.
+
+    Attributes
+    ----------
+    objective : Objective
+    labels : (n,) float64
+    metric : RankingMetric or WeightedSum
+    """
+
+    has_own_labels = True
+
+    def __init__(self, objective: Objective, labels: ArrayLike) -> None:
+        if objective.uses_positions or isinstance(objective, ObjectiveOn):
+            raise TypeError(f"{objective!r} cannot have labels of its own: call on() of its part")
+        self.objective, self.labels = objective, Queries(labels).labels
+        self.metric, self.one_group = objective.metric, objective.one_group
+        self._kept: WeakKeyDictionary[Queries, Queries] = WeakKeyDictionary()
+
+    def _own(self, queries: Queries) -> Queries:
+        if queries not in self._kept:
+            self._kept[queries] = queries.with_own_labels(self.labels, repr(self))
+        return self._kept[queries]
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return self.objective.derivatives(self._own(queries), scores)
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return self.objective.compares_within_queries(queries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _kept=WeakKeyDictionary())
+
+    def __repr__(self) -> str:
+        return f"{self.objective!r}.on(<{self.labels.size} labels>)"
+
+
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
@@ -235,7 +310,10 @@ class CombinedObjective(Objective):
     one_group: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in self._ranking()]
+        ranking = self._ranking()
+        # The metric of the labels of the data set, if any part is of these.
+        named = [each for each in ranking if not isinstance(each[0], ObjectiveOn)] or ranking[:1]
+        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         whole = WeightedSum(tuple(terms))
         pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
         if len(pointwise) > 1:
@@ -243,7 +321,7 @@ class CombinedObjective(Objective):
         for weight in pointwise:
             number("the weight of logloss", weight, above=0.0)
         self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
-        self.one_group = all(part.one_group for part, _ in self._ranking())
+        self.one_group = all(part.one_group for part, _ in ranking)
 
     def _ranking(self) -> list[tuple[Objective, float]]:
         return [(part, weight) for part, weight in self.parts if isinstance(part, Objective)]
@@ -258,6 +336,11 @@ class CombinedObjective(Objective):
             for part, weight in self.parts
         ]
         return f"lambda_{'+'.join(terms)}"
+
+    @property
+    def has_own_labels(self) -> bool:  # type: ignore[override]
+        """Whether any part was made by `on`."""
+        return any(isinstance(part, ObjectiveOn) for part, _ in self.parts)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -281,8 +364,8 @@ def lambda_objective(
     *,
     sigma: float = 1.0,
     normalize: bool = True,
-    damping: float | Literal["default"] | None = "default",
-    damped: float = 1.0,
+    damping: float | None = DAMPING,
+    damped: float | None = None,
     noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -308,13 +391,14 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float or None, default=0.01 for NDCG and DCG with a cutoff, None for all others
-        Divide each pair by ``damping + |score distance|`` (unless all scores of the query are
-        equal), which gives more weight to pairs with close scores, as LightGBM and XGBoost do with
-        0.01.
-    damped : float, default=1.0
-        The share of a pair's weight that is divided, if there is damping: its weight is multiplied
-        by ``1 - damped + damped / (damping + |score distance|)``.
+    damping : float or None, default=0.01
+        Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
+        query are equal), which gives more weight to pairs with close scores.
+    damped : float, optional
+        The share that is divided: the weight of a pair is multiplied by
+        ``1 - damped + damped / (damping + |score distance|)``.  The default is 0.5 for data with
+        queries and 0 for data without.  The built-in objectives of
+        LightGBM and XGBoost have 1.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -362,7 +446,7 @@ def lambda_objective(
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
-    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=0.01)
     >>> lambda_objective("ndcg@10")
     lambda_objective('ndcg@10', sigma=1, normalize=True, damping=0.01, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
@@ -386,8 +470,7 @@ def lambda_objective(
         other = _default_surrogate(parsed)
         if surrogate is not None:
             other = objective_metric(surrogate).with_pairs(of_table=False)
-        divided = _default_damping(parsed, other) if damping == "default" else damping
-        shared = sigma, normalize, divided, noise, one_group, balance, damped
+        shared = sigma, normalize, damping, noise, one_group, balance, damped
         parts.append((LambdaObjective(parsed, other, *shared), weight))
     only, weight = parts[0]
     if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
@@ -407,13 +490,9 @@ def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
     if declared.surrogate:
-        return parse_metric(declared.surrogate, relevant=metric.relevant)
+        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
+        return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
-
-
-def _default_damping(metric: RankingMetric, surrogate: RankingMetric) -> float | None:
-    names = {metric.declaration.name, surrogate.declaration.name}
-    return 0.01 if metric.cutoff is not None and names <= {*DAMPED_WITH_CUTOFF} else None
 
 
 def combine(parts: Mapping[Objective | LogLoss, float]) -> CombinedObjective:

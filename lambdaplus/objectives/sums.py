@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.compute.parallel import BATCH, over_tasks
 from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
 from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
@@ -70,8 +70,7 @@ def add_pairs(
             if some_long:
                 _sweep_long(kernel, which[long[which]], with_fits, out)
                 which = which[~long[which]]
-            if which.size:
-                kernel(which, *with_fits, DOWN, UP, *out)
+            _sweep_short(kernel, which, size, with_fits, out)
     if lists.entry.size:
         # An entry is an element of the list of each pair of classes that has its own.
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
@@ -92,6 +91,15 @@ def _visits(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
         step = max(1, MOST_PAIRS // int(size[one]))
         for begin in range(0, int(size[one]), step):
             yield np.array([one]), begin, begin + step
+
+
+def _sweep_short(kernel: Any, which: Ints, size: Ints, arrays: tuple[Any, ...], out: Sums) -> None:
+    """Sweep each of many lists on one thread, those of many elements in all on several."""
+    if which.size:
+        upto = np.cumsum(size[which])
+        cuts = np.searchsorted(upto, np.arange(BATCH, upto[-1], BATCH))
+        pieces = [piece for piece in np.split(which, cuts) if piece.size]
+        over_tasks(lambda i: kernel(pieces[i], *arrays, DOWN, UP, *out), len(pieces))
 
 
 def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) -> None:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lambdaplus import evaluate
 from lambdaplus.baselines import McRank, StructuralSVM
-from lambdaplus.baselines.concave_convex import solve_by_rounds
-from lambdaplus.baselines.cutting_planes import Hinges, Pass
-from lambdaplus.baselines.oracles import Loss
+from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, solve
+from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.oracles.constraint import Constraint
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.queries import Queries
-from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.sort import Ranking
+from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics.sort import Ranking, rank
+from papers.algorithm_1 import algorithm_1
 
 Record = dict[str, float]
 C_OF_TIMES = 100.0
@@ -74,7 +75,13 @@ def like_trec(queries: int, relevant: int, irrelevant: int, seed: int = 0) -> Ra
 
 
 class AssignmentOracle(DORMOracle):
-    """DORM as the paper solves it: an assignment problem for every query, of two classes too."""
+    """DORM's search as an assignment problem for every query, of two classes too."""
+
+    def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
+        def clipped(ranks: Floats) -> Floats:
+            return np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
+
+        super().__init__(metric, queries, clipped, by_score=False)
 
     def __call__(self, ranking: Ranking) -> Constraint:
         place = np.zeros(ranking.row.size, dtype=np.int64)
@@ -101,7 +108,7 @@ def svm_time(data: RankingData, parameters: Mapping[str, Any]) -> Record:
     return min(times, key=lambda time: time["seconds"])
 
 
-def assignment_time(data: RankingData, metric: str) -> Record:
+def assignment_time(data: RankingData, metric: str, epsilon: float) -> Record:
     """The same of DORM by assignment, with a decay that is 0 after rank 30."""
     queries = Queries(data.labels, group=data.group)
     loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0), queries)
@@ -110,9 +117,25 @@ def assignment_time(data: RankingData, metric: str) -> Record:
     times = []
     with limit_threads(1):
         for _ in range(REPEATS):
-            solution = solve_by_rounds(hinges, weight, 1e-3, 300)
+            planes = Planes(hinges.n_blocks, hinges.X.shape[1])
+            solution = solve(hinges, planes, weight, 1e-3, 300, epsilon)
             times.append(_time(solution.history, solution.w))
     return min(times, key=lambda time: time["seconds"])
+
+
+def oracle_time(documents: int, metric: str) -> float:
+    """Seconds of a search for the most violated ranking of one query, 1 in 20 relevant, sorted."""
+    random = np.random.default_rng(0)
+    queries = Queries((random.random(documents) < 0.05).astype(np.float64), group=[documents])
+    oracle = make_loss(parse_metric(metric), queries).oracle
+    times = []
+    with limit_threads(1):
+        scores = 0.1 * random.normal(size=documents)
+        for _ in range(1 + REPEATS):  # the first loads what is compiled
+            begin = time.perf_counter()
+            oracle(rank(queries, scores))
+            times.append(time.perf_counter() - begin)
+    return min(times[1:])
 
 
 def mcrank_time(data: RankingData, rounds: int) -> Record:
@@ -137,9 +160,12 @@ def rounds_of_mcrank(fold: Fold, rounds: int) -> list[float]:
 def reading_value(
     fold: Fold, parameters: Mapping[str, Any], Cs: Sequence[float], metric: str
 ) -> float:
-    """Test value with the C that is best on validation data; ``unit`` scales each document."""
+    """Test value with the C that is best on validation data.
+
+    ``unit`` scales each document; ``by_query`` is algorithm 1, not in batches.
+    """
     others = dict(parameters)
-    unit = others.pop("unit", False)
+    unit, by_query = others.pop("unit", False), others.pop("by_query", False)
     best, chosen = -np.inf, 0.0
     X = [
         part.features / np.maximum(np.linalg.norm(part.features, axis=1), 1e-300)[:, None]
@@ -150,14 +176,23 @@ def reading_value(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "w = 0 is optimal")
         for C in Cs:
-            model = StructuralSVM(**others, C=C).fit(X[0], fold.train.labels, fold.train.qid)
+            if by_query:
+                w = _in_turn(replace(fold.train, features=X[0]), C, others)
+            else:
+                model = StructuralSVM(**others, C=C)
+                w = model.fit(X[0], fold.train.labels, fold.train.qid).coef_
             valid, test = (
-                evaluate(part.labels, model.predict(x), qid=part.qid, metrics=metric)[metric]
+                evaluate(part.labels, x @ w, qid=part.qid, metrics=metric)[metric]
                 for part, x in ((fold.valid, X[1]), (fold.test, X[2]))
             )
             if valid > best:
                 best, chosen = valid, test
     return float(chosen)
+
+
+def _in_turn(train: RankingData, C: float, options: Mapping[str, Any]) -> Floats:
+    others = {name: value for name, value in options.items() if name not in ("tol", "max_passes")}
+    return algorithm_1(train, C, others.pop("epsilon"), **others).w
 
 
 def _time(history: Sequence[Pass], w: Floats) -> Record:

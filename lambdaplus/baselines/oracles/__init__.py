@@ -6,10 +6,10 @@ import numpy as np
 
 from lambdaplus.baselines.oracles.auc import AUCOracle
 from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
-from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.baselines.oracles.dorm import Decay, DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
-from lambdaplus.compute.array_types import Bools
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.data.arguments import check_choice, whole_number
 from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
@@ -45,8 +45,9 @@ def make_loss(
     metric: RankingMetric,
     queries: Queries,
     feature_map: str = "po",
-    decay: str | int = "smooth",
+    decay: str | int | Decay = "smooth",
     pair_scale: bool = True,
+    correct: str = "fixed",
 ) -> Loss:
     """Create the loss 1 - metric with a feature map and the options of `StructuralSVM`.
 
@@ -65,9 +66,9 @@ def make_loss(
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
     if feature_map == "dorm":
-        smooth = decay == "smooth"
-        reach = np.inf if smooth else whole_number("decay, if not 'smooth',", decay, least=1)
-        return Loss(DORMOracle(metric, queries, reach), queries)
+        return Loss(
+            DORMOracle(metric, queries, _decay(metric, decay), correct == "sorted"), queries
+        )
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
@@ -75,4 +76,18 @@ def make_loss(
     return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
-__all__ = ["Constraint", "Loss", "Oracle", "make_loss"]
+def _decay(metric: RankingMetric, decay: str | int | Decay) -> Decay:
+    """The given function, or the discount of the metric, without its cutoff or up to a rank."""
+    if callable(decay):
+        return decay
+    reach = np.inf
+    if decay != "smooth":
+        reach = whole_number("decay, if not 'smooth' or a function,", decay, least=1)
+
+    def clipped(ranks: Floats) -> Floats:
+        return np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
+
+    return clipped
+
+
+__all__ = ["Constraint", "Decay", "Loss", "Oracle", "make_loss"]

@@ -4,9 +4,11 @@ Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
 import copy
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from lambdaplus.baselines.oracles.constraint import Constraint, split
@@ -18,30 +20,47 @@ from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.sort import Ranking, rank
 
+Decay = Callable[[Floats], ArrayLike]
+
+
+def _checked(decay: Decay, n: int) -> Floats:
+    """A at ranks 1 to n."""
+    values = np.array(decay(np.arange(1.0, n + 1)), dtype=np.float64)
+    if values.shape != (n,) or not (np.isfinite(values).all() and values[-1] >= 0):
+        raise ValueError(
+            f"decay must return a finite weight, not below 0, for each of {n} ranks; its shape is "
+            f"{values.shape}"
+        )
+    if values[0] <= 0 or (np.diff(values) > 0).any():
+        raise ValueError("decay must be above 0 at rank 1, and not grow with the rank")
+    return values
+
 
 class DORMOracle:
-    """Most violated constraints for 1 - NDCG; A is the discount up to rank ``reach`` and 0 beyond.
+    """Most violated constraints for 1 - NDCG; ``decay`` gives A at ranks 1, 2, ...
 
     If A is the discount of the loss, a sort solves the assignment; otherwise two classes are merged
     in the order of their scores, and a solver assigns more classes.
 
-    Every order of documents with the same label is correct.  Psi(correct) is its mean over those
-    orders that follow some scores (`sorted_by`), at first over all of them.
+    Every order of documents with the same label is correct.  If ``by_score``, Psi(correct) is its
+    mean over those orders that follow some scores (`sorted_by`), at first over all of them;
+    otherwise it is of one ranking, with these documents in the order of the rows.
     """
 
-    def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
-        self.queries = queries
+    def __init__(
+        self, metric: RankingMetric, queries: Queries, decay: Decay, by_score: bool
+    ) -> None:
+        self.queries, self.by_score = queries, by_score
         self.arrays: MetricArrays = metric_arrays(metric, queries)
-        ranks = np.arange(1.0, queries.sizes.max() + 1)
-        smooth = metric.declaration.discount(metric, ranks)
-        self.decay: Floats = np.where(ranks <= reach, smooth, 0.0)
+        self.decay: Floats = _checked(decay, queries.sizes.max())
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
         stratum = np.repeat(strata.edges[:-1], queries.sizes) + strata.code  # of each row
         self.many = np.flatnonzero(strata.n_classes > 2)
         self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
         self.query, self.stratum = strata.query[stratum], stratum
-        self.ideal = self._mean_decay(np.zeros(stratum.size))
+        rows = np.arange(stratum.size)
+        self.ideal = self._mean_decay(np.where(by_score, 0.0, -rows))
 
     def sorted_by(self, scores: Floats) -> Self:
         """The same, but correct rankings sort documents of the same label by score, (n,)."""

@@ -17,6 +17,25 @@ def _coupling(factor: Floats, column: Floats, higher: bool, x: int, c: int) -> f
     return 0.0 if higher and x >= c else float(factor[x] * column[c])
 
 
+@compiled
+def _add(sums: Floats, n_classes: int, x: int, value: float) -> None:
+    """Add a value of class x to a binary indexed tree, whose sums are over higher classes."""
+    i = n_classes - x
+    while i <= n_classes:
+        sums[i] += value
+        i += i & -i
+
+
+@compiled
+def _sum_above(sums: Floats, n_classes: int, x: int) -> float:
+    """The sum over the classes above x."""
+    i, total = n_classes - x - 1, 0.0
+    while i > 0:
+        total += sums[i]
+        i -= i & -i
+    return total
+
+
 @dataclass(frozen=True)
 class CountAbove(Form):
     """Each class-c document above a class-x document adds A[x, c] = row[x] * column[c] to its term.
@@ -60,52 +79,47 @@ class CountAbove(Form):
         code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, factor: Floats,
         column: Floats, higher: bool,
     ) -> None:  # fmt: skip
+        most = 1
+        for q in range(first, last):
+            most = max(most, strata[q + 1] - strata[q])
+        # A binary indexed tree of the columns of the documents above, by class.
+        above, before = np.zeros(most + 1), np.empty(0)
         for q in range(first, last):
             base, total, r, its = boundaries[q], 0.0, 0, strata[q]
             n_classes, every = strata[q + 1] - its, 0.0  # sum over all documents above
-            above, tied = np.zeros(n_classes), np.zeros(n_classes)
+            above[: n_classes + 1] = 0.0
             while r < ranked[q]:
-                x = code[row[base + r]]
-                if r + 1 == ranked[q] or score[base + r + 1] != score[base + r]:  # no tie
-                    before = every
-                    if higher:
-                        before = 0.0
-                        for c in range(x + 1, n_classes):
-                            before += column[its + c] * above[c]
-                    # The term of docs/mathematics/metric-as-data.md. A[x, c] is a product, so all
-                    # documents above add row[x] times the sum of their columns.
-                    total += discount[r] * (gain[its + x] + factor[its + x] * before)
-                    every += column[its + x]
-                    above[x] += 1.0
-                    r += 1
-                    continue
                 # Sums of d, and of d times the index within the run of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
-                    x = code[row[base + r]]
-                    tied[x] += 1.0
-                    within += column[its + x]
+                    within += column[its + code[row[base + r]]]
                     weight += discount[r]
                     slope += discount[r] * (r - start)
                     r += 1
                 m = r - start
-                before_higher = within_higher = 0.0
-                for x in range(n_classes - 1, -1, -1):
-                    if tied[x] > 0.0:
-                        before = before_higher if higher else every
-                        others = within_higher if higher else within - column[its + x]
-                        # A document of the run is equally often at each of its ranks. Its gain,
-                        # and what is added from above the run, thus get the mean discount.
-                        expected = weight * (gain[its + x] + factor[its + x] * before)
+                if higher and before.size < m:
+                    before = np.empty(2 * m)
+                # With "lower", first what is above the run, then with the run itself.
+                for i in range(m if higher else 0):
+                    x = code[row[base + start + i]]
+                    before[i] = _sum_above(above, n_classes, x)
+                for i in range(m if higher else 0):
+                    x = code[row[base + start + i]]
+                    _add(above, n_classes, x, column[its + x])
+                for i in range(m):
+                    x = code[row[base + start + i]]
+                    upto, others = every, within - column[its + x]
+                    if higher:
+                        upto = before[i]
+                        others = _sum_above(above, n_classes, x) - upto if m > 1 else 0.0
+                    # The term of docs/mathematics/metric-as-data.md. A document of the run is
+                    # equally often at each of its ranks, so its gain, and what is added from above
+                    # the run, get the mean discount.
+                    expected = weight * (gain[its + x] + factor[its + x] * upto)
+                    if m > 1:
                         # Each of the others is above with probability t / (m - 1).
                         expected += slope * factor[its + x] * others / (m - 1)
-                        total += expected * tied[x] / m
-                    # Classes come from the highest down: these are the sums over classes above the
-                    # next one.
-                    before_higher += column[its + x] * above[x]
-                    within_higher += column[its + x] * tied[x]
-                    above[x] += tied[x]
-                    tied[x] = 0.0
+                    total += expected / m
                 every += within
             out[q] = total
 

@@ -1,0 +1,196 @@
+"""Lists of many labels, split into lists of two classes.
+
+Halve the labels of a list, and each half again: two documents of different labels are in different
+halves of exactly one node of this tree, where all labels of one half are above all of the other.
+With a number m between the gains of both halves, the weight of a pair is a sum of two products of
+weights of its documents, none of which is negative, so nothing cancels:
+
+    gain_a - gain_b = (gain_a - m) * 1 + 1 * (m - gain_b).
+
+So each node is two lists of two classes, or one if all pairs weigh the same, and all pairs of n
+documents with L labels take O(n log L).  A node of few labels or documents is not split: a list of
+many classes is faster.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.objectives.lists import ListArrays, Lists
+
+# Lists, and nodes, of no more labels or elements are not split.
+FEW_LABELS, FEW_ELEMENTS = 16, 32
+
+
+def split_labels(lists: Lists) -> Iterator[Lists]:
+    """Yield lists with the same sums over pairs, of few labels each.
+
+    Lists of many labels whose gains rise with the label are split, level by level; others are not.
+    """
+    arrays = lists.arrays
+    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else (1, 1)
+    many = (arrays.n_classes > few[0]) & (arrays.stop - arrays.start > few[1])
+    if not many.any():
+        yield lists
+        return
+    many &= rising(arrays.gain_at, arrays.n_classes, arrays.gain)
+    if not many.all():
+        yield _some(lists, ~many)
+    start, n_classes = arrays.start[many], arrays.n_classes[many]
+    size, query = arrays.stop[many] - start, lists.query[many]
+    # A node has the elements order[begin:end], in ranked order, and the labels low to high - 1,
+    # which are numbered through all lists.
+    end, high = np.cumsum(size), np.cumsum(n_classes)
+    begin, low = end - size, high - n_classes
+    order, label = np.empty(int(size.sum()), np.int64), np.empty(arrays.code.size, np.int64)
+    upto = np.zeros(int(n_classes.sum()) + 1, np.int64)  # elements of the labels before each label
+    _plant(start, begin, end, low, arrays.code, order, label, upto)
+    gain = arrays.gain
+    if gain.size:
+        gain = gain[np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
+    factors = np.empty((0, 2))
+    if lists.factors is not None:
+        of_label = np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
+        factors = lists.factors[of_label]
+    # The gains of two classes with a pair weight of 1 are behind those of the labels.
+    gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
+    while query.size:
+        nodes = query, begin, end, low, high
+        found, (entry, code, weight), children = _split(
+            *nodes, order, label, upto, gain, factors, arrays.weight, *few
+        )
+        list_query, starts, stops, gain_at, classes = found.T.copy()
+        U = None if arrays.U is None else arrays.U[entry]
+        if stops.size:
+            bounds = starts, stops, gain_at, gains, classes
+            its = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
+            yield Lists(its, list_query, entry)
+        query, begin, end, low, high = children.T.copy()
+
+
+def _some(lists: Lists, which: Bools) -> Lists:
+    a = lists.arrays
+    arrays = a._replace(
+        start=a.start[which],
+        stop=a.stop[which],
+        gain_at=a.gain_at[which],
+        n_classes=a.n_classes[which],
+    )
+    return lists._replace(arrays=arrays, query=lists.query[which])
+
+
+@compiled
+def rising(gain_at: Ints, n_classes: Ints, gain: Floats) -> Bools:
+    """Whether the gains of each list do not fall with the label; true without gains."""
+    all_rise = np.ones(gain_at.size, np.bool_)
+    if gain.size:
+        for k in range(gain_at.size):
+            for x in range(gain_at[k] + 1, gain_at[k] + n_classes[k]):
+                all_rise[k] &= gain[x] >= gain[x - 1]
+    return all_rise
+
+
+@compiled
+def _plant(
+    start: Ints, begin: Ints, end: Ints, low: Ints, code: Int32s, order: Ints, label: Ints,
+    upto: Ints,
+) -> None:  # fmt: skip
+    """Write the elements of each list, their labels, and the number of elements by label."""
+    for k in range(start.size):
+        for i in range(begin[k], end[k]):
+            order[i] = start[k] + i - begin[k]
+            label[order[i]] = low[k] + code[order[i]]
+            upto[label[order[i]] + 1] += 1
+    for x in range(1, upto.size):
+        upto[x] += upto[x - 1]
+
+
+@compiled
+def middle_of(edge: Ints, first: int, last: int) -> int:
+    """The label of a node that divides its elements most evenly, so that a frequent one is alone.
+
+    ``edge`` is the number of elements of the labels before each label; the node has those from
+    ``first`` to ``last - 1``, and both halves have at least one.
+    """
+    half = (edge[first] + edge[last]) // 2
+    middle = first + np.searchsorted(edge[first:last], half)
+    if middle > first and edge[middle] - half > half - edge[middle - 1]:
+        middle -= 1
+    return int(min(max(middle, first + 1), last - 1))
+
+
+@compiled
+def between(gain: Floats, first: int, middle: int, last: int) -> float:
+    """A number m between the gains of both halves: that of a half of one label, if there is one."""
+    if middle - first == 1:
+        return float(gain[first])
+    return float(gain[middle] if last - middle == 1 else 0.5 * (gain[middle - 1] + gain[middle]))
+
+
+@compiled
+def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: Ints) -> int:
+    """Put the elements of lower labels first, in ranked order each; return where others begin."""
+    lower, n_upper = begin, 0
+    for j in range(begin, end):
+        i = order[j]
+        if label[i] < middle:
+            order[lower] = i
+            lower += 1
+        else:
+            spare[n_upper] = i
+            n_upper += 1
+    order[lower:end] = spare[:n_upper]
+    return lower
+
+
+@compiled
+def _split(
+    query: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, order: Ints, label: Ints,
+    upto: Ints, gain: Floats, factors: Floats, weight: Floats, few_labels: int, few_elements: int,
+) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
+    """Lists and elements of the nodes of one level, and the nodes of the next one."""
+    most = 0
+    for k in range(query.size):
+        most += 2 * (end[k] - begin[k])
+    entry, code = np.empty(most, np.int64), np.empty(most, np.int32)
+    weights, spare = np.empty(most), np.empty(most // 2, np.int64)
+    lists = np.empty((2 * query.size, 5), np.int64)
+    children = np.empty((2 * query.size, 5), np.int64)
+    n = n_lists = n_children = 0
+    for k in range(query.size):
+        first, last, size = low[k], high[k], end[k] - begin[k]
+        if last - first <= few_labels or size <= few_elements:
+            # One list of these labels.
+            if last - first > 1:
+                lists[n_lists] = query[k], n, n + size, first, last - first
+                n_lists += 1
+                for i in order[begin[k] : end[k]]:
+                    entry[n], code[n], weights[n] = i, label[i] - first, weight[i]
+                    n += 1
+            continue
+        middle = middle_of(upto, first, last)
+        m = between(gain, first, middle, last) if gain.size else 0.0
+        for h in range(2):
+            # In the first list, |gain - m| is a factor of the lower half, in the second one of the
+            # upper half.  It is 0 if the half is one label.
+            if not gain.size:
+                if h == 1:
+                    continue
+            elif (middle - first if h == 0 else last - middle) == 1:
+                continue
+            lists[n_lists] = query[k], n, n + size, gain.size, 2
+            n_lists += 1
+            for i in order[begin[k] : end[k]]:
+                half = 1 if label[i] >= middle else 0
+                factor = abs(gain[label[i]] - m) if gain.size and half == h else 1.0
+                if factors.size:
+                    factor *= factors[label[i], half]
+                entry[n], code[n], weights[n] = i, half, weight[i] * factor
+                n += 1
+        lower = _divide(order, label, begin[k], end[k], middle, spare)
+        children[n_children] = query[k], begin[k], lower, first, middle
+        children[n_children + 1] = query[k], lower, end[k], middle, last
+        n_children += 2
+    return lists[:n_lists], (entry[:n], code[:n], weights[:n]), children[:n_children]

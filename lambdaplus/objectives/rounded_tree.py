@@ -1,0 +1,443 @@
+"""Many labels in one long list: the tree of labels (`label_tree`) on rounded scores.
+
+The rows are in the order of their labels, so that a node of the tree is a range of rows, divided
+at one row.  Each node counts its rows by cell and half, and sums over the pairs of these counts;
+rows are neither sorted by score nor moved.  Nodes of fewer rows have fewer cells, as their pairs
+have less weight: neighbouring cells are joined.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.objectives.label_tree import between, middle_of
+from lambdaplus.objectives.lists import ListArrays, Lists
+from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+
+MOST_CELLS = 15  # of one node, as a power of two
+FEWEST_CELLS = 2  # likewise
+FEW_ROWS = 32  # nodes of no more rows are lists of these
+# A node is left out if the gradient of its rows from all of its pairs is below this share of the
+# mean gradient, as labels that differ so little are tied.
+NEGLIGIBLE = 1e-4
+# Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
+# of the node's.
+NEAR = 1 / 1024
+PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
+
+
+class ManyLabels(NamedTuple):
+    """One long list whose rows are in the order of their labels."""
+
+    cell: Int32s  # (n,) cell of each row
+    cell_score: Floats  # descending
+    edge: Ints  # (labels + 1,) first row of each label
+    gain: Floats  # (labels,) ascending; empty if all pairs weigh the same
+    discount: Floats  # (n,) by rank; empty if all pairs weigh the same
+
+
+class Rows(NamedTuple):
+    """What the rows count in the sums."""
+
+    gain: Floats  # (n,) or empty
+    U: Floats  # (n,) or empty
+    joined: list[tuple[Int32s, Floats]]  # see `_joined_cells`
+    spread: float  # of the scores
+
+
+def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
+    """The rows by label and cell; ``edge`` is the number of rows of lower labels, and n."""
+    order: Ints = _rows_by_label(code, cell, edge.copy(), np.bincount(cell, minlength=n_cells))
+    return order
+
+
+@compiled
+def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    # Two counting sorts, which keep the order of equal ones.
+    by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
+    start = np.cumsum(size) - size
+    for i in range(code.size):
+        c = np.uintp(cell[i])
+        by_cell[np.uintp(start[c])] = i
+        start[c] += 1
+    for row in by_cell:
+        x = np.uintp(code[np.uintp(row)])
+        order[np.uintp(place[x])] = row
+        place[x] += 1
+    return order
+
+
+def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float, damped: float) -> Sums:
+    """The sums over all pairs, by row in the order of `rows_by_label`."""
+    n, size = many.cell.size, np.bincount(many.cell, minlength=many.cell_score.size)
+    counts = np.diff(many.edge)
+    gain, U = np.repeat(many.gain, counts if many.gain.size else 0), np.empty(0)
+    if many.discount.size:
+        U, upto = np.empty(n), np.append(0.0, np.cumsum(many.discount))
+        _place(many.edge, many.cell, np.cumsum(size) - size, upto, U)
+    # For the weight of all pairs of a range of labels, see `_weight_within`.
+    below = gain if gain.size else np.repeat(many.edge[:-1].astype(np.float64), counts)
+    sums = np.zeros((2, n + 1))
+    np.cumsum(below, out=sums[0, 1:])
+    np.cumsum(below * np.arange(n), out=sums[1, 1:])
+    rows = Rows(
+        gain,
+        U,
+        joined=_joined_cells(size, many.cell_score),
+        spread=float(np.ptp(many.cell_score)),
+    )
+    out = Sums(np.zeros(n), np.zeros(n), np.zeros(1))
+    nodes = np.array([[0, counts.size]])
+    while nodes.size:
+        split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
+        if leaves.size:
+            _add_leaves(leaves, many, rows, sigma, damping, damped, out)
+        if split.size:
+            _add_level(split, many, rows, sigma, damping, damped, out)
+    return out
+
+
+@compiled
+def _place(edge: Ints, cell: Int32s, rank: Ints, upto: Floats, U: Floats) -> None:
+    """Write the mean discount of the rows of each cell and label; lower labels come first."""
+    count = np.zeros(rank.size, np.int64)
+    for x in range(edge.size - 1):
+        first, last = edge[x], edge[x + 1]
+        for t in range(first, last):
+            count[np.uintp(cell[t])] += 1
+        for t in range(first, last):
+            c = np.uintp(cell[t])
+            U[t] = (upto[rank[c] + count[c]] - upto[rank[c]]) / count[c]
+        for t in range(first, last):
+            c = np.uintp(cell[t])
+            rank[c] += count[c]
+            count[c] = 0
+
+
+def _joined_cells(size: Ints, score: Floats) -> list[tuple[Int32s, Floats]]:
+    """For each power of two: the number of each cell when so many are left, and their scores."""
+    # Half of the joined cells are neighbours in equal number, a quarter each is by the logarithm of
+    # the rank from either end, where scores or potentials may be far apart.
+    n, above = size.sum(), np.cumsum(size) - size
+    ends = 1.0 + (np.log1p(above) - np.log1p(n - above)) / np.log1p(n)
+    place = 0.5 * np.arange(size.size) / size.size + 0.25 * ends
+    joined = []
+    for power in range(MOST_CELLS + 1):
+        number = np.arange(size.size)
+        if 2**power < size.size:
+            number = (2**power * place).astype(np.int64)
+            number = np.cumsum(np.append(0, np.diff(number) > 0))
+        rows = np.bincount(number, size)
+        mean = np.bincount(number, size * score) / np.maximum(rows, 1)
+        joined.append((number.astype(np.int32), mean))
+    return joined
+
+
+@compiled
+def _weight_within(b: int, e: int, with_gains: bool, before: Floats, moments: Floats) -> float:
+    """The weight of all pairs of the rows b to e - 1: the sum of the differences of their gains.
+
+    From sums over the rows before each row, of gains and of gains times the number of the row;
+    without gains, the number of pairs, from those of the rows with lower labels.
+    """
+    total = before[e] - before[b]
+    if with_gains:
+        return float(2.0 * (moments[e] - moments[b]) - (b + e - 1.0) * total)
+    return float(total - b * (e - b))
+
+
+@compiled
+def _plan(
+    nodes: Ints, edge: Ints, with_gains: bool, before: Floats, moments: Floats
+) -> tuple[Ints, Ints, Ints]:
+    """Nodes that are divided (labels first, middle, last, and cells), leaves, and children."""
+    n = edge[-1]
+    every = _weight_within(0, n, with_gains, before, moments)
+    split, leaves = np.empty((nodes.shape[0], 4), np.int64), np.empty_like(nodes)
+    children = np.empty((2 * nodes.shape[0], 2), np.int64)
+    n_split = n_leaves = n_children = 0
+    for k in range(nodes.shape[0]):
+        first, last = nodes[k, 0], nodes[k, 1]
+        b, e = edge[first], edge[last]
+        size = e - b
+        inside = _weight_within(b, e, with_gains, before, moments)
+        if last - first < 2 or inside * n <= NEGLIGIBLE * every * size:
+            continue
+        if size <= FEW_ROWS:
+            leaves[n_leaves] = first, last
+            n_leaves += 1
+            continue
+        middle = middle_of(edge, first, last)
+        cells = min(2.0**MOST_CELLS * max(size / n, inside / every), 4.0 * size)
+        power = min(max(np.ceil(np.log2(cells)), FEWEST_CELLS), MOST_CELLS)
+        split[n_split] = first, middle, last, int(power)
+        n_split += 1
+        children[n_children] = first, middle
+        children[n_children + 1] = middle, last
+        n_children += 2
+    return split[:n_split], leaves[:n_leaves], children[:n_children]
+
+
+def _add_level(
+    split: Ints,
+    many: ManyLabels,
+    rows: Rows,
+    sigma: float,
+    damping: float,
+    damped: float,
+    out: Sums,
+) -> None:
+    """Add the sums over the pairs of rows in different halves of these nodes."""
+    first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
+    edge, joined = many.edge, rows.joined
+    m = _between_all(many.gain, first, middle, last)
+    cells = np.array([score.size for _, score in joined])[power]
+    # Half h of node k is number 2 k + h; it has rows, and slots, one for each of the node's cells.
+    begin = np.stack([edge[first], edge[middle]], axis=1).ravel()
+    end = np.stack([edge[middle], edge[last]], axis=1).ravel()
+    slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
+    m, power = np.repeat(m, 2), np.repeat(power, 2)
+    slots = np.zeros((slot[-1], 6))
+    slots[:, LEAST], slots[:, MOST] = np.inf, -np.inf
+    # Halves with the same number of cells are together.
+    pieces = []
+    for p in np.unique(power):
+        pieces += _pieces(np.flatnonzero(power == p), end - begin)
+
+    def at(i: int) -> Any:
+        its = pieces[i]
+        return its, begin, end, slot, m, many.cell, joined[power[its[0]]][0], rows.gain
+
+    over_tasks(lambda i: _count(*at(i), rows.U, slots), len(pieces))
+    per_node = 2 if rows.gain.size else 1
+    points = _points(slot, slots)
+    stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
+    start = np.append(0, stop[:-1])
+    cell_score = np.concatenate([joined[p][1] for p in power[::2]])
+    of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
+    score, U, weight = (np.empty(stop[-1]) for _ in range(3))
+    _elements(slot, slots, points, cell_score, start, per_node, of_slot, score, code, U, weight)
+    zeros, potential = np.zeros_like(start), U if rows.U.size else None
+    gains = np.array([0.0, 1.0] if rows.gain.size else [])
+    elements = score, code, potential, potential, weight
+    arrays = ListArrays(start, stop, zeros, gains, zeros + 2, *elements)
+    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
+    values = np.zeros((slot[-1], 8))
+    found = weight, sums.gradient, sums.hessian
+    _of_slots(slot, slots, points, start, per_node, of_slot, *found, values)
+    both = out.gradient, out.hessian
+    over_tasks(lambda i: _write(*at(i), rows.U, values, *both), len(pieces))
+
+
+def _sums_of_lists(
+    arrays: ListArrays, spread: float, sigma: float, damping: float, damped: float, out: Sums
+) -> Sums:
+    n_lists = arrays.start.size
+    sums = no_sums(arrays.score.size, n_lists)
+    lists = Lists(arrays, np.arange(n_lists), np.empty(0, np.int64))
+    add_pairs(lists, np.full(n_lists, spread), sigma, damping, damped, False, sums)
+    out.received[0] += sums.received.sum()
+    return sums
+
+
+@compiled
+def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
+    m = np.zeros(first.size)
+    if gain.size:
+        for k in range(m.size):
+            m[k] = between(gain, first[k], middle[k], last[k])
+    return m
+
+
+def _pieces(which: Ints, size: Ints) -> list[Ints]:
+    upto = np.cumsum(size[which])
+    cuts = np.searchsorted(upto, np.arange(PIECE, upto[-1], PIECE))
+    return [piece for piece in np.split(which, cuts) if piece.size]
+
+
+# Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
+# smallest and the largest U.
+ROWS, SUM, APART, PRODUCT, LEAST, MOST = range(6)
+
+
+@compiled
+def _count(
+    which: Ints, begin: Ints, end: Ints, slot: Ints, m: Floats, cell: Int32s, number: Int32s,
+    gain: Floats, U: Floats, slots: Floats,
+) -> None:  # fmt: skip
+    for h in which:
+        first, middle = slot[h], m[h]
+        for t in range(np.uintp(begin[h]), np.uintp(end[h])):
+            k = np.uintp(first + number[np.uintp(cell[t])])
+            slots[k, ROWS] += 1.0
+            if gain.size:
+                slots[k, APART] += abs(gain[t] - middle)
+            if U.size:
+                slots[k, SUM] += U[t]
+                if gain.size:
+                    slots[k, PRODUCT] += abs(gain[t] - middle) * U[t]
+                slots[k, LEAST] = min(slots[k, LEAST], U[t])
+                slots[k, MOST] = max(slots[k, MOST], U[t])
+
+
+@compiled
+def _points(slot: Ints, slots: Floats) -> Ints:
+    """The number of elements of each slot, see `_elements`."""
+    points = np.zeros(slots.shape[0], np.int64)
+    for k in range(slot.size // 2):
+        first, last = slot[2 * k], slot[2 * k + 2]
+        most, least, rows = -np.inf, np.inf, 0.0
+        for s in range(first, last):
+            most, least = max(most, slots[s, MOST]), min(least, slots[s, LEAST])
+            rows += slots[s, ROWS]
+        for s in range(first, last):
+            if slots[s, ROWS] > 0.0:
+                apart, share = slots[s, MOST] - slots[s, LEAST], slots[s, ROWS] / rows
+                wide = apart > NEAR * (most - least) or (apart > 0.0 and share > NEAR)
+                points[s] = 2 if wide else 1
+    return points
+
+
+@compiled
+def _elements(
+    slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
+    of_slot: Ints, score: Floats, code: Int32s, U: Floats, weight: Floats,
+) -> None:  # fmt: skip
+    """Write the elements of the lists of each node, in ranked order.
+
+    The sums over the pairs of a row are linear in its U.  If those of a slot are apart, it has two
+    elements, of the largest and the smallest U, whose weights have the sum and the mean of its
+    rows.
+    """
+    at = 0  # in cell_score
+    half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
+    for k in range(slot.size // 2):
+        lower, upper = slot[2 * k], slot[2 * k + 1]
+        e = start[per_node * k]
+        for c in range(upper - lower):
+            n = 0
+            for h in range(2):
+                s = slot[2 * k + h] + c
+                for p in range(points[s]):
+                    u = slots[s, MOST if p == 0 else LEAST]
+                    if points[s] == 1:
+                        u = slots[s, SUM] / slots[s, ROWS]
+                    # From the highest potential to the lowest; lower labels first.
+                    i = n
+                    while i > 0 and place[i - 1] < u:
+                        half[i], point[i], place[i] = half[i - 1], point[i - 1], place[i - 1]
+                        i -= 1
+                    half[i], point[i], place[i] = h, p, u
+                    n += 1
+            for i in range(n):
+                h, p = half[i], point[i]
+                s = slot[2 * k + h] + c
+                of_slot[s, p] = e
+                for j in range(per_node):
+                    # |gain - m| is a factor of the lower half in the first list, and of the upper
+                    # half in the second one.
+                    factor = per_node == 2 and h == j
+                    to = e + j * (start[per_node * k + j] - start[per_node * k])
+                    score[to], code[to], U[to] = cell_score[at + c], h, place[i]
+                    weight[to] = slots[s, APART if factor else ROWS]
+                    if points[s] == 2:
+                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST] * weight[to]
+                        high /= slots[s, MOST] - slots[s, LEAST]
+                        high = min(max(high, 0.0), weight[to])
+                        weight[to] = high if p == 0 else weight[to] - high
+                e += 1
+        at += upper - lower
+
+
+@compiled
+def _of_slots(
+    slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
+    weight: Floats, gradient: Floats, hessian: Floats, values: Floats,
+) -> None:  # fmt: skip
+    """Write what the rows of a slot get, as a function of |gain - m| and U.
+
+    In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
+    """
+    for k in range(slot.size // 2):
+        for h in range(2):
+            for s in range(slot[2 * k + h], slot[2 * k + h + 1]):
+                for j in range(per_node if points[s] else 0):
+                    to = 4 if per_node == 2 and h == j else 0
+                    apart = j * (start[per_node * k + j] - start[per_node * k])
+                    for part in range(2):
+                        its = gradient if part == 0 else hessian
+                        i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
+                        high_value = its[i] / weight[i] if weight[i] > 0.0 else 0.0
+                        if points[s] == 2 and weight[low] > 0.0:
+                            low_value = its[low] / weight[low]
+                            if weight[i] > 0.0:
+                                slope = high_value - low_value
+                                slope /= slots[s, MOST] - slots[s, LEAST]
+                                values[s, to + 2 + part] = slope
+                            values[s, to + part] = (
+                                low_value - values[s, to + 2 + part] * slots[s, LEAST]
+                            )
+                        else:
+                            values[s, to + part] = high_value
+
+
+@compiled
+def _write(
+    which: Ints, begin: Ints, end: Ints, slot: Ints, m: Floats, cell: Int32s, number: Int32s,
+    gain: Floats, U: Floats, values: Floats, gradient: Floats, hessian: Floats,
+) -> None:  # fmt: skip
+    for h in which:
+        first, middle = slot[h], m[h]
+        for t in range(np.uintp(begin[h]), np.uintp(end[h])):
+            k = np.uintp(first + number[np.uintp(cell[t])])
+            u = U[t] if U.size else 0.0
+            gradient[t] += values[k, 0] + u * values[k, 2]
+            hessian[t] += values[k, 1] + u * values[k, 3]
+            if gain.size:
+                distance = abs(gain[t] - middle)
+                gradient[t] += distance * (values[k, 4] + u * values[k, 6])
+                hessian[t] += distance * (values[k, 5] + u * values[k, 7])
+
+
+def _add_leaves(
+    leaves: Ints,
+    many: ManyLabels,
+    rows: Rows,
+    sigma: float,
+    damping: float,
+    damped: float,
+    out: Sums,
+) -> None:
+    """Add the sums over all pairs of the rows of each leaf."""
+    first, last = leaves.T
+    size = many.edge[last] - many.edge[first]
+    stop = np.cumsum(size)
+    row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
+    _rank_leaves(first, last, many.edge, many.cell, row, code)
+    U = rows.U[row] if rows.U.size else None
+    elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
+    arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
+    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
+    out.gradient[row] += sums.gradient
+    out.hessian[row] += sums.hessian
+
+
+@compiled
+def _rank_leaves(
+    first: Ints, last: Ints, edge: Ints, cell: Int32s, row: Ints, code: Int32s
+) -> None:
+    at = 0
+    for k in range(first.size):
+        start = at
+        for x in range(first[k], last[k]):
+            for t in range(edge[x], edge[x + 1]):
+                # An insertion sort by cell; rows of a cell stay in the order of their labels.
+                i = at
+                while i > start and cell[row[i - 1]] > cell[t]:
+                    row[i], code[i] = row[i - 1], code[i - 1]
+                    i -= 1
+                row[i], code[i] = t, x - first[k]
+                at += 1

@@ -1,0 +1,96 @@
+"""Harrell's C with censoring: against its definition and scikit-survival, and its gradient."""
+
+from typing import Any
+
+import brute_force
+import numpy as np
+import pytest
+from brute_force import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lambdaplus import evaluate, gradients, lambda_objective, survival_labels
+from lambdaplus.metrics import parse_metric
+
+times = st.sampled_from([0.5, 1.0, 1.5, 2.0, 4.0, 7.5]).flatmap(lambda t: st.sampled_from([t, -t]))
+each_way = pytest.mark.parametrize("higher", ["risk", "life"])
+
+
+@each_way
+@given(data=st.data())
+@examples(50)
+def test_value_and_gradient_are_those_of_the_comparable_pairs(higher: str, data: Any) -> None:
+    labels = data.draw(st.lists(times, min_size=1, max_size=30))
+    scores = data.draw(st.lists(st.sampled_from(np.arange(8) / 4), min_size=len(labels),
+                                max_size=len(labels)))  # fmt: skip
+    metric = parse_metric("cindex", higher=higher)
+    pairs = list(brute_force.comparable(labels))
+    sign = 1 if higher == "risk" else -1
+    in_order = [0.5 + 0.5 * np.sign(sign * (scores[i] - scores[j])) for i, j in pairs]
+    found = evaluate(labels, scores, metrics=metric).per_query[str(metric)][0]
+    assert found == pytest.approx(np.mean(in_order) if pairs else np.nan, rel=1e-12, nan_ok=True)
+    expected = brute_force.lambda_gradients(metric, labels, scores)
+    for all_pairs in (False, True):
+        ours = gradients(labels, scores, metric=metric, group=[len(labels)], all_pairs=all_pairs)
+        for mine, right, tolerance in zip(ours, expected[:2], (1e-6, 1e-5), strict=True):
+            np.testing.assert_allclose(mine, right, atol=tolerance * max(np.abs(right)) + 1e-30)
+
+
+def survival(n: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    random = np.random.default_rng(seed)
+    time, scores = random.exponential(size=n), random.normal(size=n)
+    return np.round(time * np.exp(-scores), 1) + 0.1, random.random(n) < 0.6, np.round(scores, 1)
+
+
+def test_it_equals_scikit_survivals() -> None:
+    metrics = pytest.importorskip("sksurv.metrics")
+    datasets = pytest.importorskip("sksurv.datasets")
+    _, outcome = datasets.load_gbsg2()
+    sets = [survival(n, n) for n in (2, 30, 500)]
+    risk = np.round(np.random.default_rng(1).normal(size=len(outcome)), 1)
+    sets.append((outcome["time"], outcome["cens"], risk))
+    for time, event, scores in sets:
+        if event.any():
+            theirs = metrics.concordance_index_censored(event, time, scores)[0]
+            found = evaluate(survival_labels(time, event), scores, metrics="cindex")
+            assert found["cindex"] == pytest.approx(theirs, rel=1e-12)
+
+
+def test_without_censoring_it_is_concordance() -> None:
+    time, _, scores = survival(200)
+    life = evaluate(time, scores, metrics="cindex(higher=life)")["cindex(higher=life)"]
+    same = evaluate(time, scores, metrics="concordance", one_group=True)["concordance"]
+    assert life == pytest.approx(same, rel=1e-12)
+
+
+def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
+    time, event, scores = survival(3000)
+    labels, order = survival_labels(time, event), np.random.default_rng(1).permutation(3000)
+    found = gradients(labels, scores, metric="cindex", group=[3000])
+    moved = gradients(labels[order], scores[order], metric="cindex", group=[3000])
+    for ours, theirs in zip(found, moved, strict=True):
+        np.testing.assert_array_equal(theirs, ours[order])
+    np.testing.assert_allclose(found[0].sum(), 0, atol=1e-7 * np.abs(found[0]).sum())
+
+
+def test_without_queries_it_is_scaled_as_log_loss() -> None:
+    time, event, scores = survival(100)
+    gradient, _ = lambda_objective("cindex")(survival_labels(time, event), scores)
+    assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
+
+
+def test_survival_labels_and_refusals() -> None:
+    assert survival_labels([5, 3], [1, 0]).tolist() == [5.0, -3.0]
+    for time, event, words in (
+        ([1.0, 0.0], [1, 1], "positive and finite: 0.0 in row 1"),
+        ([[1.0]], [1], "one-dimensional"),
+        ([1.0, 2.0], [1], "event must be True or False for each of the 2 rows"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            survival_labels(time, event)
+    for metric, surrogate in (("cindex", "ndcg"), ("ndcg", "cindex")):
+        with pytest.raises(ValueError, match="cindex reads labels in a way of its own"):
+            lambda_objective(metric, surrogate=surrogate)
+    noisy = lambda_objective("cindex", noise=1.0)
+    with pytest.raises(ValueError, match="no noisy rankings"):
+        noisy([1.0, 2.0], [0.0, 1.0], None, [2])
