@@ -103,8 +103,7 @@ class LambdaGradient:
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
             # Of classes, not of many labels.
-            classes = any(known.name == "relevant" for known in metric.declaration.parameters)
-            if balance and not queries.grouped and classes:
+            if balance and not queries.grouped and count.size <= MOST_CLASSES:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
