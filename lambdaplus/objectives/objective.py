@@ -397,8 +397,7 @@ def lambda_objective(
     damped : float, optional
         The share that is divided: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.  The default is 0.5 for data with
-        queries and 0 for data without.  The built-in objectives of
-        LightGBM and XGBoost have 1.
+        queries and 0 for data without.  The built-in objectives of LightGBM and XGBoost have 1.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -415,11 +414,10 @@ def lambda_objective(
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
         ``"p@5"``, ``"recall@10"`` and ``"map"``.
-        Without queries, the default
-        of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that of all pairs with the same
-        weight, half that of log-loss, of the score plus the constant that makes it lowest.  The
-        default of MAUC and concordance is ``"mauc(pairs=equal)"`` and
-        ``"concordance(pairs=equal)"``, the pairs alone.
+        Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
+        of all pairs with the same weight, and half that of log-loss at the score plus the constant
+        that makes it lowest.  The defaults of MAUC and concordance are ``"mauc(pairs=equal)"`` and
+        ``"concordance(pairs=equal)"``: all pairs have the same weight.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
