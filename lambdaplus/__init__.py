@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.metrics import parse_metric as parse_metric
     from lambdaplus.objectives import CombinedObjective as CombinedObjective
     from lambdaplus.objectives import LambdaObjective as LambdaObjective
+    from lambdaplus.objectives import LogLoss as LogLoss
     from lambdaplus.objectives import combine as combine
     from lambdaplus.objectives import gradients as gradients
     from lambdaplus.objectives import lambda_auc as lambda_auc
@@ -60,7 +61,8 @@ else:  # with __getattr__, type checkers would accept misspelt names
             ("evaluation", "compare_runs eval_metric evaluate explain scorer"),
             ("evaluation", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
             ("metrics", "Declaration metric_names parse_metric"),
-            ("objectives", "CombinedObjective LambdaObjective combine gradients lambda_objective"),
+            ("objectives", "CombinedObjective LambdaObjective LogLoss"),
+            ("objectives", "combine gradients lambda_objective"),
             ("objectives", "lambda_auc lambda_map lambda_mauc lambda_mrr lambda_ndcg"),
             ("objectives.position_bias", "PositionBias"),
         )

@@ -1,5 +1,6 @@
 """The statistics of the benchmarks on made-up results, and their studies on small data."""
 
+import argparse
 import importlib
 import itertools
 import json
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
+from sklearn.metrics import roc_auc_score
 
 from lambdaplus.data import digits_queries, relative_features, web_search_like
 from lambdaplus.study import Study
@@ -303,19 +305,46 @@ def test_a_study_keeps_its_tables(
 
 
 @pytest.mark.slow
-def test_balance_matters_where_there_are_no_queries(
+def test_losses_are_compared_on_whole_tables(
     benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rare = benchmark_named("rare_positives")
-    made = make_classification(400, weights=[0.9], n_informative=5, random_state=0)
-    monkeypatch.setattr(rare, "read", lambda name: made)
-    monkeypatch.setattr(rare, "TREES", [{**rare.TREES[0], "rounds": 10}])
-    found = rare.trained(["wine"], ["lightgbm"], tmp_path, jobs=1)
-    of_auc = found.filter(pl.col("metric") == "auc")
-    by_loss = dict(zip(of_auc["method"], of_auc["value"], strict=True))
-    assert len(set(by_loss.values())) >= len(by_loss) - 2
-    table = rare.table_of(found, "lightgbm", "auc")
-    assert table.rows[0][:2] == ["log-loss", pytest.approx(by_loss["lightgbm:log-loss"])]
+    whole = benchmark_named("whole_tables")
+    made = make_classification(600, weights=[0.8], n_informative=5, random_state=0)
+    monkeypatch.setattr(whole, "read", lambda name: made)
+    monkeypatch.setattr(whole, "ROUNDS", 10)
+    losses = ["log-loss", "lambda_auc", "equal weights"]
+    for framework, loss, seed in itertools.product(whole.FRAMEWORKS, losses, (0, 1)):
+        whole.train(tmp_path, "made", seed, framework, loss, 7)
+    given = argparse.Namespace(
+        kept=tmp_path, leaves=[7], losses=losses, seeds=[0, 1], tables=["made", "made"]
+    )
+    found = whole.Results(given)
+    of = found.gains("made", "xgboost", "lambda_auc", "AUC")
+    assert 0.8 < of.base < 1
+    assert 0 < abs(of.gain) < 0.1
+    same = found.gains("made", "xgboost", "log-loss", "AUC")
+    assert (same.gain, same.error) == (0, 0)
+    assert [row[0] for row in found.summary("lightgbm").rows] == losses[1:]
+    of = found.gains("made", "lightgbm", "log-loss", "AP")
+    assert found.by_table("AP", losses[1:]).rows[0][2] == f"{of.base:.4f}"
+    assert 0 < float(found.probabilities().rows[0][1]) < 1
+
+
+def test_the_error_of_a_difference_of_areas(benchmark_named: Any) -> None:
+    """Against the spread over samples of rows, with ties."""
+    random, whole = np.random.default_rng(0), benchmark_named("whole_tables")
+
+    def sample(n: int) -> Any:
+        y = (random.random(n) < 0.3).astype(int)
+        a = random.normal(size=n) + y
+        return y, np.round(a, 1), a + random.normal(size=n)
+
+    gaps = []
+    for _ in range(400):
+        y, a, b = sample(300)
+        gaps.append(roc_auc_score(y, a) - roc_auc_score(y, b))
+    errors = [whole.error_of_difference(*sample(300)) for _ in range(50)]
+    assert np.mean(errors) == pytest.approx(np.std(gaps), rel=0.15)  # its own error is 4 %
 
 
 def test_large_data_is_written_in_parts(

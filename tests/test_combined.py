@@ -133,6 +133,87 @@ def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
     assert np.isfinite(one(data.labels, data.scores())[0]).all()
 
 
+# -- log-loss ------------------------------------------------------------------------------------
+
+
+def log_loss(labels: Any, scores: Any, weight: Any, sizes: Any) -> float:
+    """The sum over rows; with queries, the sum of the means of each query, in bits."""
+    loss = weight * np.logaddexp(0.0, np.where(labels > 0, -scores, scores))
+    if sizes is None:
+        return float(loss.sum())
+    of_queries = np.split(loss, np.cumsum(sizes)[:-1])
+    return float(sum(part.mean() for part in of_queries) / np.log(2))
+
+
+@pytest.mark.parametrize("queries", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_log_loss_adds_its_derivatives(queries: bool, weighted: bool) -> None:
+    random = np.random.default_rng(0)
+    labels, scores = (random.random(12) < 0.4).astype(float), random.normal(size=12)
+    weight = random.choice([0.5, 1.0, 2.0], 12) if weighted else np.ones(12)
+    sizes = [5, 4, 3] if queries else None
+    given_ = labels, scores, weight if weighted else None, sizes
+    both = lambda_objective("2*logloss + 0.5*map")(*given_)
+    ranking = lambda_objective("map")(*given_)
+    found = [(b.astype(float) - 0.5 * r) / 2 for b, r in zip(both, ranking, strict=True)]
+    step = 1e-3 * np.eye(12)
+    above, at, below = (
+        np.array([log_loss(labels, scores + s, weight, sizes) for s in shift])
+        for shift in (step, 0 * step, -step)
+    )
+    assert_allclose(found[0], (above - below) / 2e-3, atol=2e-6)
+    assert_allclose(found[1], (above - 2 * at + below) / 1e-6, atol=2e-6)
+
+
+def test_at_the_base_rate_log_loss_is_as_large_as_a_ranking() -> None:
+    labels = np.repeat([0.0, 1.0], [180, 20])
+    scores = np.full(200, np.log(20 / 180))
+    pointwise = lambda_objective("logloss + map")(labels, scores)[0].astype(float)
+    ranking = lambda_objective("map")(labels, scores)[0].astype(float)
+    assert np.abs(pointwise - ranking).sum() == pytest.approx(np.abs(ranking).sum(), rel=1e-6)
+
+
+def test_the_names_of_log_loss() -> None:
+    same = [
+        lambda_objective("logloss + 0.5*map"),
+        lambda_objective("binary_logloss + 0.5 * MAP"),
+        lambda_objective(" log_loss+0.5*map"),
+        combine({lp.LogLoss(): 1, lp.lambda_map: 0.5}),
+    ]
+    assert len(set(same)) == 1
+    assert same[0].metric == parse_metric("map")  # which is to be evaluated
+    assert same[0].__name__ == "lambda_logloss+0.5*map"
+    names = {"combine": combine, "lambda_objective": lambda_objective, "LogLoss": lp.LogLoss}
+    assert eval(repr(same[0]), names) == same[0]
+    both: Any = lambda_objective("map + logloss + 2*ndcg@10", relevant=2)
+    assert str(both.metric) == "map(relevant=2)+2*ndcg@10"
+    assert both.parts[1] == (lp.LogLoss(relevant=2), 1.0)
+    own: Any = lambda_objective("ndcg + logloss(relevant=3)")
+    assert own.parts[1][0] == lp.LogLoss(relevant=3.0)
+
+
+def test_log_loss_needs_two_classes_and_a_ranking() -> None:
+    data = graded()
+    with pytest.raises(ValueError, match=r"log-loss needs labels 0 and 1, and row .*: pass relev"):
+        gradient_of(lambda_objective("logloss + ndcg"), data)
+    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), data)
+    binary = Small(data.features, (data.labels >= 2) * 1.0, data.sizes)
+    assert np.isfinite(found[0]).all()
+    parts = [gradient_of(lambda_objective(name), of) for name, of in (
+        ("ndcg", data), ("logloss + ndcg", binary), ("ndcg", binary),
+    )]  # fmt: skip
+    expected = parts[0][0] + parts[1][0].astype(float) - parts[2][0]
+    assert_allclose(found[0], expected, atol=1e-6)
+    with pytest.raises(ValueError, match="does not rank: add a ranking metric"):
+        lambda_objective("logloss")
+    with pytest.raises(ValueError, match="at least one objective that ranks"):
+        combine({lp.LogLoss(): 1})
+    with pytest.raises(ValueError, match="log-loss occurs twice"):
+        lambda_objective("logloss + map + logloss")
+    with pytest.raises(ValueError, match="weight of logloss must be a number above 0, got -1"):
+        lambda_objective("-1*logloss + map")
+
+
 # -- the metric ----------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from brute_force import OBJECTIVES, examples, kinds, label_lists, metrics, plain
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
@@ -37,11 +38,13 @@ BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values o
 
 # Whether a metric is declared right is asked of all of them: by the definition, and of the sweep on
 # short and long lists and with many classes.  All else is asked of one metric of each kind.
-PLAIN = [plain(d) for d in OBJECTIVES]
+EQUAL = [parse_metric(f"{name}(pairs=equal)") for name in ("auc", "mauc", "concordance")]
+PLAIN = [plain(d) for d in OBJECTIVES] + EQUAL
 SWEPT = [metric for metric in PLAIN if not metric.declaration.signed_deltas]
 KINDS = [plain(d) for d in kinds(OBJECTIVES)]
 KINDS_SWEPT = [metric for metric in KINDS if metric in SWEPT]
 POOLED = [d.name for d in CATALOGUE if d.pooled and not d.refusal]
+POOLED += [str(metric) for metric in EQUAL if metric.declaration.pooled]
 
 each_declared = pytest.mark.parametrize("declaration", OBJECTIVES, ids=lambda d: d.name)
 each_kind = pytest.mark.parametrize("declaration", kinds(OBJECTIVES), ids=lambda d: d.name)
@@ -99,6 +102,103 @@ def test_gradients_are_the_sum_over_pairs_of_swap_deltas(declaration, data, sigm
     floor = BEFORE_AND_AFTER
     assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING, floor)
     assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
+
+
+@pytest.mark.parametrize("metric", ["auc", "mauc", "concordance"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [300, 33_000])  # long lists are rounded
+def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) -> None:
+    """Without queries: the sum over pairs of w_i w_j rho, by brute force at some rows."""
+    random = np.random.default_rng(n)
+    labels = np.minimum(random.geometric(0.7, n) - 1.0, 1.0 if metric == "auc" else 3.0)
+    scores = random.normal(size=n) + 0.5 * labels
+    weight = (
+        random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted and metric != "concordance" else None
+    )
+    w = np.ones(n) if weight is None else weight
+    equal = lambda_objective(f"{metric}(pairs=equal)", balance=0, one_group=True)
+    found = equal(labels, scores, weight)
+    mass = dict.fromkeys(np.unique(labels), 0.0) | {c: w[labels == c].sum() for c in set(labels)}
+    # AUC of each relevant class against all others, by its share; see the reading of MAUC.
+    reference = {c: (c >= 1) / (w.sum() - mass[c]) for c in mass}
+    some = random.choice(n, 30, replace=False)
+    expected = np.zeros((2, 30))
+    for k, i in enumerate(some):
+        size = w[i] * w * (labels != labels[i])
+        if metric == "mauc":
+            size = size * [abs(reference[labels[i]] - reference[label]) for label in labels]
+        better = np.sign(labels[i] - labels)
+        rho = 1 / (1 + np.exp(better * (scores[i] - scores)))
+        expected[:, k] = -(size * better * rho).sum(), (size * rho * (1 - rho)).sum()
+    kept = [part[some].astype(float) for part in found]
+    scale = (kept[0] @ expected[0]) / (expected[0] @ expected[0])  # that of `normalize`
+    tolerance = (1e-5, 2e-5) if n < 32_768 else (4e-3, 4e-3)  # float32; rounded scores
+    assert_close(kept, scale * expected, tolerance)
+    shares = np.array([mass[c] for c in mass]) / w.sum()
+    assert np.abs(found[0]).sum(dtype=float) == pytest.approx(
+        w.sum() * (shares * (1 - shares)).sum(), rel=1e-5
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [300, 33_000])  # long lists are rounded
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
+    weighted: bool, n: int, sigma: float
+) -> None:
+    labels, scores = random_query(n, n, 1.0)
+    labels = np.minimum(labels, 1.0)
+    weight = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
+    given_ = labels, scores, weight if weighted else None
+    found = lambda_objective("auc", sigma=sigma)(*given_)
+    pairs = lambda_objective("auc(pairs=equal)", sigma=sigma)(*given_)
+    lowest = minimize_scalar(
+        lambda c: weight @ np.logaddexp(0, (1 - 2 * labels) * (sigma * scores + c)), tol=1e-12
+    )
+    p = 1 / (1 + np.exp(-sigma * scores - lowest.x))
+    log_loss = weight * sigma * (p - labels), weight * sigma**2 * p * (1 - p)
+    expected = [(a + b) / 2 for a, b in zip(pairs, log_loss, strict=True)]
+    assert_close(found, expected, (1e-6, 1e-6) if n < 32_768 else (1e-3, 1e-3))
+    assert_close(lambda_objective("auc", sigma=sigma)(labels, scores + 7, given_[2]), found, (
+        (1e-5, 1e-5) if n < 32_768 else (1e-3, 1e-3)
+    ))  # fmt: skip
+
+
+def test_the_constant_of_log_loss_survives_outliers() -> None:
+    labels, scores = random_query(1, 500, 1.0)
+    labels = np.minimum(labels, 1.0)
+    for outlier in (1e6, -1e6, 1e12, -1e12, 1e200, -1e200):
+        moved = np.where(np.arange(500) == 3, outlier, scores)
+        gradient, hessian = lambda_objective("auc")(labels, moved)
+        assert np.isfinite(gradient).all()
+        assert (hessian >= 0).all()
+        assert abs(gradient.sum(dtype=float)) < 1e-3 * np.abs(gradient).sum(dtype=float)
+
+
+def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
+    labels, scores = random_query(3, 200, 1.0)
+    for name, word in (("auc", "mixed"), ("mauc", "equal"), ("concordance", "equal")):
+        table = {"one_group": True}
+        default, equal, swap, welleck = (
+            lambda_objective(metric, surrogate=other, **table)
+            for metric, other in (
+                (name, None), (f"{name}(pairs={word})", None), (f"{name}(pairs=swap)", None),
+                (name, name),
+            )
+        )  # fmt: skip
+        assert_identical(default(labels, scores), equal(labels, scores))
+        assert_identical(welleck(labels, scores), swap(labels, scores))
+        assert np.abs(swap(labels, scores)[0] - equal(labels, scores)[0]).max() > 1e-3
+        group = [120, 80]
+        within = default(labels, scores, None, group)
+        assert_identical(within, swap(labels, scores, None, group))
+        other = lambda_objective(f"{name}(pairs=equal)")(labels, scores, None, group)
+        assert np.abs(within[0] - other[0]).max() > 1e-4
+        if word == "mixed":
+            with pytest.raises(ValueError, match="is for a table without queries: use auc"):
+                equal(labels, scores, None, group)
+        for objective in (default, equal, swap, welleck):
+            assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
 
 
 @each_kind
@@ -557,7 +657,7 @@ def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
     plain = gradients(labels, scores, **given_)
     found = gradients(labels, scores, normalize=True, **given_)
     copies = weight if weighted else np.ones(len(labels))
-    classes = labels if name in ("mauc", "gini") else labels > 0
+    classes = labels if name.startswith(("mauc", "gini")) else labels > 0
     of_log_loss = 0.0
     for c in np.unique(classes):
         errors = (classes == c) - np.average(classes == c, weights=copies)

@@ -24,7 +24,8 @@ from lambdaplus.objectives.sums import Sums
 
 # Differences of two values of the metric, each about 1, and a few hundred terms.
 ROUNDING = 1e-10
-PLAIN = [plain(d) for d in OBJECTIVES]
+# The neighbours of censored times may not be comparable, so noise is refused there.
+PLAIN = [metric for metric in map(plain, OBJECTIVES) if not metric.compares_some]
 CUT = [d(5) for d in kinds(OBJECTIVES) if d.cutoff == "optional"]
 GRADES = [0.0, 2.0, 1.0, 0.0, 3.0, 0.0, 1.0, 4.0, 0.0, 2.0, 0.0, 1.0]
 SCORES = np.random.default_rng(0).permutation(12) / 5.0

@@ -76,7 +76,7 @@ def assert_near(found: Any, exact: Any, largest: float = LARGEST, mean: float = 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("metric", ["auc", "map"])
+@pytest.mark.parametrize("metric", ["auc", "auc(pairs=equal)", "map"])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_rounding_hardly_changes_the_gradient(
     metric: str, kind: str, normalize: bool, monkeypatch: pytest.MonkeyPatch
@@ -176,7 +176,7 @@ def test_row_order_and_threads_change_no_bit(
     draw = np.random.default_rng(3)
     weight = draw.uniform(0, 3, N) if weighted else None
     order = draw.permutation(N)
-    for metric in ("auc", "map"):
+    for metric in ("auc", "auc(pairs=equal)", "map"):
         scores = spread(kind, RARE)
         found = []
         for threads, rows in ((1, slice(None)), (2, slice(None)), (3, order)):

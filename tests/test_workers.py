@@ -90,12 +90,17 @@ def test_the_gradient_is_that_of_one_machine(group: Group, layout: str, rounded:
                 assert_array_equal(one, other[rows.order])
 
 
-@pytest.mark.parametrize("name", ["ndcg@50", "mrr", "mauc", "err", "map + 0.5*auc"])
+KINDS = (
+    "ndcg@50", "mrr", "mauc", "concordance", "err", "map + 0.5*auc", "logloss + auc(pairs=swap)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_each_kind_of_objective_is_that_of_one_machine(
     group: Group, name: str, rounded: None
 ) -> None:
     rows = Rows()
-    if name in ("ndcg@50", "mauc", "err"):
+    if name in ("ndcg@50", "mauc", "concordance", "err"):
         rows.labels = np.minimum(np.random.default_rng(2).geometric(0.5, N) - 1.0, 4.0)
     objective = lp.lambda_objective(name, one_group=True, noise=None)
     for scores in (rows.scores, np.zeros(N, np.float32)):  # as in the first round

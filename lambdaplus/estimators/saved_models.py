@@ -18,11 +18,12 @@ from lambdaplus.estimators.held_out import Isotonic, Sigmoid
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives import combine, lambda_objective
+from lambdaplus.objectives import LogLoss, combine, lambda_objective
 
 ATTRIBUTE = "lambdaplus"
 _MAKERS: Mapping[str, Any] = {
-    "combine": combine, "eval_metric": eval_metric, "lambda_objective": lambda_objective,
+    "LogLoss": LogLoss, "combine": combine, "eval_metric": eval_metric,
+    "lambda_objective": lambda_objective,
 }  # fmt: skip
 
 

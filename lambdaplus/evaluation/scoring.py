@@ -321,7 +321,8 @@ def _rules(
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
         ties = "midranks" if metric.declaration.midranks else ties
-    used = {parameter.name: metric[parameter.name] for parameter in metric.declaration.parameters}
+    known = [parameter.name for parameter in metric.declaration.parameters]
+    used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
     used |= {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

@@ -7,7 +7,7 @@ and tests without other changes.
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, PAIRS, PAIRS_OF_TWO_CLASSES, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -42,7 +42,7 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS),
+    parameters=(OVER, PAIRS_OF_TWO_CLASSES),
     pooled="middle",
 )
 

@@ -252,7 +252,7 @@ def centred_midrank(counts: LabelCounts) -> Floats:
 def deviations_of_ranks(counts: LabelCounts) -> Floats:
     """n times the standard deviations of the midranks of labels and of the ranks of scores."""
     of_labels = counts.sum(counts.count * centred_midrank(counts) ** 2)
-    return np.sqrt(of_labels * counts.size * (counts.size**2 - 1) / 12)
+    return np.asarray(np.sqrt(of_labels * counts.size * (counts.size**2 - 1) / 12), np.float64)
 
 
 def best_sum_of_ranks(counts: LabelCounts) -> Floats:
@@ -271,7 +271,7 @@ def time_order(metric: MetricOptions, labels: Floats) -> Floats:
     """
     number = np.unique(np.abs(labels), return_inverse=True)[1]
     order = 2.0 * number + (labels < 0)
-    return -order if metric["higher"] == "risk" else order
+    return np.asarray(-order if metric["higher"] == "risk" else order, np.float64)
 
 
 def may_be_lower(counts: LabelCounts) -> Floats:

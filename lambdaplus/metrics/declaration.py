@@ -28,7 +28,7 @@ from lambdaplus.metrics.label_counts import (
     read_only,
     refuse_wrong_order,
 )
-from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter, Value, as_text
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
 
 
 @dataclass(frozen=True)
@@ -216,11 +216,23 @@ class RankingMetric:
         return OVER in self.declaration.parameters and self["over"] == "dataset"
 
     @property
+    def pairs(self) -> str:
+        """What a pair weighs in training: see `PAIRS`; "swap" for a metric without the option."""
+        known = {parameter.name for parameter in self.declaration.parameters}
+        return str(self["pairs"]) if "pairs" in known else "swap"
+
+    @property
     def equal_pairs(self) -> bool:
         """Whether all pairs of two labels weigh the same in training."""
-        return self.compares_some or (
-            PAIRS in self.declaration.parameters and self["pairs"] == "equal"
-        )
+        return self.compares_some or self.pairs in ("equal", "mixed")
+
+    def with_pairs(self, of_table: bool) -> RankingMetric:
+        """The metric with the default weights of pairs, unless it has others."""
+        if self.pairs != "default":
+            return self
+        [option] = [each for each in self.declaration.parameters if each.name == "pairs"]
+        pairs = option.choices[-1] if of_table else "swap"
+        return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
 
     @property
     def compares_some(self) -> bool:

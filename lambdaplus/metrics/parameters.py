@@ -1,6 +1,6 @@
 """Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,10 +85,16 @@ OVER = Parameter(
 
 PAIRS = Parameter(
     "pairs",
-    "swap",
+    "default",
     "what a pair weighs in training: swap is the change of the metric if the two are swapped; "
-    "equal is the change if they were neighbours, the same for all pairs of two labels",
-    ("swap", "equal"),
+    "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
+    "swap within queries, and the last of these words for a table without queries",
+    ("default", "swap", "equal"),
+)
+PAIRS_OF_TWO_CLASSES = replace(
+    PAIRS,
+    help=f"{PAIRS.help}; mixed is half equal, half log-loss",
+    choices=(*PAIRS.choices, "mixed"),
 )
 
 

@@ -17,6 +17,7 @@ from lambdaplus.objectives.lambda_gradient import gradients
 from lambdaplus.objectives.objective import (
     CombinedObjective,
     LambdaObjective,
+    LogLoss,
     Objective,
     combine,
     lambda_auc,
@@ -30,6 +31,7 @@ from lambdaplus.objectives.objective import (
 __all__ = [
     "CombinedObjective",
     "LambdaObjective",
+    "LogLoss",
     "Objective",
     "combine",
     "gradients",

@@ -64,18 +64,21 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
         list_query, starts, stops, gain_at, classes = found.T.copy()
         U = None if arrays.U is None else arrays.U[entry]
         if stops.size:
-            ranked = arrays.score[entry], code, U, U, weight
-            its = ListArrays(starts, stops, gain_at, gains, classes, *ranked)
+            bounds = starts, stops, gain_at, gains, classes
+            its = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
             yield Lists(its, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 
 
 def _some(lists: Lists, which: Bools) -> Lists:
-    arrays, (start, stop, gain_at, gain, n_classes) = lists.arrays, lists.arrays[:5]
-    bounds = start[which], stop[which], gain_at[which]
-    return Lists(
-        ListArrays(*bounds, gain, n_classes[which], *arrays[5:]), lists.query[which], lists.entry
+    a = lists.arrays
+    arrays = a._replace(
+        start=a.start[which],
+        stop=a.stop[which],
+        gain_at=a.gain_at[which],
+        n_classes=a.n_classes[which],
     )
+    return lists._replace(arrays=arrays, query=lists.query[which])
 
 
 @compiled
@@ -115,7 +118,7 @@ def middle_of(edge: Ints, first: int, last: int) -> int:
     middle = first + np.searchsorted(edge[first:last], half)
     if middle > first and edge[middle] - half > half - edge[middle - 1]:
         middle -= 1
-    return min(max(middle, first + 1), last - 1)
+    return int(min(max(middle, first + 1), last - 1))
 
 
 @compiled

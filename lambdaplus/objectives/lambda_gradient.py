@@ -32,6 +32,7 @@ from lambdaplus.metrics.rounding import (
 from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
+from lambdaplus.objectives.log_loss import log_loss_of_classes
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
@@ -91,15 +92,18 @@ class LambdaGradient:
         self.all_pairs = all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
-        self.total = 0.0  # what absolute gradients without queries add up to; 0 with queries
+        # Whether the data is a table, whose gradient has the size of that of log-loss.
+        self.table = not queries.divided and (
+            metric.equal_pairs or (metric.declaration.pooled is not None and not queries.grouped)
+        )
         if metric.compares_some and not queries.divided:
             self.total = queries.n_documents / 2  # as for log-loss of two equal classes
-        if not queries.grouped:
+        elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
             # Of classes, not of many labels.
-            if balance and any(known.name == "relevant" for known in metric.declaration.parameters):
+            if balance and not queries.grouped and count.size <= MOST_CLASSES:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
         self.workers = queries.list_workers
@@ -192,6 +196,10 @@ class LambdaGradient:
 
     def _refuse(self) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
+        if self.metric.pairs == "mixed" and self.queries.divided:
+            raise ValueError(
+                f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
+            )
         if self.noise and self.metric.compares_some:
             raise ValueError(
                 f"{self.metric} has no noisy rankings, whose neighbours may not be comparable: "
@@ -244,7 +252,17 @@ class LambdaGradient:
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
         _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
-        return values
+        return self._mixed(entries, values) if self.metric.pairs == "mixed" else values
+
+    def _mixed(self, entries: Entries, values: Floats) -> Floats:
+        """Half of these values, and half of those of log-loss."""
+        sigma, unit = self.sigma, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING)
+        weight = np.bincount(entries.code, entries.weight, minlength=2)
+        if not weight.all():  # no pairs
+            return values
+        scores = sigma * entries.score
+        pointwise = log_loss_of_classes(scores, entries.code == 1, entries.weight)
+        return 0.5 * values + 0.5 * unit * np.array([sigma, sigma**2]) * pointwise
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         # Swap deltas of both signs do not add up over the documents of an entry.
@@ -263,7 +281,7 @@ class LambdaGradient:
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         if not self.normalize:
             return scale
-        if self.total and (self.metric.declaration.pooled or self.metric.compares_some):
+        if self.table:
             size = float(np.abs(sums.gradient).sum())
             return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_flag, number
+from lambdaplus.data.arguments import check_flag, number, number_of
 from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
@@ -25,6 +26,7 @@ from lambdaplus.objectives.lambda_gradient import (
     check_pair_options,
     objective_metric,
 )
+from lambdaplus.objectives.log_loss import log_loss_derivatives
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
@@ -33,6 +35,8 @@ HESSIAN_FACTOR_IN_XGBOOST = 2.0
 BALANCE = 0.5
 DAMPING = 0.01
 DAMPED = 0.5  # with queries; nothing without
+
+_LOG_LOSS = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 
 
 class Objective(ABC):
@@ -191,8 +195,12 @@ class LambdaObjective(Objective):
             return np.empty(0), np.empty(0)
         by_rule = DAMPED if ranked.grouped else 0.0
         damped = by_rule if self.damped is None else self.damped
+        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
+        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
+        # "Whole tables" of docs/results/options.md.
+        surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         gradient = LambdaGradient(
-            self.surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
+            surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
             damping=self.damping, damped=damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
@@ -210,6 +218,36 @@ class LambdaObjective(Objective):
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
             f"normalize={self.normalize}, damping={self.damping}"
             f"{share}{noise}{one}{other}{balance})"
+        )
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Log-loss of the logistic function of scores, as a part of `combine`.
+
+    It keeps scores log-odds, which a ranking metric alone does not.  Without queries, its absolute
+    gradients at the base rate add up to those of a part that ranks.  With queries, it is the mean
+    over the rows of each query, in bits.
+
+    Attributes
+    ----------
+    relevant : float, optional
+        Label from which a row is positive; by default, labels must be 0 and 1.
+    """
+
+    relevant: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.relevant is not None:
+            object.__setattr__(self, "relevant", number("relevant", self.relevant))
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return log_loss_derivatives(queries, scores, self.relevant)
+
+    def __str__(self) -> str:
+        return "logloss" + (
+            "" if self.relevant is None else f"(relevant={shortest(self.relevant)})"
         )
 
 
@@ -260,23 +298,44 @@ class CombinedObjective(Objective):
 
     Attributes
     ----------
-    parts : tuple of (Objective, float)
-    metric : WeightedSum
+    parts : tuple of (Objective or LogLoss, float)
+    metric : WeightedSum or RankingMetric
+        The sum of the parts that rank, or the metric of the only one.
     one_group : bool
-        Whether it is set for all parts.
+        Whether it is set for all parts that rank.
     """
 
-    parts: tuple[tuple[Objective, float], ...]
-    metric: WeightedSum = field(init=False)
+    parts: tuple[tuple[Objective | LogLoss, float], ...]
+    metric: WeightedSum | RankingMetric = field(init=False)
     one_group: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        ranking = self._ranking()
         # The metric of the labels of the data set, if any part is of these.
-        named = [each for each in self.parts if not isinstance(each[0], ObjectiveOn)]
-        named = named or [*self.parts[:1]]
+        named = [each for each in ranking if not isinstance(each[0], ObjectiveOn)] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
-        self.metric = WeightedSum(tuple(terms))
-        self.one_group = all(part.one_group for part, _ in self.parts)
+        whole = WeightedSum(tuple(terms))
+        pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
+        if len(pointwise) > 1:
+            raise ValueError("log-loss occurs twice in the sum: give it one weight")
+        for weight in pointwise:
+            number("the weight of logloss", weight, above=0.0)
+        self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
+        self.one_group = all(part.one_group for part, _ in ranking)
+
+    def _ranking(self) -> list[tuple[Objective, float]]:
+        return [(part, weight) for part, weight in self.parts if isinstance(part, Objective)]
+
+    @property
+    def __name__(self) -> str:
+        if len(self._ranking()) == len(self.parts):
+            return super().__name__
+        terms = [
+            f"{'' if weight == 1 else shortest(weight) + '*'}"
+            f"{part.metric if isinstance(part, Objective) else part}"
+            for part, weight in self.parts
+        ]
+        return f"lambda_{'+'.join(terms)}"
 
     @property
     def has_own_labels(self) -> bool:  # type: ignore[override]
@@ -293,7 +352,7 @@ class CombinedObjective(Objective):
         return gradient, hessian
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        return any(part.compares_within_queries(queries) for part, _ in self.parts)
+        return any(part.compares_within_queries(queries) for part, _ in self._ranking())
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{part!r}: {shortest(weight)}" for part, weight in self.parts)
@@ -320,7 +379,8 @@ def lambda_objective(
     metric : str, RankingMetric or Declaration
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
-        optimises several metrics; `combine` describes the meaning of the weights.
+        optimises several metrics; `combine` describes the meaning of the weights.  A part may be
+        ``logloss``, see `LogLoss`.
     sigma : float, default=1.0
         Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
@@ -337,8 +397,7 @@ def lambda_objective(
     damped : float, optional
         The share that is divided: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.  The default is 0.5 for data with
-        queries and 0 for data without.  The built-in objectives of
-        LightGBM and XGBoost have 1.
+        queries and 0 for data without.  The built-in objectives of LightGBM and XGBoost have 1.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -355,6 +414,10 @@ def lambda_objective(
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
         ``"p@5"``, ``"recall@10"`` and ``"map"``.
+        Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
+        of all pairs with the same weight, and half that of log-loss at the score plus the constant
+        that makes it lowest.  The defaults of MAUC and concordance are ``"mauc(pairs=equal)"`` and
+        ``"concordance(pairs=equal)"``: all pairs have the same weight.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -387,29 +450,50 @@ def lambda_objective(
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """
-    names, weights = zip(*terms_of(metric), strict=True)
-    shares = share_options(names, options) if len(names) > 1 else [options]
-    parts = []
-    for name, own in zip(names, shares, strict=True):
-        parsed = objective_metric(name, **own)
-        other = _default_surrogate(parsed) if surrogate is None else objective_metric(surrogate)
+    terms = terms_of(metric)
+    log_losses = [_log_loss(name, options.get("relevant")) for name, _ in terms]
+    names = [name for (name, _), other in zip(terms, log_losses, strict=True) if other is None]
+    if not names:
+        raise ValueError(
+            f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
+            "framework's own log-loss, objective='binary' or 'binary:logistic'"
+        )
+    shares = iter(share_options(names, options) if len(names) > 1 else [options])
+    parts: list[tuple[Objective | LogLoss, float]] = []
+    for (name, weight), part in zip(terms, log_losses, strict=True):
+        if part is not None:
+            parts.append((part, weight))
+            continue
+        parsed = objective_metric(name, **next(shares))
+        other = _default_surrogate(parsed)
+        if surrogate is not None:
+            other = objective_metric(surrogate).with_pairs(of_table=False)
         shared = sigma, normalize, damping, noise, one_group, balance, damped
-        parts.append(LambdaObjective(parsed, other, *shared))
-    if len(parts) == 1 and weights == (1.0,):
-        return parts[0]
-    return CombinedObjective(tuple(zip(parts, weights, strict=True)))
+        parts.append((LambdaObjective(parsed, other, *shared), weight))
+    only, weight = parts[0]
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
+        return only
+    return CombinedObjective(tuple(parts))
+
+
+def _log_loss(name: Any, relevant: Any) -> LogLoss | None:
+    """Log-loss, if this is its name, such as ``logloss`` or ``logloss(relevant=2)``."""
+    found = _LOG_LOSS.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        return None
+    return LogLoss(relevant if found[1] is None else number_of(found[1]))
 
 
 def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
     if declared.surrogate:
-        options = {"relevant": metric.relevant} if declared.binary else {}
+        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
         return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
 
 
-def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
+def combine(parts: Mapping[Objective | LogLoss, float]) -> CombinedObjective:
     """Create an objective that optimises a weighted sum of metrics.
 
     Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.
@@ -417,7 +501,7 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     Parameters
     ----------
     parts : dict of LambdaObjective to float
-        Positive weights.
+        Positive weights.  One of the parts may be a `LogLoss`.
 
     Returns
     -------
@@ -426,7 +510,7 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     Raises
     ------
     ValueError
-        If there is no part, a weight is not positive, or a metric occurs twice.
+        If no part ranks, a weight is not positive, or a metric or `LogLoss` occurs twice.
     TypeError
         For parts that are not lambda objectives.
 
@@ -446,9 +530,11 @@ def combine(parts: Mapping[Objective, float]) -> CombinedObjective:
     >>> both == lambda_objective("ndcg@10 + 0.5*map")
     True
     """
-    if not parts:
-        raise ValueError("combine needs at least one objective")
+    if all(isinstance(part, LogLoss) for part in parts):
+        raise ValueError("combine needs at least one objective that ranks")
     for part in parts:
+        if isinstance(part, LogLoss):
+            continue
         if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
             shown = part.name if isinstance(part, Declaration) else part
             raise TypeError(

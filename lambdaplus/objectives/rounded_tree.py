@@ -50,7 +50,8 @@ class Rows(NamedTuple):
 
 def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
     """The rows by label and cell; ``edge`` is the number of rows of lower labels, and n."""
-    return _rows_by_label(code, cell, edge.copy(), np.bincount(cell, minlength=n_cells))
+    order: Ints = _rows_by_label(code, cell, edge.copy(), np.bincount(cell, minlength=n_cells))
+    return order
 
 
 @compiled
@@ -62,9 +63,9 @@ def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
         c = np.uintp(cell[i])
         by_cell[np.uintp(start[c])] = i
         start[c] += 1
-    for i in by_cell:
-        x = np.uintp(code[np.uintp(i)])
-        order[np.uintp(place[x])] = i
+    for row in by_cell:
+        x = np.uintp(code[np.uintp(row)])
+        order[np.uintp(place[x])] = row
         place[x] += 1
     return order
 

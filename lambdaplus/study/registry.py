@@ -77,9 +77,15 @@ METHODS: tuple[Method, ...] = (
     _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr", **STOP),
     _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
     _estimator(
-        "svm:dorm", "StructuralSVM", "ndcg@10", C,
-        loss="ndcg", feature_map="dorm", correct="sorted", **STOP,
-    ),  # fmt: skip
+        "svm:dorm",
+        "StructuralSVM",
+        "ndcg@10",
+        C,
+        loss="ndcg",
+        feature_map="dorm",
+        correct="sorted",
+        **STOP,
+    ),
     _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared", **STOP),
     _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate", **STOP),
     _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),

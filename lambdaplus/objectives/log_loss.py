@@ -1,0 +1,89 @@
+"""Log-loss of rows: a part of a sum with ranking metrics, which keeps scores log-odds.
+
+"Combined regression and ranking": Sculley 2010.  In AUC of a table, it is of the score plus a
+constant, so that like a ranking it does not depend on where scores begin.
+"""
+
+import math
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.data.queries import Queries, reaches
+
+FARTHEST = 1e9  # scores below the highest one
+MEANS = 1024
+
+_of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
+_of_queries = WeakKeyDictionary()
+
+
+def log_loss_derivatives(
+    queries: Queries, scores: ArrayLike, relevant: float | None
+) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of every row times its weight, (n,) each.
+
+    Without queries, the loss is the sum over rows of -log p of the row's class, where p is the
+    logistic function of the score; with queries, it is the sum over queries of the mean over the
+    query's rows, in bits.
+    """
+    kept = _of_queries.setdefault(queries, {})
+    if relevant not in kept:
+        kept[relevant] = _labels(queries, relevant), _weights(queries)
+    label, weight = kept[relevant]
+    p = expit(queries.check_scores(scores))
+    return weight * (p - label), weight * p * (1.0 - p)
+
+
+def log_loss_of_classes(score: Floats, positive: Bools, weight: Floats) -> Floats:
+    """Gradient and Hessian of a row of each entry, (m, 2), with the best constant.
+
+    ``score``, ``positive`` and ``weight`` are those of entries of both classes.
+    """
+    label = positive.astype(np.float64)
+    # Not by BLAS, whose sums depend on the number of threads.
+    positives, total = float((weight * label).sum()), float(weight.sum())
+    # Below the highest, and not so far that the sum with a constant loses its digits.
+    below = np.maximum(score - score.max(), -FARTHEST)
+    # The constant of mean scores of neighbours, since entries are sorted, and one Newton step.
+    first = np.arange(0, below.size, max(1, below.size // MEANS))
+    mass = np.add.reduceat(weight, first)
+    center = np.add.reduceat(weight * below, first) / np.where(mass > 0.0, mass, 1.0)
+
+    def excess(constant: float) -> Any:
+        return ((mass * expit(center + constant)).sum() - positives) / total
+
+    # The predictions of all rows are at most the base rate at one end, at least at the other. The
+    # ends are moved apart by what rounding may cost.
+    base = float(logit(positives / total))
+    constant = brentq(excess, base - 1e-3, base - float(center.min()) + 1e-3, xtol=1e-9)
+    p = expit(below + constant)
+    slope = float((weight * p * (1.0 - p)).sum())
+    if slope > 0.0:
+        p = expit(below + constant + np.clip((positives - (weight * p).sum()) / slope, -1.0, 1.0))
+    return np.column_stack([p - label, p * (1.0 - p)])
+
+
+def _labels(queries: Queries, relevant: float | None) -> Floats:
+    if relevant is not None:
+        return reaches(queries.labels, relevant).astype(np.float64)
+    neither = (queries.labels != 0.0) & (queries.labels != 1.0)
+    if neither.any():
+        row = int(neither.argmax())
+        raise ValueError(
+            f"log-loss needs labels 0 and 1, and row {row} has the label {queries.labels[row]:g}: "
+            "pass relevant=, the label from which a row is positive"
+        )
+    return queries.labels
+
+
+def _weights(queries: Queries) -> Floats:
+    weight = np.ones(queries.n_documents) if queries.weights is None else queries.weights
+    if not queries.divided:
+        return weight
+    return weight / (math.log(2.0) * np.repeat(queries.sizes, queries.sizes))
