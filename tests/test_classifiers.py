@@ -22,7 +22,13 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    f1_score,
+    log_loss,
+    roc_auc_score,
+)
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     PredefinedSplit,
@@ -36,7 +42,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import raw
 
-from lambdaplus import lambda_objective
+from lambdaplus import combine, lambda_map, lambda_ndcg, lambda_objective
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
 
@@ -142,6 +148,34 @@ def test_all_rows_are_one_ranking_for_every_metric(kind: Any, objective: str) ->
     assert_allclose(found + named.offset_, same.decision_function(X_test) + same.offset_)
     assert average_precision_score(y_test, found) > 2 * y_test.mean()
     assert clone(named).objective == objective
+
+
+@both
+def test_objectives_may_have_labels_of_their_own(kind: Any) -> None:
+    X, y, _, _ = data()
+    own = (X[:, 0] > 1).astype(float)
+    made_of = {
+        "alone": (lambda_ndcg.on(own), lambda_objective("ndcg", one_group=True).on(own)),
+        "sum": (
+            combine({lambda_map: 1, lambda_ndcg.on(own): 0.5}),
+            combine({lambda_map: 1, lambda_objective("ndcg", one_group=True).on(own): 0.5}),
+        ),
+    }
+    for one, same in made_of.values():
+        found, expected = (
+            made(kind, objective=objective, cv=None).fit(X, y).decision_function(X)
+            for objective in (one, same)
+        )
+        assert_allclose(found, expected)
+        assert roc_auc_score(own, found) > 0.6
+
+
+@both
+@pytest.mark.parametrize("objective", ["cindex", "map + cindex"])
+def test_labels_of_two_classes_are_not_times(kind: Any, objective: str) -> None:
+    X, y, _, _ = data()
+    with pytest.raises(ValueError, match="'cindex' reads labels in a way of its own"):
+        made(kind, objective=objective).fit(X, y)
 
 
 def test_class_weights_are_weights_of_rows() -> None:

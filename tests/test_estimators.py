@@ -18,6 +18,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import permutation_importance
@@ -537,6 +538,11 @@ def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
     found = lp.scorer("auc")(model, data.features, data.binary)
     expected = sklearn.metrics.roc_auc_score(data.binary, model.decision_function(data.features))
     assert found == pytest.approx(expected)
+    # Predicted labels would tie all rows but for two groups.
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    forest.fit(data.features, data.binary)
+    expected = sklearn.metrics.roc_auc_score(data.binary, forest.predict_proba(data.features)[:, 1])
+    assert lp.scorer("auc")(forest, data.features, data.binary) == pytest.approx(expected)
 
 
 SMALL: dict[str, Any] = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}

@@ -4,13 +4,22 @@
 what ``check(name, value)`` does not refuse, and ``| None`` also None.
 """
 
+import math
 from dataclasses import fields
 from functools import partial
+from numbers import Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lambdaplus.data.arguments import check_choice, check_flag, number, whole_number
+from lambdaplus.data.arguments import check_choice, check_flag, is_flag, number, whole_number
 
+
+def _finite(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or is_flag(value) or not math.isfinite(value):
+        raise ValueError(f"{name}={value!r} is not a finite number")
+
+
+Finite = Annotated[float, _finite]
 Positive = Annotated[float, number]
 AtLeastOne = Annotated[int, partial(whole_number, least=1)]
 

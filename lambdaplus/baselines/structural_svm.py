@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
+from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Decay, Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.data.queries import Queries
@@ -106,7 +106,7 @@ class StructuralSVM(StructuralRanker):
     decay: str | int | Decay = "smooth"
     correct: Literal["fixed", "sorted"] = "fixed"
     pair_scale: bool = True
-    relevant: float | None = None
+    relevant: Finite | None = None
     max_passes: AtLeastOne = 300
     epsilon: Positive | None = None
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.svm import LinearSVC
 
+from lambdaplus.baselines.allowed_values import Finite
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
@@ -60,7 +61,7 @@ class SVMAccuracy(BaseRanker):
     C: float = 1.0
     _: KW_ONLY
     loss: str = "hinge"
-    relevant: float = 1.0
+    relevant: Finite = 1.0
     tol: float = 1e-4
     max_iter: int = 10_000
     random_state: int | None = 0

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
+from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
 from lambdaplus.data.queries import Queries
@@ -65,7 +65,7 @@ class SVMCombo(StructuralRanker):
     _: KW_ONLY
     feature_maps: Sequence[str] | None = None
     scale_maps: bool = True
-    relevant: float = 1.0
+    relevant: Finite = 1.0
     max_passes: AtLeastOne = 300
     epsilon: Positive | None = None
 

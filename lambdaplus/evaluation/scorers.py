@@ -61,7 +61,8 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
     value = _Value(eval_metric(metric, **options), qid)
     with config_context(enable_metadata_routing=True):  # in which alone a request can be made
         return make_scorer(
-            partial(_score, value), response_method=("decision_function", "predict_proba", "predict")
+            partial(_score, value),
+            response_method=("decision_function", "predict_proba", "predict"),
         ).set_score_request(qid=True)
 
 
