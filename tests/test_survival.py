@@ -79,6 +79,20 @@ def test_without_queries_it_is_scaled_as_log_loss() -> None:
     assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
 
 
+@pytest.mark.parametrize("metric", ["cindex", "concordance", "concordance(pairs=equal)"])
+def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
+    time, event, scores = survival(60)
+    labels = survival_labels(time, event) if metric == "cindex" else time
+    above = np.zeros((60, 60), bool)  # [i, j]: i is to be above j
+    above[tuple(np.transpose(list(brute_force.comparable(labels))))] = True
+    above = above if metric == "cindex" else above.T
+    rho = 1 / (1 + np.exp(scores[:, None] - scores[None, :]))
+    expected = (above * rho).sum(axis=0) - (above * rho).sum(axis=1)
+    found, _ = lambda_objective(metric, one_group=True)(labels, scores)
+    expected *= np.abs(found).sum() / np.abs(expected).sum()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 def test_survival_labels_and_refusals() -> None:
     assert survival_labels([5, 3], [1, 0]).tolist() == [5.0, -3.0]
     for time, event, words in (

@@ -64,8 +64,9 @@ def evaluate(
     qid : (n,) array_like, optional
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
-        Row weights.  The weight of a query in the mean is the mean weight of its rows; without
-        queries, a row of weight k counts as k identical rows.
+        Row weights.  The weight of a query in the mean is the mean weight of its rows.  Without
+        queries, a row of weight k counts as k identical rows for AUC, MAUC, MAP and Gini; other
+        metrics of one ranking, C-index among them, do not depend on row weights.
     metrics : str, RankingMetric or Declaration, or iterable of these
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:

@@ -193,12 +193,14 @@ class LambdaObjective(Objective):
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        by_rule = DAMPED if ranked.grouped else 0.0
-        damped = by_rule if self.damped is None else self.damped
         # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
         # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
         # "Whole tables" of docs/results/options.md.
         surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
+        # The pairs of C-index and concordance weigh the same in a table, like those of AUC.
+        alike = surrogate.equal_pairs and not ranked.divided
+        by_rule = DAMPED if ranked.grouped and not alike else 0.0
+        damped = by_rule if self.damped is None else self.damped
         gradient = LambdaGradient(
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
             damping=self.damping, damped=damped, noise=self.noise, balance=self.balance,
