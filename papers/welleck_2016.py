@@ -121,7 +121,8 @@ def binary_methods() -> list[Method]:
 
 def _trees(name: str, metric: str, criterion: str, normalize: bool) -> Method:
     [method] = find_methods(f"lightgbm:lambda_{metric}")
-    target = lambda_objective(metric, surrogate=metric, normalize=normalize)  # swap deltas
+    # The paper's swap deltas, which are not damped.
+    target = lambda_objective(metric, surrogate=metric, damping=None, normalize=normalize)
     grid = {"learning_rate": RATES}
     return replace(method, name=name, target=target, criterion=criterion, grid=grid)
 

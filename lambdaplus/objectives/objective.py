@@ -418,8 +418,8 @@ def lambda_objective(
         ``"p@5"``, ``"recall@10"`` and ``"map"``.
         Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
         of all pairs with the same weight, and half that of log-loss at the score plus the constant
-        that makes it lowest.  The defaults of MAUC and concordance are ``"mauc(pairs=equal)"`` and
-        ``"concordance(pairs=equal)"``: all pairs have the same weight.
+        that makes it lowest.  The default of MAUC is ``"mauc(pairs=equal)"``: all pairs of two
+        labels have the same weight.  For concordance they always have, ``"concordance(pairs=equal)"``.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of

@@ -46,9 +46,10 @@ def train_estimator(task: Task) -> Fitted:
 
     def predict(part: RankingData) -> Floats:
         features = numeric_part(part).features
-        if hasattr(model, "classes_"):
-            if hasattr(model, "decision_function"):
-                return numbers(model.decision_function(features), "scores")
+        # Of rankers, such as McRank, `predict` returns scores; of classifiers, classes.
+        if hasattr(model, "decision_function"):
+            return numbers(model.decision_function(features), "scores")
+        if hasattr(model, "predict_proba"):
             return numbers(model.predict_proba(features)[:, -1], "scores")
         queries = {"qid": part.qid} if by_query else {}
         return numbers(model.predict(features, **queries), "scores")
