@@ -93,6 +93,11 @@ def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
+def test_named_weights_of_pairs_are_those_of_the_training() -> None:
+    swapped = lambda_objective("concordance(pairs=swap)")
+    assert swapped.surrogate == swapped.metric == parse_metric("concordance", pairs="swap")
+
+
 def test_survival_labels_and_refusals() -> None:
     assert survival_labels([5, 3], [1, 0]).tolist() == [5.0, -3.0]
     for time, event, words in (

@@ -489,7 +489,7 @@ def _log_loss(name: Any, relevant: Any) -> LogLoss | None:
 def _default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
     declared = metric.declaration
-    if declared.surrogate:
+    if declared.surrogate and "pairs" not in dict(metric.changed):
         options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
         return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
