@@ -419,7 +419,7 @@ def lambda_objective(
         Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
         of all pairs with the same weight, and half that of log-loss at the score plus the constant
         that makes it lowest.  The default of MAUC is ``"mauc(pairs=equal)"``: all pairs of two
-        labels have the same weight.  For concordance they always have, ``"concordance(pairs=equal)"``.
+        labels have the same weight, as those of concordance always have.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
