@@ -38,7 +38,7 @@ def metric_names() -> list[str]:
     -----
     As objectives, some are one: a metric trains the same model with any cutoff, and metrics whose
     swap deltas come from the same surrogate, such as p@5, recall@10 and map, train the same one.
-    See ``surrogate`` of `~lambdaplus.lambda_objective`.
+    See ``surrogate`` of `~lambdaplus.objectives.lambda_objective`.
     """
     return [declaration.name for declaration in CATALOGUE]
 
