@@ -516,6 +516,7 @@ def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alo
     ],
 )
 def test_what_is_no_function_is_refused_with_what_to_pass(given: Any, message: str) -> None:
+    pytest.importorskip("xgboost")
     import lambdaplus.xgboost as xgb
 
     data = xgb.DMatrix(np.eye(4), [0, 1, 0, 1], group=[2, 2])
