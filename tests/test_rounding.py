@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from lambdaplus import gradients
 from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.metrics import CATALOGUE, cells, rounding
+from lambdaplus.metrics import CATALOGUE
+from lambdaplus.ranking import cells, rounding
 from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
