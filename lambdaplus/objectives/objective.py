@@ -175,7 +175,7 @@ class LambdaObjective(Objective):
         check_flag(one_group=self.one_group)
         if self.metric != self.surrogate:
             for metric in (self.metric, self.surrogate):
-                if metric.declaration.labels is not None:
+                if metric.compares_some:
                     raise ValueError(
                         f"{metric} reads labels in a way of its own, so it needs the pairs of "
                         f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
