@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.arguments import check_flag, number, number_of
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_flag, number, number_of
-from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -27,6 +26,7 @@ from lambdaplus.objectives.lambda_gradient import (
     objective_metric,
 )
 from lambdaplus.objectives.log_loss import log_loss_derivatives
+from lambdaplus.ranking.queries import Queries
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
