@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,

@@ -12,12 +12,12 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.forms import Form
-from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import Entries, Scored, each_alone, split_ties
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
+from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
