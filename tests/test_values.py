@@ -224,6 +224,16 @@ def test_partial_auc_is_sklearns(max_fpr: float) -> None:
         assert one_value(f"pauc(max_fpr={max_fpr})", labels, scores) == close(expected)
 
 
+@pytest.mark.parametrize("min_tpr", [0.01, 0.5, 0.9, 0.97])
+def test_partial_auc_from_a_true_positive_rate_is_that_of_reversed_classes(min_tpr: float) -> None:
+    """With classes and scores reversed, the axes of the ROC curve change places."""
+    for seed, n in enumerate((2, 9, 300)):
+        labels, scores, _ = sample(seed, n, None)
+        expected = roc_auc_score(1 - labels, -scores, max_fpr=1 - min_tpr)
+        for name in ("auc", "pauc", "pauc_tpr"):
+            assert one_value(f"{name}(min_tpr={min_tpr})", labels, scores) == close(expected)
+
+
 def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
     """One in a hundred of 250 rows is three of them; 7 of 100, not 8: .07 * 100 is above 7."""
     for percent, n, first in ((1, 250, 3), (7, 100, 7), (1, 20, 1)):
