@@ -320,7 +320,8 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-        ties = "midranks" if metric.declaration.midranks else ties
+        if (kind := metric.declaration.correlation) is not None:
+            ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
     used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
     used |= {"ties": ties, "empty": empty}

@@ -26,7 +26,7 @@ from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.log_loss import log_loss_of_classes
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
-from lambdaplus.objectives.pair_options import PairOptions, default_damped
+from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
     rows_by_label,
@@ -55,6 +55,9 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
     return parsed
 
 
+TEXTBOOK = {"sigma", "normalize", "damping", "damped"}  # the options of pairs in `gradients`
+
+
 class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
@@ -70,9 +73,8 @@ class LambdaGradient:
     ) -> None:
         self.metric, self.queries, self.all_pairs = metric, queries, all_pairs
         self.normalize, self.noise = options.normalize, options.noise if queries.grouped else None
-        damped = default_damped(metric, queries) if options.damped is None else options.damped
-        damping = float(options.damping or 0.0) if damped else 0.0
-        self.shape = PairShape(float(options.sigma), damping, float(damped))
+        damping = float(options.damping or 0.0) if options.damped else 0.0
+        self.shape = PairShape(float(options.sigma), damping, float(options.damped))
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         # Whether the data is a table, whose gradient has the size of that of log-loss.
@@ -358,9 +360,8 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None, "damped": 1.0}
-    of_pairs = {name: options.pop(name, value) for name, value in textbook.items()}
-    pairs = PairOptions(**of_pairs, balance=0.0)
+    of_pairs = {name: options.pop(name) for name in TEXTBOOK & options.keys()}
+    pairs = PairOptions(**{"normalize": False, "balance": 0.0, **of_pairs})
     optimised = objective_metric(metric, **options)
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
     return LambdaGradient(optimised, queries, pairs, all_pairs).at(scores)

@@ -36,7 +36,7 @@ class LambdaObjective(PairOptions, Objective):
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     sigma, damping, damped, noise, balance : float
-        Damping and noise may be None; damped is None for the default.
+        Damping and noise may be None.
     normalize, one_group : bool
     """
 
@@ -96,7 +96,7 @@ def lambda_objective(
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
     damping: float | None = DEFAULT.damping,
-    damped: float | None = DEFAULT.damped,
+    damped: float = DEFAULT.damped,
     noise: float | None = DEFAULT.noise,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -122,13 +122,13 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float or None, default=0.01
+    damping : float or None, default=None
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
-        query are equal), which gives more weight to pairs with close scores.
-    damped : float, optional
-        The share that is divided: the weight of a pair is multiplied by
-        ``1 - damped + damped / (damping + |score distance|)``.  The default is 0.5 for data with
-        queries and 0 for data without.  The built-in objectives of LightGBM and XGBoost have 1.
+        query are equal), which gives more weight to pairs with close scores.  The built-in
+        objectives of LightGBM and XGBoost have 0.01.
+    damped : float, default=1.0
+        The share that ``damping`` divides: the weight of a pair is multiplied by
+        ``1 - damped + damped / (damping + |score distance|)``.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -175,9 +175,9 @@ def lambda_objective(
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
-    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=0.01)
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
     >>> lambda_objective("ndcg@10")
-    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=0.01, surrogate='ndcg')
+    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """

@@ -1,11 +1,10 @@
-"""What a pair of documents weighs in a gradient: options, and the defaults that depend on data."""
+"""What a pair of documents weighs in a gradient: options, and the metric whose swap deltas do."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from lambdaplus.compute.arguments import check_flag, number
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +13,8 @@ class PairOptions:
 
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | None = 0.01
-    damped: float | None = None  # of `default_damped`
+    damping: float | None = None
+    damped: float = 1.0
     noise: float | None = None  # for data with queries
     balance: float = 0.5  # for data without
 
@@ -24,19 +23,11 @@ class PairOptions:
         check_flag(normalize=self.normalize)
         if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
-        if self.damped is not None:
-            number("damped", self.damped, least=0.0, most=1.0)
+        number("damped", self.damped, least=0.0, most=1.0)
         if self.noise is not None:
             noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
             object.__setattr__(self, "noise", noise)
         number("balance", self.balance, least=0.0, most=1.0)
-
-
-def default_damped(surrogate: RankingMetric, queries: Queries) -> float:
-    """The share of each pair that is damped; docs/results/options.md has the measurements."""
-    # The pairs of C-index and concordance weigh the same in a table, like those of AUC.
-    alike = surrogate.equal_pairs and not queries.divided
-    return 0.5 if queries.grouped and not alike else 0.0
 
 
 def default_surrogate(metric: RankingMetric) -> RankingMetric:
