@@ -22,6 +22,7 @@ import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.ranking.queries import Queries
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)
@@ -34,9 +35,7 @@ RATES, ROUNDS, PATIENCE = (0.02, 0.05, 0.1), 150, 30
 def seconds(metric: str, labels: Any, scores: Any, all_pairs: bool = False) -> float:
     """The least time of a gradient after the first one."""
     queries = Queries(labels, group=[labels.size])
-    gradient = LambdaGradient(
-        parse_metric(metric), queries, sigma=1.0, normalize=True, damping=None, all_pairs=all_pairs
-    )
+    gradient = LambdaGradient(parse_metric(metric), queries, PairOptions(damping=None), all_pairs)
     gradient.at(scores)
     times: list[float] = []
     while len(times) < 3 or (sum(times) < 0.2 and len(times) < 100):
