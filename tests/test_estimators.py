@@ -44,6 +44,8 @@ from lambdaplus.estimators import (
     XGBoostClassifier,
     XGBoostRanker,
 )
+from lambdaplus.metrics import CATALOGUE
+from lambdaplus.metrics.names import SPELLINGS
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
@@ -706,6 +708,68 @@ def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: s
         assert set(found) == set(names)
         # The curves are in an order in which the framework's own rule picks the same one.
         assert list(found)[0 if of_lightgbm(kind) else -1] == watched
+
+
+EVERY_METRIC = [d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE]
+
+
+@pytest.mark.filterwarnings("ignore:eval_metric='auc' is a metric")
+@pytest.mark.parametrize("metric", EVERY_METRIC)
+@every_estimator
+def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
+    kind: Any, metric: str
+) -> None:
+    fit, valid = halves(kind)
+    X, labels, sizes = valid["X"], valid["y"], graded().queries(40, 60).sizes
+    ranks = "qid" in valid
+    options = {"one_group": True} if not ranks else {"group": sizes}
+
+    def value(labels: Any, scores: Any) -> float:
+        return float(evaluate(labels, scores, metrics=metric, **options)[metric])
+
+    # Of times, cindex has the lowest first.
+    direction = 1.0 if value(labels, labels) > value(labels, -labels) else -1.0
+    assert direction == (-1.0 if metric == "cindex" else 1.0)
+    objectives = [] if SPELLINGS[metric.partition("@")[0]].refusal else [metric]
+    for objective in ["map", *objectives]:
+        for y in (labels, labels.max() - labels):  # a value that rises, and one that falls
+            model = made(
+                kind, objective=objective, eval_metric=metric, early_stopping_rounds=4,
+                n_estimators=20, learning_rate=0.5,
+            )  # fmt: skip
+            train = {**fit, "eval_set": [(X, y)]}
+            if metric == "cindex" and not (ranks and objective == metric):
+                with pytest.raises(ValueError, match="low labels first|reads labels in a way"):
+                    model.fit(**train)
+                continue
+            model.fit(**train)
+            best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
+            [found] = curves(model).values()
+            [curve] = found.values()
+            scores = raw(model, X)
+            assert best == np.argmax(curve)
+            assert value(y, scores) == pytest.approx(curve[best], abs=1e-6)
+            assert direction * np.corrcoef(scores, labels)[0, 1] > 0.1
+
+
+@every_estimator
+def test_metrics_that_prefer_the_reverse_ranking_are_refused(kind: Any) -> None:
+    fit, _ = halves(kind)
+    names = ["cindex", *([] if "qid" in fit else ["class_auc(label=0)", "mauc(classes=all)"])]
+    for name in names:
+        for objective in ("ndcg", "lambdarank" if of_lightgbm(kind) else "rank:ndcg"):
+            with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
+                made(kind, objective=objective, eval_metric=["map", name]).fit(**fit)
+    if "qid" in fit:
+        with pytest.raises(ValueError, match="higher with high labels first, and the objective"):
+            made(kind, objective="cindex", eval_metric="ndcg").fit(**fit)
+        signs = np.where(np.arange(len(fit["y"])) % 3, -1.0, 1.0)  # most times are censored
+        times = {**fit, "y": signs * (1.0 + fit["y"]), "eval_set": fit["eval_set"]}
+        for higher in ("risk", "life"):
+            named = f"cindex(higher={higher})"
+            made(kind, objective=named, eval_metric=named).fit(**times)
+    with pytest.raises(ValueError, match="want labels in opposite orders"):
+        made(kind, eval_metric="map + cindex").fit(**fit)
 
 
 @pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.lightgbm as lgb
+from lambdaplus.data.queries import Queries
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.held_out import HeldOut
 from lambdaplus.estimators.objective_names import (
@@ -14,10 +15,11 @@ from lambdaplus.estimators.objective_names import (
     at_cutoffs,
     find_metrics,
     metric_of,
+    refuse_reversed,
     refuse_unknown,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, replaced
+from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
@@ -72,10 +74,13 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if ours:
         lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
-    wanted = call.pop("eval_metric", None) or model.eval_metric
-    if wanted is None and ours and not metric_is_set:
+    wanted = asked = call.pop("eval_metric", None) or model.eval_metric
+    if asked is None and ours and not metric_is_set:
         wanted = metric_of(objective)
-    metrics, native = find_metrics(wanted, objective)
+    metrics, native = find_metrics(wanted, objective, model._one_ranking)
+    if metrics is not None and (asked or evaluation_sets(call)):
+        y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
+        refuse_reversed(metrics, objective, Queries(y, group=call.get("group")))
     for name in native:
         if isinstance(name, str):
             _refuse_unknown(name)

@@ -7,16 +7,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.data.queries import Documents
+from lambdaplus.data.queries import Documents, Queries
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import (
     are_ours,
     find_metrics,
     metric_of,
+    refuse_reversed,
     refuse_unknown,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, replaced
+from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_saved,
@@ -100,7 +101,10 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, native = find_metrics(wanted, objective)
+    metrics, native = find_metrics(wanted, objective, model._one_ranking)
+    if metrics is not None and (model.eval_metric or evaluation_sets(call)):
+        y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
+        refuse_reversed(metrics, objective, Queries(y, group=call.get("group")))
     if metrics is not None and not all(isinstance(metric, str) for metric in native):
         raise ValueError(
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"

@@ -24,6 +24,7 @@ from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.lambda_gradient import (
     LambdaGradient,
     check_pair_options,
+    is_table,
     objective_metric,
 )
 from lambdaplus.objectives.log_loss import log_loss_derivatives
@@ -127,7 +128,7 @@ class Objective(ABC):
         return ObjectiveOn(self, labels)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        """Whether pairs are within queries, or within all rows as one query."""
+        """Whether pairs are within queries, or all rows are one query and not a table."""
         return queries.grouped
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
@@ -190,13 +191,9 @@ class LambdaObjective(Objective):
         return self._at(call.queries, call.scores, np.float32)
 
     def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        ranked = scope(self.metric, queries, self.one_group)
+        ranked, surrogate = self._compared(queries)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
-        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
-        # "Whole tables" of docs/results/options.md.
-        surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         # The pairs of C-index and concordance weigh the same in a table, like those of AUC.
         alike = surrogate.equal_pairs and not ranked.divided
         by_rule = DAMPED if ranked.grouped and not alike else 0.0
@@ -207,8 +204,17 @@ class LambdaObjective(Objective):
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
+    def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
+        """The lists that are ranked, and the metric that weights their pairs."""
+        ranked = scope(self.metric, queries, self.one_group)
+        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
+        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
+        # "Whole tables" of docs/results/options.md.
+        return ranked, self.surrogate.with_pairs(of_table=not ranked.divided)
+
     def compares_within_queries(self, queries: Queries) -> bool:
-        return scope(self.metric, queries, self.one_group).grouped
+        ranked, surrogate = self._compared(queries)
+        return not is_table(surrogate, ranked)
 
     def __repr__(self) -> str:
         noise = "" if self.noise is None else f", noise={shortest(self.noise)}"
