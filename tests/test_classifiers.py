@@ -180,14 +180,14 @@ def test_all_rows_are_one_ranking_to_watched_metrics(kind: Any, metric: str) -> 
         found = model.evals_result_ if kind is LightGBMClassifier else model.evals_result()
         scores = model.decision_function(X_test)
         expected = evaluate(y_test, scores, metrics=metric, one_group=True)[metric]
-        assert [*found.values()][0][metric][-1] == pytest.approx(expected, abs=1e-6)
+        assert next(iter(found.values()))[metric][-1] == pytest.approx(expected, abs=1e-6)
 
 
 @both
 @pytest.mark.parametrize("objective", ["cindex", "map + cindex"])
 def test_labels_of_two_classes_are_not_times(kind: Any, objective: str) -> None:
     X, y, _, _ = data()
-    with pytest.raises(ValueError, match="'cindex' reads labels in a way of|in opposite orders"):
+    with pytest.raises(ValueError, match=r"'cindex' reads labels in a way of|in opposite orders"):
         made(kind, objective=objective).fit(X, y)
 
 

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 import warnings
 from functools import partial
 from pathlib import Path
@@ -674,6 +675,37 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         assert model.score(data.features, data.labels, qid=data.qid) > 0.7
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
+        ("lambda_mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
+        ("ndcg@0", "a cutoff must be a whole number, at least 1, got 0; "),
+        # LightGBM would read nothing after a blank or =, and train something else.
+        ("ndcg(gains=linear)", "ndcg has no option 'gains'; it has: gain, discount, short"),
+        ("map + bogus", "unknown metric 'bogus'"),
+        ("class_auc(label=0)", "class_auc(label=0) is not available as an objective"),
+    ],
+)
+@every_estimator
+def test_objectives_that_nobody_knows_are_refused(kind: Any, name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        made(kind, objective=name).fit(**data_of(kind))
+    if name.startswith("map +"):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            made(kind, eval_metric=name).fit(**data_of(kind))
+    hasattr(made(kind, objective=name), "predict_proba")  # does not raise
+
+
+@every_estimator
+def test_misspelt_objectives_of_a_framework_are_refused(kind: Any) -> None:
+    name, right = ("lambdarnk", "lambdarank") if of_lightgbm(kind) else ("rank:ndgc", "rank:ndcg")
+    framework = "LightGBM" if of_lightgbm(kind) else "XGBoost"
+    message = rf"{framework} has no objective '{name}' either \(did you mean '{right}'\?\)"
+    with pytest.raises(ValueError, match=message):
+        made(kind, objective=name).fit(**data_of(kind))
+
+
 # -- the metric that early stopping watches ------------------------------------------------------
 
 
@@ -739,7 +771,7 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
             )  # fmt: skip
             train = {**fit, "eval_set": [(X, y)]}
             if metric == "cindex" and not (ranks and objective == metric):
-                with pytest.raises(ValueError, match="low labels first|reads labels in a way"):
+                with pytest.raises(ValueError, match=r"low labels first|reads labels in a way"):
                     model.fit(**train)
                 continue
             model.fit(**train)

@@ -17,6 +17,7 @@ from lambdaplus.estimators.objective_names import (
     metric_of,
     refuse_reversed,
     refuse_unknown,
+    unknown_objective_explained,
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
@@ -102,7 +103,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     off = "None" if not metric_is_set and (ours or metrics is not None) else None
     attributes = lightgbm_attributes(model, metric=off, **changed)
     set_lightgbm_objective(model, objective)
-    with replaced(model, **attributes), lgb.constant_features_explained():
+    explained = unknown_objective_explained(objective, "LightGBM")
+    with explained, replaced(model, **attributes), lgb.constant_features_explained():
         fit(**call)
 
 

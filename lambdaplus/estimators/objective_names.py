@@ -1,16 +1,20 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
+import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.data.arguments import hint
 from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.names import split_names
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
@@ -25,6 +29,34 @@ NATIVE: Mapping[str, str] = {
     "rank:pairwise": "ndcg@10",
 }
 """The frameworks' own ranking objectives, and the metric of `score` for each."""
+
+
+def _may_be_native(name: str) -> bool:
+    """Whether a framework may know this name; LightGBM reads only what is before a blank or =."""
+    return re.fullmatch(r"[\w:@.-]+", name) is not None
+
+
+@contextmanager
+def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None]:
+    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
+    if not isinstance(objective, str):
+        yield
+        return
+    try:
+        lambda_objective(objective.removeprefix("lambda_"))
+        problem = ""
+    except ValueError as error:
+        problem = str(error)
+    if not _may_be_native(objective):
+        raise ValueError(problem)
+    try:
+        yield
+    except Exception as error:
+        if "Unknown objective" not in str(error):
+            raise
+        raise ValueError(
+            f"{problem}; {framework} has no objective {objective!r} either{hint(objective, NATIVE)}"
+        ) from None
 
 
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:
@@ -84,7 +116,7 @@ def find_metrics(
             try:
                 ours += eval_metric(metric).metrics
             except ValueError:
-                if not isinstance(metric, str):
+                if not isinstance(metric, str) or not all(map(_may_be_native, split_names(metric))):
                     raise
                 native.append(metric)
         elif callable(metric):

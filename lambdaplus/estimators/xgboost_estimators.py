@@ -15,6 +15,7 @@ from lambdaplus.estimators.objective_names import (
     metric_of,
     refuse_reversed,
     refuse_unknown,
+    unknown_objective_explained,
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
@@ -134,7 +135,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     if called or metrics is not None:
         replacing = _GivenGradient(objective if called else None, metrics, ours_last, stops)
         callbacks.insert(0, replacing)
-    with replaced(model, callbacks=callbacks or None, **changed):
+    explained = unknown_objective_explained(objective, "XGBoost")
+    with explained, replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
     save_with(model.get_booster(), **_asked_for(model))
 
