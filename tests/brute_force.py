@@ -130,6 +130,21 @@ def spearman(ranked: Labels) -> float:
     return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
 
 
+def kendall(ranked: Labels) -> float:
+    """Kendall's tau-b of scores without ties."""
+    return kendall_of(ranked, [float(-rank) for rank in range(len(ranked))])
+
+
+def kendall_of(x: Labels, y: Labels) -> float:
+    """Pairs in order less those in reverse, by the geometric mean of the pairs not tied in each."""
+    signs = [
+        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
+        for i, j in itertools.combinations(range(len(x)), 2)
+    ]
+    of_x, of_y = (sum(pair[k] != 0 for pair in signs) for k in (0, 1))
+    return sum(a * b for a, b in signs) / math.sqrt(of_x * of_y) if of_x and of_y else NAN
+
+
 def gini(ranked: Labels) -> float:
     """Area between the Lorenz curve, from the highest score, and the diagonal, over the best."""
 
@@ -300,7 +315,7 @@ def bpref(ranked: Labels, relevant: float) -> float:
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
-        auc, pauc, mauc, class_auc, concordance, cindex, spearman, gini, hand_till, mrr,
+        auc, pauc, mauc, class_auc, concordance, cindex, spearman, kendall, gini, hand_till, mrr,
         reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision, top_recall, lift,
         f1, recall, rprec, bpref,
     )

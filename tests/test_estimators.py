@@ -252,6 +252,22 @@ def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
         assert all(loaded.get_params()[key] is value for key, value in options.items())
 
 
+def test_a_model_with_labels_of_its_own_is_for_the_same_rows(tmp_path: Path) -> None:
+    fit, valid = halves(XGBoostRanker)
+    own = np.arange(len(fit["y"])) % 2
+    model = made(XGBoostRanker, objective=lambda_map.on(own)).fit(**fit)
+    model.save_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="the same objective, with the same labels"):
+        XGBoostRanker(objective=lambda_map.on(1 - own)).load_model(tmp_path / "model.json")
+    loaded = XGBoostRanker(objective=lambda_map.on(own))
+    loaded.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+    with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
+        loaded.fit(**valid)
+    with pytest.raises(ValueError, match="labels of its own for the rows of another data set"):
+        clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
+
+
 @every_estimator
 def test_training_goes_on_from_a_model_and_from_nothing_else(kind: Any, tmp_path: Path) -> None:
     fit = data_of(kind)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.lightgbm as lgb
-from lambdaplus.data.queries import Queries
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.held_out import HeldOut
 from lambdaplus.estimators.objective_names import (
@@ -33,6 +32,7 @@ from lambdaplus.frameworks.internals import (
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")

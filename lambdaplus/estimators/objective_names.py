@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import hint
-from lambdaplus.data.queries import Queries
+from lambdaplus.compute.arguments import hint
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Declaration, RankingMetric
@@ -18,6 +17,7 @@ from lambdaplus.metrics.names import split_names
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
+from lambdaplus.ranking.queries import Queries
 
 Named = str | Declaration | RankingMetric | WeightedSum
 

@@ -165,7 +165,24 @@ SPEARMAN = Declaration(
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
     cutoff="no",
-    midranks=True,
+    correlation="ranks",
+)
+
+KENDALL = Declaration(
+    name="kendall",
+    aliases=("kendalltau", "tau_b"),
+    title="Kendall's rank correlation tau-b of labels and scores",
+    source="Kendall 1945: SciPy's kendalltau",
+    binary=False,
+    discount=c.constant,
+    gain=c.nothing,
+    # Pairs in order less those in reverse: twice those in order, less all.
+    offset=c.minus_unequal_pairs,
+    normalizer=c.root_of_pairs,
+    form=CountAbove(c.two, c.each_one, "lower"),
+    cutoff="no",
+    correlation="pairs",
+    surrogate="concordance(pairs=equal)",
 )
 
 GINI = Declaration(

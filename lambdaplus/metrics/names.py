@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.metrics.catalogue import (
     AUC,
     CATALOGUE,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.baselines import QueryScaler
+from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import (
     Fold,
     RankingData,
@@ -18,7 +19,6 @@ from lambdaplus.data import (
     read_folds,
     web_search_like,
 )
-from lambdaplus.data.arguments import refuse_missing
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query
 from lambdaplus.data.table_files import SUFFIXES

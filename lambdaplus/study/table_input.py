@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.arguments import hint
-from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import rows_of_data
 from lambdaplus.data.table_files import INDEX, WEIGHT_NAMES, TableFile
+from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.study.config import Config
 
 MOST_VALUES = 255  # of a category
