@@ -60,10 +60,12 @@ def as_saved(value: Any) -> Any:
             return {"expression": repr(value)}
     except (ValueError, SyntaxError, TypeError):
         pass
-    lost = {"lost": getattr(value, "__qualname__", None) or repr(value)}
+    named = {"lost": getattr(value, "__qualname__", None) or repr(value)}
     if getattr(value, "has_own_labels", False):
-        lost["labels"] = sha256(b"".join(each.tobytes() for each in _own_labels(value))).hexdigest()
-    return lost
+        named["labels"] = sha256(
+            b"".join(each.tobytes() for each in _own_labels(value))
+        ).hexdigest()
+    return named
 
 
 def _own_labels(objective: Any) -> list[NDArray[Any]]:
