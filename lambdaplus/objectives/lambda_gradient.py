@@ -97,7 +97,7 @@ class LambdaGradient:
             metric.equal_pairs or (metric.declaration.pooled is not None and not queries.grouped)
         )
         if metric.compares_some and not queries.divided:
-            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
+            self.total = queries.longest / 2  # as for log-loss of two equal classes
         elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
