@@ -5,8 +5,7 @@
 `whole_tables_data.py` has 24 tables of 20,000 to 60,000 rows.  Half of the rows are for training
 and a quarter each for validation and testing, drawn anew for each seed.  Every loss grows trees of
 three sizes; validation rows choose size and round, separately for AUC and for average precision.
-Finished trainings are stored in --kept, from which the same command continues; --report leaves out
-what is missing.
+Finished trainings are stored in --kept, from which the same command continues.
 """
 
 from __future__ import annotations
@@ -212,6 +211,33 @@ class Results:
         )
         return Table(columns, rows, [foot])
 
+    def validation(self) -> Table:
+        """Validation values less those of log-loss, of the size of trees and round they chose."""
+        rows = []
+        for loss in self.given.losses:
+            cells: list[Any] = [loss]
+            for framework, metric in product(FRAMEWORKS, METRICS):
+                gain = np.array([
+                    np.mean([
+                        self._best(name, seed, framework, loss, metric)
+                        - self._best(name, seed, framework, LOG_LOSS, metric)
+                        for seed in self.given.seeds
+                    ])
+                    for name in self.given.tables
+                ])  # fmt: skip
+                cells.append(f"{gain.mean():+.4f} ± {gain.std(ddof=1) / gain.size**0.5:.4f}")
+            if loss != LOG_LOSS:
+                rows.append(cells)
+        heads = [f"{metric}, {framework}" for framework in FRAMEWORKS for metric in METRICS]
+        foot = (
+            f"means and standard errors over {len(self.given.tables)} tables, of means over seeds"
+        )
+        return Table(["validation values less log-loss", *heads], rows, [foot])
+
+    def _best(self, name: str, seed: int, framework: str, loss: str, metric: str) -> float:
+        at = self.given.kept / f"{name},{seed},{framework},{loss}"
+        return max(float(np.load(f"{at},{n}.npz")[f"valid {metric}"][0]) for n in self.given.leaves)
+
     def by_table(self, metric: str, losses: list[str]) -> Table:
         rows = []
         for name in self.given.tables:
@@ -277,7 +303,8 @@ def main() -> None:
         for task in tasks:
             task.result()
     found, shown = Results(given), [loss for loss in SHOWN if loss in given.losses]
-    tables = {f"Less log-loss, {framework}": found.summary(framework) for framework in FRAMEWORKS}
+    tables = {"Validation": found.validation()}
+    tables |= {f"Less log-loss, {framework}": found.summary(framework) for framework in FRAMEWORKS}
     for metric in METRICS:
         tables[f"{metric} by table"] = found.by_table(metric, shown)
     tables["Probabilities"] = found.probabilities()
