@@ -683,6 +683,18 @@ def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
     assert np.abs(found[0]).max() > 0
 
 
+def test_a_query_of_each_pair_is_the_pairwise_logistic_loss() -> None:
+    """For preferences without grades: the page of questions."""
+    random = np.random.default_rng(0)
+    scores = random.normal(size=30)
+    pairs = np.array([random.choice(30, 2, replace=False) for _ in range(50)])
+    objective, better = lambda_objective("concordance", normalize=False), np.tile([1.0, 0.0], 50)
+    found = objective(better, scores[pairs.ravel()], None, [2] * 50)[0]
+    slope = 1 / (1 + np.exp(scores[pairs[:, 0]] - scores[pairs[:, 1]]))
+    expected = np.column_stack([-slope, slope]).ravel()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.refusal], ids=str)
 def test_metrics_without_an_objective_say_why(declaration) -> None:
     metric = plain(declaration)
