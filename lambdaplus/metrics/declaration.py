@@ -79,8 +79,9 @@ class Declaration:
     judged_only : bool
         Whether documents without a judgement are left out.
     labels : callable, optional
-        Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
-        of a data set: what the other functions get, and in what order documents are ranked.  Then
+        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
+        different labels of a data set: what the other functions get, and in what order documents
+        are ranked.  Then
         pairs are weighed by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores

@@ -84,7 +84,7 @@ class LambdaGradient:
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         self.table = is_table(metric, queries)
         if metric.compares_some and not queries.divided:
-            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
+            self.total = queries.longest / 2  # as for log-loss of two equal classes
         elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
