@@ -24,6 +24,7 @@ from brute_force import (
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import graded
 
@@ -95,9 +96,11 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
         expected = min(brute_force.tied_values(metric, labels, scores))
         with pytest.raises(ValueError, match="no closed form: use ties='worst'"):
             one_value(metric, labels, scores, ties="expected")
-    if declaration.midranks:
+    if declaration.correlation == "ranks":
         of_labels, of_scores = map(brute_force.midranks, (labels, scores))
         expected = brute_force.correlation(of_labels, of_scores)
+    elif declaration.correlation == "pairs":
+        expected = brute_force.kendall_of(labels, scores)
     assert one_value(metric, labels, scores) == close(expected)
 
 
@@ -196,6 +199,48 @@ def test_one_data_set_is_valued_as_by_sklearn(name, theirs, weighted, ties) -> N
         assert one_value(name, labels, scores, group=None, weight=chosen) == close(expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
+)
+@pytest.mark.filterwarnings("ignore:An input array is constant")
+def test_rank_correlations_are_scipys(name: str, theirs: Any) -> None:
+    """Ties in labels, scores and both; constant ones have no value."""
+    random = np.random.default_rng(0)
+    for n in (2, 7, 300):
+        for of_labels, of_scores in itertools.product((1, 2, 5, n), (1, 3, n)):
+            labels = random.permutation(n) % of_labels / 2 - 0.75
+            scores = random.permutation(n) % of_scores
+            expected = theirs(labels, scores).statistic
+            assert one_value(name, labels, scores) == close(expected)
+            assert math.isnan(expected) == (len({*labels}) == 1 or len({*scores}) == 1)
+
+
+def weighted_gini(loss: Floats, weight: Floats, scores: Floats) -> float:
+    """That of the Fire Peril competition of Kaggle (2014): loss by exposure, and exposures."""
+    order = np.argsort(-scores, kind="stable")
+    random = np.cumsum(weight[order]) / weight.sum()
+    lorentz = np.cumsum((loss * weight)[order]) / (loss * weight).sum()
+    return float((lorentz[1:] * random[:-1]).sum() - (lorentz[:-1] * random[1:]).sum())
+
+
+@pytest.mark.parametrize("ties", [None, 4, 30])
+def test_gini_of_exposures_is_that_of_kaggle(ties: int | None) -> None:
+    """Rows of one score, which count as one step, are one row there: of all their loss."""
+    for seed, n in enumerate((5, 40, 3000)):
+        random = np.random.default_rng(seed)
+        scores, weight = random.normal(size=n), random.uniform(0.1, 2, n)
+        if ties:
+            scores = random.integers(0, ties, n).astype(float)
+        loss = np.where(random.random(n) < 0.5, random.gamma(2, 3, n), 0.0)
+        loss[0] = 1.0
+        best = weighted_gini(loss, weight, loss)
+        different, row = np.unique(scores, return_inverse=True)
+        exposure = np.bincount(row, weight)
+        expected = weighted_gini(np.bincount(row, loss * weight) / exposure, exposure, different)
+        found = one_value("gini", loss, scores, group=None, weight=weight)
+        assert found == close(expected / best)
+
+
 @pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
 def test_partial_auc_is_sklearns(max_fpr: float) -> None:
     """Without ties: there we count their worst order, and scikit-learn takes them as one step."""
@@ -203,6 +248,16 @@ def test_partial_auc_is_sklearns(max_fpr: float) -> None:
         labels, scores, _ = sample(seed, n, None)
         expected = roc_auc_score(labels, scores, max_fpr=max_fpr)
         assert one_value(f"pauc(max_fpr={max_fpr})", labels, scores) == close(expected)
+
+
+@pytest.mark.parametrize("min_tpr", [0.01, 0.5, 0.9, 0.97])
+def test_partial_auc_from_a_true_positive_rate_is_that_of_reversed_classes(min_tpr: float) -> None:
+    """With classes and scores reversed, the axes of the ROC curve change places."""
+    for seed, n in enumerate((2, 9, 300)):
+        labels, scores, _ = sample(seed, n, None)
+        expected = roc_auc_score(1 - labels, -scores, max_fpr=1 - min_tpr)
+        for name in ("auc", "pauc", "pauc_tpr"):
+            assert one_value(f"{name}(min_tpr={min_tpr})", labels, scores) == close(expected)
 
 
 def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
@@ -260,17 +315,17 @@ def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
     found = one_value(metric, labels, scores)
     ideal = brute_force.ideal_scores(metric, labels)
     if math.isnan(found):
-        tied = declaration.midranks and len(set(scores)) == 1
+        tied = declaration.correlation and len(set(scores)) == 1
         assert tied or math.isnan(one_value(metric, labels, ideal))
         return
-    assert found >= -ROUNDING - (declaration.name in ("spearman", "gini"))
+    assert found >= -ROUNDING - (declaration.name in ("spearman", "kendall", "gini"))
     assert found <= 1 + ROUNDING or declaration.name == "dcg"
     if declaration.follows_label_order:
         best = one_value(metric, labels, ideal)
-        # Midranks of tied scores may be closer to those of tied labels than any order.
-        assert found <= (1 if declaration.midranks else best) + ROUNDING
+        # Tied scores may be closer to tied labels than any order.
+        assert found <= (1 if declaration.correlation else best) + ROUNDING
         order = sorted(range(len(labels)), key=lambda i: -ideal[i])
-        if not declaration.midranks:
+        if not declaration.correlation:
             assert best == close(value(metric, [labels[i] for i in order]))
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.study.config import Config
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import flags_of_rows, numbers
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import flags_of_rows, numbers
 
 
 def survival_labels(time: ArrayLike, event: ArrayLike) -> Floats:
@@ -22,7 +22,7 @@ def survival_labels(time: ArrayLike, event: ArrayLike) -> Floats:
     Returns
     -------
     (n,) float64
-        Labels for the metric ``cindex`` and its objective.
+        Labels for the metric ``cindex`` and its objective, in which a label of 0 is an event.
 
     Raises
     ------

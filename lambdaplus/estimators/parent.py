@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lambdaplus.data.arguments import plain
+from lambdaplus.compute.arguments import plain
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.objectives import Objective
 
@@ -28,6 +28,7 @@ class FrameworkEstimator:
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
+    _one_ranking: ClassVar = False  # whether all rows are one, for any metric
 
     objective: Any
     eval_metric: Any

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import identifiers, plain
-from lambdaplus.data.queries import Queries
+from lambdaplus.compute.arguments import identifiers, plain
 from lambdaplus.data.run_files import Run, run_of_dictionaries
+from lambdaplus.ranking.queries import Queries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
 """Labels or scores: (n,), (n_queries, m), or a value by query and document number."""
@@ -26,8 +26,9 @@ class Input(NamedTuple):
 
 def input_of_run(run: Run) -> Input:
     """The documents of a run, as they are evaluated."""
-    queries, qid = run.queries, identifiers(run.qid)
-    return Input(queries, run.scores, qid[queries.boundaries[:-1]], run.docno, run.judged)
+    queries = run.queries
+    names = None if run.qid is None else identifiers(run.qid)[queries.boundaries[:-1]]
+    return Input(queries, run.scores, names, run.docno, run.judged)
 
 
 def read_input(

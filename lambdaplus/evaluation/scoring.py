@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.arguments import check_flag, flags_of_rows, identifiers
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.arguments import check_flag, flags_of_rows, identifiers
-from lambdaplus.data.queries import Queries
 from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
@@ -26,8 +25,9 @@ from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
-from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import rounded_value, values
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Scored
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
@@ -193,9 +193,9 @@ def evaluate_input(
         if default != "skip":
             query_values = np.where(missing, float(default), query_values)
         per_query[name] = query_values
-        mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
+        mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
-        if not queries.grouped and metric.declaration.pooled and not ranked.grouped:
+        if not queries.grouped and not ranked.grouped:
             rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
@@ -207,7 +207,7 @@ def evaluate_input(
         qid=np.arange(n_queries) if qid is None else qid,
         conventions=rules,
         convention=convention,
-        weights=queries.query_weights if queries.grouped else None,
+        weights=queries.query_weights,
         metrics={str(metric): metric for metric in metrics},
         rows=rows,
     )
@@ -229,8 +229,7 @@ def mean_values(
             continue
         query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
         _refuse_infinite(metric, query_values)
-        weights = ranked.query_weights if ranked.grouped else None
-        mean[str(metric)] = mean_of(query_values, weights, ranked.workers)
+        mean[str(metric)] = mean_of(query_values, ranked.query_weights, ranked.workers)
     return mean
 
 
@@ -321,7 +320,8 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-        ties = "midranks" if metric.declaration.midranks else ties
+        if (kind := metric.declaration.correlation) is not None:
+            ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
     used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
     used |= {"ties": ties, "empty": empty}

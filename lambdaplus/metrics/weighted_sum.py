@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 
@@ -30,6 +30,12 @@ class WeightedSum:
         for metric in self.metrics:
             if self.metrics.count(metric) > 1:
                 raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
+
+        if len({metric.low_labels_first for metric in self.metrics}) > 1:
+            raise ValueError(
+                f"the parts of {self} want labels in opposite orders: cindex(higher=life) has high "
+                "ones first, as other metrics"
+            )
 
     @property
     def metrics(self) -> tuple[RankingMetric, ...]:

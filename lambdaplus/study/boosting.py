@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import hint
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.frameworks.internals import lightgbm_parameters
 from lambdaplus.objectives import lambda_objective

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import hint, numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import hint, numbers
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.study.methods import Fitted, Method, Task
 

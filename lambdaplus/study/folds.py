@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.baselines import QueryScaler
+from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import (
     Fold,
     RankingData,
@@ -18,12 +19,11 @@ from lambdaplus.data import (
     read_folds,
     web_search_like,
 )
-from lambdaplus.data.arguments import refuse_missing
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query
-from lambdaplus.data.table_files import SUFFIXES
+from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES
 from lambdaplus.study.config import MADE_UP, SHARES, Config
-from lambdaplus.study.table_input import NO_QUERIES, read_table_of, selected
+from lambdaplus.study.table_input import read_table_of, selected
 
 N_FOLDS = 5
 

@@ -4,7 +4,7 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lambdaplus.data.arguments import hint
+from lambdaplus.compute.arguments import hint
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_space

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lambdaplus.data.arguments import number, whole_number
+from lambdaplus.compute.arguments import number, whole_number
 
 _LEAST = {"rounds": 1, "patience": 1, "leaves": 2, "documents_in_leaf": 0, "every": 1, "threads": 1}
 

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numba.core.event import install_timer
 
+from lambdaplus.compute.arguments import numbers
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.study.methods import Fitted, Task
 from lambdaplus.study.store import Fit, save_fits

@@ -19,9 +19,9 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.metrics.sort import Ranking, rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking, rank
 from papers.algorithm_1 import algorithm_1
 
 Record = dict[str, float]
