@@ -208,16 +208,6 @@ def mrr(ranked: Labels, k: int | None, relevant: float) -> float:
     return NAN
 
 
-def reciprocal_ranks(ranked: Labels, k: int | None, relevant: float) -> float:
-    """Sum of one over the ranks of all relevant documents up to k, over that of the best order."""
-    hits = [label >= relevant for label in ranked]
-    found, best = (
-        sum(1 / rank for rank, hit in enumerate(order[:k], 1) if hit)
-        for order in (hits, sorted(hits, reverse=True))
-    )
-    return found / best if best else NAN
-
-
 def success(ranked: Labels, k: int | None, relevant: float) -> float:
     """Whether any of the first k is relevant; NaN where nothing is."""
     found = any(label >= relevant for label in ranked[:k])

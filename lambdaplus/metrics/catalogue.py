@@ -252,18 +252,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    surrogate="reciprocal_ranks",
-)
-
-RECIPROCAL_RANKS = Declaration(
-    name="reciprocal_ranks",
-    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
-    source="NDCG (Jarvelin & Kekalainen 2002) with the discount 1 / rank; MRR for one relevant "
-    "document",
-    binary=True,
-    discount=c.reciprocal,
-    gain=c.relevance,
-    normalizer=c.ideal_relevance,
+    surrogate="map",
 )
 
 SUCCESS = Declaration(

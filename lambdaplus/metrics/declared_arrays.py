@@ -1,6 +1,6 @@
 """A metric on a data set: the results of the functions of its declaration."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -56,9 +56,11 @@ def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
     """The same documents with the labels that the metric sees, for the lifetime of the data."""
     kept = _by_labels.setdefault(queries, {})
     if metric not in kept:
-        declared: Any = metric.declaration.labels
-        labels = as_declared(metric, "labels", declared(metric, queries.labels), queries.labels)
-        kept[metric] = queries.with_labels(labels)
+        # Of all workers, which must number labels alike.
+        workers, declared = queries.list_workers, metric.declaration.labels
+        different = np.unique(workers.concatenate(np.unique(queries.labels)))
+        numbers = as_declared(metric, "labels", cast(Any, declared)(metric, different), different)
+        kept[metric] = queries.with_labels(numbers[np.searchsorted(different, queries.labels)])
     return kept[metric]
 
 

@@ -58,6 +58,11 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
 TEXTBOOK = {"sigma", "normalize", "damping", "damped"}  # the options of pairs in `gradients`
 
 
+def is_table(metric: RankingMetric, queries: Queries) -> bool:
+    """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
+    return not queries.divided and (metric.equal_pairs or not queries.grouped)
+
+
 class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
@@ -77,10 +82,9 @@ class LambdaGradient:
         self.shape = PairShape(float(options.sigma), damping, float(options.damped))
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
-        # Whether the data is a table, whose gradient has the size of that of log-loss.
-        self.table = not queries.divided and (metric.equal_pairs or not queries.grouped)
+        self.table = is_table(metric, queries)
         if metric.compares_some and not queries.divided:
-            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
+            self.total = queries.longest / 2  # as for log-loss of two equal classes
         elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.

@@ -17,7 +17,7 @@ from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import LambdaGradient, objective_metric
+from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import PairOptions, default_surrogate
@@ -64,19 +64,24 @@ class LambdaObjective(PairOptions, Objective):
         return self._at(call.queries, call.scores, np.float32)
 
     def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        ranked = scope(self.metric, queries, self.one_group)
+        ranked, surrogate = self._compared(queries)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
-        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
-        # "Whole tables" of docs/results/options.md.
-        surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
         # Made again in each round, which takes less than a hundredth of it: kept with the queries,
         # whose arrays it reads, it would keep them from being freed.
         return LambdaGradient(surrogate, ranked, self).at(scores, dtype)
 
+    def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
+        """The lists that are ranked, and the metric that weights their pairs."""
+        ranked = scope(self.metric, queries, self.one_group)
+        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
+        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
+        # "Whole tables" of docs/results/options.md.
+        return ranked, self.surrogate.with_pairs(of_table=not ranked.divided)
+
     def compares_within_queries(self, queries: Queries) -> bool:
-        return scope(self.metric, queries, self.one_group).grouped
+        ranked, surrogate = self._compared(queries)
+        return not is_table(surrogate, ranked)
 
     def __repr__(self) -> str:
         always = ("sigma", "normalize", "damping")
@@ -139,8 +144,8 @@ def lambda_objective(
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
-        MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
+        evaluated.  The default is that of the declaration (MAP for
+        MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or

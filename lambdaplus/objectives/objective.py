@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from hashlib import sha256
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -102,12 +103,13 @@ class Objective(ABC):
         Raises
         ------
         ValueError
-            For invalid labels; and in a training, if the number of rows is another.
+            For invalid labels; and in a training, if the number of rows is another, or if it was
+            used in a training with other rows before.
         """
         return ObjectiveOn(self, labels)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        """Whether pairs are within queries, or within all rows as one query."""
+        """Whether pairs are within queries, or all rows are one query and not a table."""
         return queries.grouped
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
@@ -139,11 +141,19 @@ class ObjectiveOn(Objective):
             raise TypeError(f"{objective!r} cannot have labels of its own: call on() of its part")
         self.objective, self.labels = objective, Queries(labels).labels
         self.metric, self.one_group = objective.metric, objective.one_group
+        self._rows = b""  # a digest of the labels and queries of the data set of these rows
         self._kept: WeakKeyDictionary[Queries, Queries] = WeakKeyDictionary()
 
     def _own(self, queries: Queries) -> Queries:
         if queries not in self._kept:
-            self._kept[queries] = queries.with_own_labels(self.labels, repr(self))
+            own = queries.with_own_labels(self.labels, repr(self))
+            rows = sha256(queries.labels.tobytes() + queries.boundaries.tobytes()).digest()
+            if self._rows not in (b"", rows):
+                raise ValueError(
+                    f"{self!r} has labels of its own for the rows of another data set, in which it "
+                    "was used before: make one with on() for each data set"
+                )
+            self._rows, self._kept[queries] = rows, own
         return self._kept[queries]
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:

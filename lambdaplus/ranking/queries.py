@@ -328,6 +328,13 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
+_HINTS = {  # what to do about two dimensions
+    "scores": ": leave out num_class, since a ranking has one score per row",
+    "labels": ": pass one column, and the others to objectives and metrics of their own, as in "
+    "combine({lambda_ndcg: 1, lambda_map.on(purchases): 0.5}) and eval_map.on(purchases)",
+}
+
+
 def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     kept = single and type(values) is np.ndarray and values.dtype == np.float32
@@ -335,11 +342,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        hint = ": leave out num_class, since a ranking has one score per row"
-        raise ValueError(
-            f"{name} must be one-dimensional, got shape {array.shape}"
-            + (hint if name == "scores" and array.ndim == 2 else "")
-        )
+        hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")
     if array.size and not single and not np.isfinite(extremes(array)).all():
         refuse_infinite(array, name)
     return array
