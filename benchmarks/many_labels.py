@@ -20,6 +20,7 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.ranking.queries import Queries
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)
@@ -30,10 +31,8 @@ GRADES = 20
 
 
 def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> LambdaGradient:
-    return LambdaGradient(
-        parse_metric(metric), Queries(labels, group=[labels.size]),
-        sigma=1.0, normalize=True, damping=None, all_pairs=all_pairs,
-    )  # fmt: skip
+    queries = Queries(labels, group=[labels.size])
+    return LambdaGradient(parse_metric(metric), queries, PairOptions(), all_pairs)
 
 
 def milliseconds(gradient: LambdaGradient, scores: Any) -> float:

@@ -135,11 +135,18 @@ def train(folder: Path, name: str, seed: int, framework: str, loss: str, leaves:
 
 
 class Gains(NamedTuple):
-    """Test values of one table, means over seeds: of log-loss, and what a loss has more."""
+    """Test values of one table, means over seeds: of log-loss, and what a loss has more.
+
+    ``error`` is NaN for average precision and one seed.
+    """
 
     base: float
     gain: float
     error: float
+
+    def __str__(self) -> str:
+        error = "" if np.isnan(self.error) else f" ± {self.error:.4f}"
+        return f"{self.gain:+.4f}{error}"
 
 
 def test_scores(at: Path, leaves: list[int], metric: str) -> tuple[Floats, int]:
@@ -183,10 +190,10 @@ class Results:
             a, b = (self.scores(name, seed, framework, of, metric) for of in (loss, LOG_LOSS))
             base.append(METRICS[metric](y, b))
             gain.append(METRICS[metric](y, a) - base[-1])
-            variance.append(error_of_difference(y, a, b) ** 2 if metric == "AUC" else 0.0)
+            variance.append(error_of_difference(y, a, b) ** 2 if metric == "AUC" else np.nan)
         # That of test rows, or between seeds, which differ in training rows, too.
-        between = np.var(gain, ddof=1) if len(gain) > 1 else 0.0
-        error = np.sqrt(max(np.mean(variance), between) / len(gain))
+        between = np.var(gain, ddof=1) if len(gain) > 1 else np.nan
+        error = np.sqrt(np.fmax(np.mean(variance), between) / len(gain))
         return Gains(float(np.mean(base)), float(np.mean(gain)), float(error))
 
     def summary(self, framework: str) -> Table:
@@ -201,7 +208,8 @@ class Results:
                 error = gain.std(ddof=1) / gain.size**0.5
                 cells.append(f"{gain.mean():+.4f} ± {error:.4f}")
                 beyond = gain / np.maximum([each.error for each in of], 1e-9)
-                cells.append(f"{np.sum(beyond > 2)} / {np.sum(beyond < -2)}")
+                known = not np.isnan(beyond).all()
+                cells.append(f"{np.sum(beyond > 2)} / {np.sum(beyond < -2)}" if known else "")
             rows.append(cells)
         columns = ["less log-loss", *(c for m in METRICS for c in (m, f"{m}, above / below"))]
         foot = (
@@ -244,7 +252,7 @@ class Results:
             cells: list[Any] = [name, f"{np.mean([y.mean() for y in self._labels_of(name)]):.3f}"]
             for framework in FRAMEWORKS:
                 of = [self.gains(name, framework, loss, metric) for loss in losses]
-                cells += [f"{of[0].base:.4f}", *(f"{g.gain:+.4f} ± {g.error:.4f}" for g in of)]
+                cells += [f"{of[0].base:.4f}", *(str(g) for g in of)]
             rows.append(cells)
         heads = [f"{w}, {f}" for f in FRAMEWORKS for w in (LOG_LOSS, *losses)]
         foot = f"test {metric} of log-loss, and differences of others from it"

@@ -240,6 +240,15 @@ class RankingMetric:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
         return self.declaration.labels is not None
 
+    @property
+    def low_labels_first(self) -> bool:
+        """Whether the best ranking has low labels first, as of times if a high score is a risk."""
+        labels: Any = self.declaration.labels
+        if labels is None:
+            return False
+        low, high = labels(self, np.array([1.0, 2.0]))
+        return bool(low > high)
+
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).
 
