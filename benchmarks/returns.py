@@ -127,7 +127,16 @@ def standard_error(values: Any) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
-def table(found: dict[str, list[Any]], chosen: dict[str, list[Fit]], ceiling: Any) -> Table:
+def chosen_settings(chosen: dict[str, list[Fit]]) -> dict[str, Table]:
+    """The learning rate and the round of each seed."""
+    rows = [
+        [name, ", ".join(f"{f.rate:.2g}" for f in fits), ", ".join(str(f.rounds) for f in fits)]
+        for name, fits in chosen.items()
+    ]
+    return {"Chosen for each seed": Table(["objective", "learning rates", "rounds"], rows)}
+
+
+def table(found: dict[str, list[Any]], ceiling: Any) -> Table:
     first, rows = np.array(found["spearman"]), []
     for name, dates in found.items():
         apart = first - np.array(dates)
@@ -137,15 +146,10 @@ def table(found: dict[str, list[Any]], chosen: dict[str, list[Fit]], ceiling: An
             name,
             f"{np.mean(dates):.4f}",
             "" if name == "spearman" else gain,
-            ", ".join(f"{fit.rate:.2g}" for fit in chosen[name]),
-            ", ".join(str(fit.rounds) for fit in chosen[name]),
         ])  # fmt: skip
-    rows.append(["the signal itself", f"{np.mean(ceiling):.4f}", "", "", ""])
-    columns = ["objective", "test rank IC", "gain of spearman", "learning rates", "rounds"]
-    foot = (
-        "gains: ± standard error over seeds (in brackets: over dates); learning rates and rounds: "
-        "chosen for each seed",
-    )
+    rows.append(["the signal itself", f"{np.mean(ceiling):.4f}", ""])
+    columns = ["objective", "test rank IC", "gain of spearman"]
+    foot = ("gains: ± standard error over seeds (in brackets: over dates)",)
     return Table(columns, rows, foot)
 
 
@@ -167,7 +171,7 @@ def main() -> None:
         keep(
             "returns",
             f"python benchmarks/returns.py --seeds {seed + 1}",
-            {title: table(found, chosen, ceiling)},
+            {title: table(found, ceiling)} | chosen_settings(chosen),
             by_seed={name: [np.mean(dates) for dates in each] for name, each in found.items()},
         )
 

@@ -392,7 +392,7 @@ def test_studies_of_real_valued_labels_keep_their_tables(
         monkeypatch.setattr(sys, "argv", [module.__name__, "--seeds", "2"])
         module.main()
         kept = json.loads((tmp_path / f"{module.__name__}.json").read_text())
-        [rows] = [table["rows"] for table in kept["tables"]]
+        rows = kept["tables"][0]["rows"]
         assert [row[0] for row in rows] == list(kept["by_seed"]) + ["the signal itself"] * (
             module is returns
         )
