@@ -44,8 +44,8 @@ class CountAbove(Form):
     ----------
     row, column : callable
         The factors, (s,), as functions of `LabelCounts`; not negative.
-    relation : {"any", "lower"}
-        With "lower", only documents of higher classes than x add to the term.
+    relation : {"any", "higher"}
+        Which documents above add to the term: all, or only those of higher classes than x.
 
     Raises
     ------
@@ -55,15 +55,17 @@ class CountAbove(Form):
 
     row: CountsFunction
     column: CountsFunction
-    relation: Literal["any", "lower"] = "any"
+    relation: Literal["any", "higher"] = "any"
 
     def __post_init__(self) -> None:
-        if self.relation not in ("any", "lower"):
-            raise ValueError(f"CountAbove: relation={self.relation!r} is neither 'any' nor 'lower'")
+        if self.relation not in ("any", "higher"):
+            raise ValueError(
+                f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
+            )
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         row = counts.per_class("row", self.row(counts))
-        return row, counts.per_class("column", self.column(counts)), self.relation == "lower"
+        return row, counts.per_class("column", self.column(counts)), self.relation == "higher"
 
     def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
         row, column, _ = parts
@@ -99,7 +101,7 @@ class CountAbove(Form):
                 m = r - start
                 if higher and before.size < m:
                     before = np.empty(2 * m)
-                # With "lower", first what is above the run, then with the run itself.
+                # With "higher", first what is above the run, then with the run itself.
                 for i in range(m if higher else 0):
                     x = code[row[base + start + i]]
                     before[i] = _sum_above(above, n_classes, x)
