@@ -19,7 +19,11 @@ DataFile = Annotated[
 ]
 Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC qrels file with the judgements.")]
 Columns = Annotated[
-    str, typer.Option(help="Columns of CSV and Parquet files: qid, label, score[, docno].")
+    str,
+    typer.Option(
+        help="Columns of CSV and Parquet files: qid, label, score[, docno]. "
+        "none,label,score: the table has no queries, and all rows are one ranking."
+    ),
 ]
 COLUMNS = "qid,label,score"
 
@@ -100,7 +104,8 @@ def read_runs(
                     f"{file} is neither .csv nor .parquet: pass --data for a file with one score "
                     "per line, or --qrels for a TREC run"
                 )
-            runs.append(read_table(file, qid=names[0], label=names[1], score=names[2], docno=docno))
+            qid = None if names[0] == "none" else names[0]
+            runs.append(read_table(file, qid=qid, label=names[1], score=names[2], docno=docno))
     alike = len({run.name for run in runs}) < len(runs)
     by_name = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
     if len(by_name) < len(files):

@@ -26,7 +26,10 @@ class Input(NamedTuple):
 
 def input_of_run(run: Run) -> Input:
     """The documents of a run, as they are evaluated."""
-    queries, qid = run.queries, identifiers(run.qid)
+    queries = run.queries
+    if run.qid is None:
+        return Input(queries, run.scores, None, run.docno, run.judged)
+    qid = identifiers(run.qid)
     return Input(queries, run.scores, qid[queries.boundaries[:-1]], run.docno, run.judged)
 
 

@@ -33,7 +33,7 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
     pooled = metric.declaration.pooled
     if metric.declaration.labels is not None:
         return _relabelled(metric, queries if queries.grouped else queries.as_one_query)
-    if metric.over_data_set and not pooled:
+    if not pooled and (metric.over_data_set or (metric.ranks_tables and not queries.grouped)):
         return queries.as_one_query
     if metric.over_data_set and queries.grouped:
         queries = queries.ungrouped

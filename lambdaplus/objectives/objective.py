@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +33,8 @@ from lambdaplus.ranking.queries import Queries
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
+
+_nothing_to_rank: WeakSet[Queries] = WeakSet()  # of which it was warned
 
 # Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
@@ -197,7 +200,22 @@ class LambdaObjective(Objective):
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
             damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
+        self._warn_of_nothing_to_rank(ranked, gradient)
         return gradient.at(scores, dtype)
+
+    def _warn_of_nothing_to_rank(self, ranked: Queries, gradient: LambdaGradient) -> None:
+        """Warn once if the gradient is zero whatever the scores are."""
+        n_strata = gradient.arrays.strata[-1]
+        same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
+        if not same or ranked in _nothing_to_rank or ranked.workers.size > 1:
+            return
+        _nothing_to_rank.add(ranked)
+        where = "all labels of each query" if ranked.divided else "all labels"
+        warnings.warn(
+            f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the same, or "
+            "no two of them differ in a way that matters to it",
+            stacklevel=5,
+        )
 
     def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
         """The lists that are ranked, and the metric that weights their pairs."""
@@ -405,7 +423,7 @@ def lambda_objective(
     damping : float or None, default=None
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The built-in
-        objectives of LightGBM and XGBoost have 0.01.
+        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
