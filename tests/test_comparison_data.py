@@ -307,7 +307,8 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: pathlib.Path) -> 
 def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: pathlib.Path) -> None:
     config = Config(
         data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
-        metrics=("lift@10%", "recall@10%", "p@10%", "cindex(higher=life)"), rounds=3, drop=("weight",),
+        metrics=("lift@10%", "recall@10%", "p@10%", "cindex(higher=life)"), rounds=3,
+        drop=("weight",),
     )  # fmt: skip
     study = study_of(config)
     study.finish()
@@ -315,7 +316,7 @@ def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: pathlib.Path) ->
     comparison = Summary(results).comparison
     assert comparison is not None
     for metric in map(str, map(parse_metric, config.metrics)):
-        for method in config.methods:
+        for method in [each.name for each in study.methods]:
             low, high = comparison.intervals[metric][method]
             assert low < results.mean(method, metric) < high
     # By hand, without ties.
