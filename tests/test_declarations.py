@@ -45,7 +45,7 @@ GAINS = declared("own_gains")
 TWICE = CountAbove(lambda c: c.relevant * 2.0, lambda c: c.relevant * 1.0)
 ABOVE = declared("own_counts", binary=True, gain=lambda c: c.relevant * 1.0, form=TWICE)
 HIGHER = declared("own_order", gain=lambda c: 0 * c.label,
-                  form=CountAbove(lambda c: 1 + 0 * c.label, label, "lower"))  # fmt: skip
+                  form=CountAbove(lambda c: 1 + 0 * c.label, label, "higher"))  # fmt: skip
 
 
 def of_gains(ranked: list[float]) -> float:
@@ -155,7 +155,7 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'lower'"),
+        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'higher'"),
         (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
         (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
         (lambda: GAINS("ten"), "a cutoff must be a whole number, at least 1, got 'ten'"),
@@ -196,6 +196,7 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
         ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
         ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
+        ("form", Cascade(halved, skip=lambda c: 0 * c.size), "skip must be above 0, .* 0"),
         ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
         ("form", Window(lambda c: (4 + 0 * c.label, 2 + 0 * c.label)), "window ends at rank 2, be"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),

@@ -209,7 +209,7 @@ def read_table(
     path : str or path-like
         The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
     qid, label, score : str
-        Names of the columns; if ``qid`` is None, all rows are one ranking.
+        Names of the columns; with ``qid=None``, all rows are one ranking.
     docno : str, optional
         Column of document numbers.
 
@@ -226,12 +226,10 @@ def read_table(
     table = TableFile(Path(path), [*named, label, score])
     ids = {name: table.identifiers(name) for name in named}
     labels, scores = table.numbers(label), table.numbers(score)
-    numbers = ids[docno].astype(np.str_) if docno else None
-    if not qid:
-        return Run(_name(table.file), labels, scores, None, numbers)
-    rows = rows_by_query(ids[qid])
-    numbers = None if numbers is None else numbers[rows]
-    return Run(_name(table.file), labels[rows], scores[rows], ids[qid][rows], numbers)
+    rows = rows_by_query(ids[qid]) if qid else np.arange(labels.size)
+    numbers = ids[docno].astype(np.str_)[rows] if docno else None
+    queries = ids[qid][rows] if qid else None
+    return Run(_name(table.file), labels[rows], scores[rows], queries, numbers)
 
 
 def _values_of_documents(

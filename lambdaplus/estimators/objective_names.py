@@ -82,7 +82,7 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     if isinstance(objective, ObjectiveOn):
         return _of_one_ranking(objective.objective, part).on(objective.labels)
     if isinstance(objective, LambdaObjective):
-        if objective.metric.declaration.labels is not None:
+        if objective.metric.compares_some:
             raise ValueError(
                 f"the objective {str(objective.metric)!r} reads labels in a way of its own, and a "
                 "classifier trains on 0 and 1: use a ranker, or 'auc', the share of pairs of the "

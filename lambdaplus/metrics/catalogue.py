@@ -66,6 +66,27 @@ PARTIAL_AUC = Declaration(
     closed_ties=False,
 )
 
+SENSITIVE_AUC = Declaration(
+    name="pauc_tpr",
+    aliases=("partial_auc_tpr",),
+    title="Partial AUC from a true positive rate, from 0.5 (random ranking) to 1",
+    source="Jiang, Metz & Nishikawa 1996, standardised as in McClish 1989, eq. 3: pROC's "
+    "auc(partial.auc.focus='sensitivity', partial.auc.correct=TRUE)",
+    binary=True,
+    discount=c.falling,
+    gain=c.relevance,
+    normalizer=c.standardised_area_of_last,
+    # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
+    form=Cascade(c.relevance, skip=c.first_relevant),
+    offset=c.standardised_offset_of_last,
+    cutoff="no",
+    parameters=(
+        Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
+        OVER,
+    ),
+    closed_ties=False,
+)
+
 MAUC = Declaration(
     name="mauc",
     title="Multi-class AUC: class-reference AUCs weighted by class share",
@@ -112,7 +133,7 @@ HAND_TILL = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.class_pairs,
-    form=CountAbove(c.one_over_count, c.one_over_count, "lower"),
+    form=CountAbove(c.one_over_count, c.one_over_count, "higher"),
     cutoff="no",
     signed_deltas=True,  # a swap also moves both documents past documents of other classes
 )
@@ -125,7 +146,7 @@ CONCORDANCE = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.unequal_pairs,
-    form=CountAbove(c.each_one, c.each_one, "lower"),
+    form=CountAbove(c.each_one, c.each_one, "higher"),
     cutoff="no",
     parameters=(PAIRS,),
     # Its swap deltas depend on all documents between the two.
@@ -143,7 +164,7 @@ CINDEX = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.comparable_pairs,
-    form=CountAbove(c.may_be_lower, c.may_be_higher, "lower"),
+    form=CountAbove(c.may_be_lower, c.may_be_higher, "higher"),
     cutoff="no",
     parameters=(
         Parameter(
@@ -179,7 +200,7 @@ KENDALL = Declaration(
     # Pairs in order less those in reverse: twice those in order, less all.
     offset=c.minus_unequal_pairs,
     normalizer=c.root_of_pairs,
-    form=CountAbove(c.two, c.each_one, "lower"),
+    form=CountAbove(c.two, c.each_one, "higher"),
     cutoff="no",
     correlation="pairs",
     surrogate="concordance(pairs=equal)",
@@ -231,18 +252,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    surrogate="reciprocal_ranks",
-)
-
-RECIPROCAL_RANKS = Declaration(
-    name="reciprocal_ranks",
-    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
-    source="NDCG (Jarvelin & Kekalainen 2002) with the discount 1 / rank; MRR for one relevant "
-    "document",
-    binary=True,
-    discount=c.reciprocal,
-    gain=c.relevance,
-    normalizer=c.ideal_relevance,
+    surrogate="map",
 )
 
 SUCCESS = Declaration(

@@ -79,8 +79,9 @@ class Declaration:
     judged_only : bool
         Whether documents without a judgement are left out.
     labels : callable, optional
-        Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
-        of a data set: what the other functions get, and in what order documents are ranked.  Then
+        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
+        different labels of a data set: what the other functions get, and in what order documents
+        are ranked.  Then
         pairs are weighed by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
@@ -118,9 +119,9 @@ class Declaration:
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
-    signed_deltas: bool = False
+    signed_deltas: bool = False  # hand_till: U and V of a pair depend on the documents between
     closed_ties: bool = True
-    judged_only: bool = False
+    judged_only: bool = False  # bpref: what is not judged must not count as irrelevant
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, ROUNDS_OF_TRIALS, Config
 from lambdaplus.study.estimator_trainer import refuse_unknown_parameters, train_estimator
@@ -13,7 +14,7 @@ from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
 from lambdaplus.study.settings import Settings
 from lambdaplus.study.study import Study
-from lambdaplus.study.table_input import NO_QUERIES, data_in_words
+from lambdaplus.study.table_input import data_in_words
 
 DRAWN = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 LOOKS = 200  # evaluations on validation data in a trial of full length

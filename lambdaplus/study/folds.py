@@ -21,9 +21,9 @@ from lambdaplus.data import (
 )
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query
-from lambdaplus.data.table_files import SUFFIXES
+from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES
 from lambdaplus.study.config import MADE_UP, SHARES, Config
-from lambdaplus.study.table_input import NO_QUERIES, read_table_of, selected
+from lambdaplus.study.table_input import read_table_of, selected
 
 N_FOLDS = 5
 

@@ -276,9 +276,8 @@ class Summary:
             if (missing := self.results.undefined(metric))
         ]
         whose = about.convention.tool.partition(":")[0]
-        lines.append(
-            f"Tied documents and queries without relevant documents follow {whose}'s convention."
-        )
+        tied = "rows" if about.rows else "documents and queries without relevant documents"
+        lines.append(f"Tied {tied} follow {whose}'s convention.")
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             test = f"{TESTS[comparison.test]} test over queries"
