@@ -81,7 +81,7 @@ class Declaration:
     labels : callable, optional
         Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
         of a data set: what the other functions get, and in what order documents are ranked.  Then
-        pairs are weighed by ``form`` alone, and data without queries are one ranking.
+        pairs are weighted by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
         leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.

@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import check_flag, number, number_of
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.in_words import metric_in_words
 from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
@@ -140,6 +142,37 @@ class Objective(ABC):
         )
 
 
+def _in_words(objective: LambdaObjective | CombinedObjective) -> str:
+    """What ``help(objective)`` shows."""
+    metric = objective.metric
+    pairs = ""
+    if isinstance(objective, LambdaObjective):
+        by, of_table = (objective.surrogate, objective.surrogate.with_pairs(of_table=True))
+        pairs = f"\n\nPairs are weighted by the swap deltas of {by}"
+        pairs += "." if of_table == by else f"; without queries, as in {of_table}."
+    evaluated = f'eval_metric("{metric}")'
+    return f"""\
+Objective for LightGBM and XGBoost that optimises {objective.__name__.removeprefix("lambda_")}.
+
+{metric_in_words(metric)}{pairs}
+
+With this object as `objective`:
+
+    lightgbm.train(
+        {{"objective": objective, "metric": "None"}}, data, feval={evaluated}
+    )
+    xgboost.train(
+        {{"base_score": 0.0, "disable_default_eval_metric": 1}}, data, obj=objective,
+        custom_metric={evaluated},
+    )
+
+Its options, which `lambda_objective` describes:
+
+    {objective!r}
+"""
+
+
+@documented_by(_in_words)
 @dataclass(unsafe_hash=True, repr=False)
 class LambdaObjective(Objective):
     """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
@@ -287,6 +320,7 @@ class ObjectiveOn(Objective):
         return f"{self.objective!r}.on(<{self.labels.size} labels>)"
 
 
+@documented_by(_in_words)
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
