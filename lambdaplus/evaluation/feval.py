@@ -48,6 +48,13 @@ class EvalMetric:
     ----------
     metrics : tuple of RankingMetric or WeightedSum
     one_group : bool
+
+    Examples
+    --------
+    >>> from lambdaplus import eval_metric
+    >>> metric = eval_metric("map")
+    >>> metric([1, 0, 0], [0.1, 0.3, 0.2], None, [3])
+    ('map', 0.3333333333333333, True)
     """
 
     metrics: tuple[RankingMetric | WeightedSum, ...]

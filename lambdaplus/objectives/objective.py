@@ -51,6 +51,13 @@ class Objective(ABC):
         The metric of its name, which is the one to evaluate.
     one_group : bool
         Whether data without queries is treated as a single query, for any metric.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_map
+    >>> gradient, hessian = lambda_map([1, 0, 0], [0.0, 1.0, 2.0], None, [3])
+    >>> gradient.round(3).tolist()
+    [-0.6370000243186951, 0.10899999737739563, 0.5270000100135803]
     """
 
     metric: RankingMetric | WeightedSum
@@ -185,6 +192,13 @@ class LambdaObjective(Objective):
     sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> objective = lambda_objective("ndcg@10", sigma=2.0)
+    >>> str(objective.metric), str(objective.surrogate), objective.sigma
+    ('ndcg@10', 'ndcg', 2.0)
     """
 
     metric: RankingMetric
@@ -261,6 +275,12 @@ class LogLoss:
     ----------
     relevant : float, optional
         Label from which a row is positive; by default, labels must be 0 and 1.
+
+    Examples
+    --------
+    >>> from lambdaplus import LogLoss, combine, lambda_map
+    >>> combine({LogLoss(): 1, lambda_map: 0.5}).__name__
+    'lambda_logloss+0.5*map'
     """
 
     relevant: float | None = None
@@ -332,6 +352,13 @@ class CombinedObjective(Objective):
         The sum of the parts that rank, or the metric of the only one.
     one_group : bool
         Whether it is set for all parts that rank.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> both = lambda_objective("ndcg + 0.5*map")
+    >>> str(both.metric), len(both.parts)
+    ('ndcg+0.5*map', 2)
     """
 
     parts: tuple[tuple[Objective | LogLoss, float], ...]
@@ -478,6 +505,16 @@ def lambda_objective(
     lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
+    >>> lambda_objective("map", sigma=2.0, noise=1.0, normalize=False).noise
+    1.0
+    >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
+    0.5
+    >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
+    0.0
+    >>> lambda_objective("err", one_group=True).one_group
+    True
+    >>> str(lambda_objective("mrr", surrogate="mrr").surrogate)
+    'mrr'
     """
     terms = terms_of(metric)
     log_losses = [_log_loss(name, options.get("relevant")) for name, _ in terms]

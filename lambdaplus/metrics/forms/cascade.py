@@ -31,6 +31,12 @@ class Cascade(Form):
     limit : callable, optional
         Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
         probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
+
+    Examples
+    --------
+    >>> from lambdaplus.metrics import Cascade
+    >>> Cascade(stop=lambda counts: counts.label / 4).limit is None
+    True
     """
 
     stop: CountsFunction
