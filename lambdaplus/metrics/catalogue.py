@@ -66,6 +66,27 @@ PARTIAL_AUC = Declaration(
     closed_ties=False,
 )
 
+SENSITIVE_AUC = Declaration(
+    name="pauc_tpr",
+    aliases=("partial_auc_tpr",),
+    title="Partial AUC from a true positive rate, from 0.5 (random ranking) to 1",
+    source="Jiang, Metz & Nishikawa 1996, standardised as in McClish 1989, eq. 3: pROC's "
+    "auc(partial.auc.focus='sensitivity', partial.auc.correct=TRUE)",
+    binary=True,
+    discount=c.falling,
+    gain=c.relevance,
+    normalizer=c.standardised_area_of_last,
+    # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
+    form=Cascade(c.relevance, skip=c.first_relevant),
+    offset=c.standardised_offset_of_last,
+    cutoff="no",
+    parameters=(
+        Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
+        OVER,
+    ),
+    closed_ties=False,
+)
+
 MAUC = Declaration(
     name="mauc",
     title="Multi-class AUC: class-reference AUCs weighted by class share",

@@ -79,8 +79,9 @@ class Declaration:
     judged_only : bool
         Whether documents without a judgement are left out.
     labels : callable, optional
-        Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
-        of a data set: what the other functions get, and in what order documents are ranked.  Then
+        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
+        different labels of a data set: what the other functions get, and in what order documents
+        are ranked.  Then
         pairs are weighted by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
@@ -258,6 +259,15 @@ class RankingMetric:
     def compares_some(self) -> bool:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
         return self.declaration.labels is not None
+
+    @property
+    def low_labels_first(self) -> bool:
+        """Whether the best ranking has low labels first, as of times if a high score is a risk."""
+        labels: Any = self.declaration.labels
+        if labels is None:
+            return False
+        low, high = labels(self, np.array([1.0, 2.0]))
+        return bool(low > high)
 
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).

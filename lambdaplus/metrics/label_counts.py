@@ -20,6 +20,7 @@ _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
     "column": (lambda x: x >= 0, "at least 0"),
     "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
     "limit": (lambda x: x >= _TINIEST, "above 0"),
+    "skip": (lambda x: x >= _TINIEST, "above 0"),
 }
 
 

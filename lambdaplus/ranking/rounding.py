@@ -133,7 +133,7 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
     if n_classes > MOST_CLASSES:
         raise ValueError(
             f"{what} supports at most {MOST_CLASSES} different labels, and there are {n_classes}: "
-            "group them into grades"
+            "group them into grades, or train on one machine"
         )
 
 
