@@ -44,8 +44,8 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> from lambdaplus import metric_names
-    >>> metric_names()[:3]
-    ['auc', 'pauc', 'mauc']
+    >>> "ndcg" in metric_names()
+    True
     """
     return [declaration.name for declaration in CATALOGUE]
 
