@@ -20,9 +20,9 @@ import numpy as np
 
 import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.ranking.queries import Queries
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)
 MOST_PAIRS = 10_000  # documents of which every pair is visited

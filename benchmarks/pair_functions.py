@@ -46,9 +46,9 @@ from lambdaplus import LambdaObjective, evaluate, lambda_objective, parse_metric
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import Table
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task
 

@@ -25,9 +25,9 @@ from tables import keep
 
 from lambdaplus import LambdaObjective, lambda_objective
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import Table
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 from lambdaplus.study import Method, find_methods
 
 METRICS = (

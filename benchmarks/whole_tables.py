@@ -5,8 +5,7 @@
 `whole_tables_data.py` has 24 tables of 20,000 to 60,000 rows.  Half of the rows are for training
 and a quarter each for validation and testing, drawn anew for each seed.  Every loss grows trees of
 three sizes; validation rows choose size and round, separately for AUC and for average precision.
-Finished trainings are stored in --kept, from which the same command continues; --report leaves out
-what is missing.
+Finished trainings are stored in --kept, from which the same command continues.
 """
 
 from __future__ import annotations
@@ -136,11 +135,18 @@ def train(folder: Path, name: str, seed: int, framework: str, loss: str, leaves:
 
 
 class Gains(NamedTuple):
-    """Test values of one table, means over seeds: of log-loss, and what a loss has more."""
+    """Test values of one table, means over seeds: of log-loss, and what a loss has more.
+
+    ``error`` is NaN for average precision and one seed.
+    """
 
     base: float
     gain: float
     error: float
+
+    def __str__(self) -> str:
+        error = "" if np.isnan(self.error) else f" ± {self.error:.4f}"
+        return f"{self.gain:+.4f}{error}"
 
 
 def test_scores(at: Path, leaves: list[int], metric: str) -> tuple[Floats, int]:
@@ -184,10 +190,10 @@ class Results:
             a, b = (self.scores(name, seed, framework, of, metric) for of in (loss, LOG_LOSS))
             base.append(METRICS[metric](y, b))
             gain.append(METRICS[metric](y, a) - base[-1])
-            variance.append(error_of_difference(y, a, b) ** 2 if metric == "AUC" else 0.0)
+            variance.append(error_of_difference(y, a, b) ** 2 if metric == "AUC" else np.nan)
         # That of test rows, or between seeds, which differ in training rows, too.
-        between = np.var(gain, ddof=1) if len(gain) > 1 else 0.0
-        error = np.sqrt(max(np.mean(variance), between) / len(gain))
+        between = np.var(gain, ddof=1) if len(gain) > 1 else np.nan
+        error = np.sqrt(np.fmax(np.mean(variance), between) / len(gain))
         return Gains(float(np.mean(base)), float(np.mean(gain)), float(error))
 
     def summary(self, framework: str) -> Table:
@@ -202,7 +208,8 @@ class Results:
                 error = gain.std(ddof=1) / gain.size**0.5
                 cells.append(f"{gain.mean():+.4f} ± {error:.4f}")
                 beyond = gain / np.maximum([each.error for each in of], 1e-9)
-                cells.append(f"{np.sum(beyond > 2)} / {np.sum(beyond < -2)}")
+                known = not np.isnan(beyond).all()
+                cells.append(f"{np.sum(beyond > 2)} / {np.sum(beyond < -2)}" if known else "")
             rows.append(cells)
         columns = ["less log-loss", *(c for m in METRICS for c in (m, f"{m}, above / below"))]
         foot = (
@@ -212,13 +219,40 @@ class Results:
         )
         return Table(columns, rows, [foot])
 
+    def validation(self) -> Table:
+        """Validation values less those of log-loss, of the size of trees and round they chose."""
+        rows = []
+        for loss in self.given.losses:
+            cells: list[Any] = [loss]
+            for framework, metric in product(FRAMEWORKS, METRICS):
+                gain = np.array([
+                    np.mean([
+                        self._best(name, seed, framework, loss, metric)
+                        - self._best(name, seed, framework, LOG_LOSS, metric)
+                        for seed in self.given.seeds
+                    ])
+                    for name in self.given.tables
+                ])  # fmt: skip
+                cells.append(f"{gain.mean():+.4f} ± {gain.std(ddof=1) / gain.size**0.5:.4f}")
+            if loss != LOG_LOSS:
+                rows.append(cells)
+        heads = [f"{metric}, {framework}" for framework in FRAMEWORKS for metric in METRICS]
+        foot = (
+            f"means and standard errors over {len(self.given.tables)} tables, of means over seeds"
+        )
+        return Table(["validation values less log-loss", *heads], rows, [foot])
+
+    def _best(self, name: str, seed: int, framework: str, loss: str, metric: str) -> float:
+        at = self.given.kept / f"{name},{seed},{framework},{loss}"
+        return max(float(np.load(f"{at},{n}.npz")[f"valid {metric}"][0]) for n in self.given.leaves)
+
     def by_table(self, metric: str, losses: list[str]) -> Table:
         rows = []
         for name in self.given.tables:
             cells: list[Any] = [name, f"{np.mean([y.mean() for y in self._labels_of(name)]):.3f}"]
             for framework in FRAMEWORKS:
                 of = [self.gains(name, framework, loss, metric) for loss in losses]
-                cells += [f"{of[0].base:.4f}", *(f"{g.gain:+.4f} ± {g.error:.4f}" for g in of)]
+                cells += [f"{of[0].base:.4f}", *(str(g) for g in of)]
             rows.append(cells)
         heads = [f"{w}, {f}" for f in FRAMEWORKS for w in (LOG_LOSS, *losses)]
         foot = f"test {metric} of log-loss, and differences of others from it"
@@ -277,7 +311,8 @@ def main() -> None:
         for task in tasks:
             task.result()
     found, shown = Results(given), [loss for loss in SHOWN if loss in given.losses]
-    tables = {f"Less log-loss, {framework}": found.summary(framework) for framework in FRAMEWORKS}
+    tables = {"Validation": found.validation()}
+    tables |= {f"Less log-loss, {framework}": found.summary(framework) for framework in FRAMEWORKS}
     for metric in METRICS:
         tables[f"{metric} by table"] = found.by_table(metric, shown)
     tables["Probabilities"] = found.probabilities()

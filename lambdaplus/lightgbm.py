@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import refuse_infinite
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (

@@ -71,6 +71,23 @@ def pauc(ranked: Labels, relevant: float, max_fpr: float) -> float:
     return 0.5 * (1 + (area - at_random) / (at_best - at_random))
 
 
+def pauc_tpr(ranked: Labels, relevant: float, min_tpr: float) -> float:
+    """Area right of the ROC curve from min_tpr, drawn point by point; McClish's standardisation."""
+    hits = sum(label >= relevant for label in ranked)
+    others = len(ranked) - hits
+    if not hits or not others:
+        return NAN
+    area = fpr = tpr = 0.0
+    for label in ranked:
+        if label >= relevant:
+            area += (1 - fpr) * (max(tpr + 1 / hits, min_tpr) - max(tpr, min_tpr))
+            tpr += 1 / hits
+        else:
+            fpr += 1 / others
+    at_random, at_best = (1 - min_tpr) ** 2 / 2, 1 - min_tpr
+    return 0.5 * (1 + (area - at_random) / (at_best - at_random))
+
+
 def mauc(ranked: Labels, data: Labels, relevant: float, classes: str, share: str) -> float:
     """Welleck 2016, eq. 5: the mean of each class's AUC against the rest, by class share."""
     total = weights = 0.0
@@ -128,6 +145,21 @@ def correlation(x: Labels, y: Labels) -> float:
 def spearman(ranked: Labels) -> float:
     """Pearson's correlation of midranks."""
     return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
+
+
+def kendall(ranked: Labels) -> float:
+    """Kendall's tau-b of scores without ties."""
+    return kendall_of(ranked, [float(-rank) for rank in range(len(ranked))])
+
+
+def kendall_of(x: Labels, y: Labels) -> float:
+    """Pairs in order less those in reverse, by the geometric mean of the pairs not tied in each."""
+    signs = [
+        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
+        for i, j in itertools.combinations(range(len(x)), 2)
+    ]
+    of_x, of_y = (sum(pair[k] != 0 for pair in signs) for k in (0, 1))
+    return sum(a * b for a, b in signs) / math.sqrt(of_x * of_y) if of_x and of_y else NAN
 
 
 def gini(ranked: Labels) -> float:
@@ -300,9 +332,9 @@ def bpref(ranked: Labels, relevant: float) -> float:
 TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
-        auc, pauc, mauc, class_auc, concordance, cindex, spearman, gini, hand_till, mrr,
-        reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision, top_recall, lift,
-        f1, recall, rprec, bpref,
+        auc, pauc, pauc_tpr, mauc, class_auc, concordance, cindex, spearman, kendall, gini,
+        hand_till, mrr, reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision,
+        top_recall, lift, f1, recall, rprec, bpref,
     )
 }  # fmt: skip
 TEXTBOOK |= {"map": average_precision, "p": precision}
@@ -513,6 +545,7 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "persistence": (0.8, 0.5),
     "stop": ("exp2",),
     "max_fpr": (0.1, 0.5),
+    "min_tpr": (0.5, 0.9),
     "pairs": ("default", "swap", "equal"),  # "mixed" is for a table
     "fraction": (0.01, 0.3, 0.5),
 }

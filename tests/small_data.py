@@ -15,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from lambdaplus.data import Fold, read_folds
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import evaluate
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.metrics import CATALOGUE
+from lambdaplus.ranking.queries import Queries
 
 # Every metric that is an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(

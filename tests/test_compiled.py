@@ -19,8 +19,8 @@ from lambdaplus.compute.compiled import compiled
 def double(x):
     return 2 * x
 assert double(21) == 42 and double.stats.cache_path is None, double.stats
-from lambdaplus.metrics.sort import rank
-from lambdaplus.data.queries import Queries
+from lambdaplus.ranking.sort import rank
+from lambdaplus.ranking.queries import Queries
 print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).row.tolist())
 """
 

@@ -13,8 +13,8 @@ from lambdaplus.baselines import StructuralSVM, concave_convex
 from lambdaplus.baselines.cutting_planes import Solution, solve
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
+from lambdaplus.ranking.queries import Queries
 
 Floats = NDArray[np.float64]
 

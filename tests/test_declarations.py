@@ -196,6 +196,7 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
         ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
         ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
+        ("form", Cascade(halved, skip=lambda c: 0 * c.size), "skip must be above 0, .* 0"),
         ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
         ("form", Window(lambda c: (4 + 0 * c.label, 2 + 0 * c.label)), "window ends at rank 2, be"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),

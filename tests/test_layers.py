@@ -12,8 +12,8 @@ PACKAGE = ROOT / "lambdaplus"
 ARCHITECTURE, CONTRIBUTING = ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"
 LAYERS = (
     {"compute"},
-    {"data"},
-    {"metrics", "frameworks"},
+    {"ranking"},
+    {"data", "metrics", "frameworks"},
     {"objectives", "evaluation", "baselines"},
     {"lightgbm", "xgboost", "dask", "estimators", "export"},
     {"study", "cli", "__main__"},

@@ -93,6 +93,7 @@ def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
     [
         ("NDCG(gain=linear)@010", "ndcg(gain=linear)@10"),
         ("roc_auc(max_fpr=0.2)", "pauc(max_fpr=0.2)"),
+        ("pauc(min_tpr=0.8)", "pauc_tpr(min_tpr=0.8)"),
         ("P_10", "p@10"),  # trec_eval
         ("map_cut_10", "map@10"),
         ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),
@@ -203,6 +204,7 @@ def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
             "in 'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different shares",
         ),
         ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
+        ("pauc(max_fpr=0.1,min_tpr=0.8)", "max_fpr and min_tpr are two partial AUCs"),
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
         ("map(relevant=1,relevant=2)", "the option 'relevant' is given twice"),

@@ -14,13 +14,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.sort import Entries, merge_ties, rank
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.objectives.noise import RANKINGS, _add_noise, neighbour_sums
 from lambdaplus.objectives.sums import Sums
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Entries, merge_ties, rank
 
 # Differences of two values of the metric, each about 1, and a few hundred terms.
 ROUNDING = 1e-10

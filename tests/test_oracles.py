@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rankings_by_force import Setting, permutations
 
 from lambdaplus.baselines.oracles import Loss, make_loss
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.sort import rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import rank
 
 Floats = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from small_data import graded, letor_folder
 from lambdaplus import evaluate
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.sort import rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import rank
 from lambdaplus.study import Fitted, Method, Task
 from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
 from papers.__main__ import main

@@ -24,10 +24,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
-from lambdaplus.metrics.sort import rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import rank
 
 # Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.
 ROUNDING = 1e-12

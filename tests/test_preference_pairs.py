@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_data import Small
 
 from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_pairs, shuffle
-from lambdaplus.data.queries import Queries
+from lambdaplus.ranking.queries import Queries
 
 
 @given(rankings(), st.booleans())

@@ -12,7 +12,7 @@ from brute_force import examples, label_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data.queries import Queries, by_query, cached_property
+from lambdaplus.ranking.queries import Queries, by_query, cached_property
 
 NAN, INF = float("nan"), float("inf")
 

@@ -8,9 +8,9 @@ from brute_force import TIED_SCORES, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data.queries import Queries
-from lambdaplus.metrics.sort import LARGE_BUCKET as RUN
-from lambdaplus.metrics.sort import rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import LARGE_BUCKET as RUN
+from lambdaplus.ranking.sort import rank
 
 
 def assert_ranked(queries: Queries, scores: Any) -> None:

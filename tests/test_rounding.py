@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from lambdaplus import gradients
 from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.metrics import CATALOGUE, cells, rounding
-from lambdaplus.metrics.distinct_scores import first_place, slots_of_few
+from lambdaplus.metrics import CATALOGUE
+from lambdaplus.ranking import cells, rounding
+from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ KINDS = (
 def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 5_000)
     # Lists of N rows with different scores have more than the most that are not rounded.
-    monkeypatch.setattr("lambdaplus.metrics.distinct_scores.MOST_DISTINCT", 1_000)
+    monkeypatch.setattr("lambdaplus.ranking.distinct_scores.MOST_DISTINCT", 1_000)
 
 
 def exactly(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
@@ -137,7 +138,7 @@ def test_clusters_of_few_scores_are_not_rounded(
     scores = draw.permutation(np.resize(few, N))
     more = np.where(np.arange(N) == 7, dtype(3.0), scores)
     most = np.unique(few).size
-    monkeypatch.setattr("lambdaplus.metrics.distinct_scores.MOST_DISTINCT", most)
+    monkeypatch.setattr("lambdaplus.ranking.distinct_scores.MOST_DISTINCT", most)
     code = RARE.astype(np.int32)
     with limit_threads(threads):
         assert slots_of_few(more, code, 2, most, ONE_MACHINE) is None

@@ -339,7 +339,7 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         group = graded().sizes
         fresh = lp.gradients(
             graded().labels, before, metric=objective.surrogate, group=group, normalize=True,
-            damping=objective.damping, damped=0.5,
+            damping=objective.damping,
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
         earlier.append((found, [array.copy() for array in found]))

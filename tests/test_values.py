@@ -24,6 +24,7 @@ from brute_force import (
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import graded
 
@@ -95,9 +96,11 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
         expected = min(brute_force.tied_values(metric, labels, scores))
         with pytest.raises(ValueError, match="no closed form: use ties='worst'"):
             one_value(metric, labels, scores, ties="expected")
-    if declaration.midranks:
+    if declaration.correlation == "ranks":
         of_labels, of_scores = map(brute_force.midranks, (labels, scores))
         expected = brute_force.correlation(of_labels, of_scores)
+    elif declaration.correlation == "pairs":
+        expected = brute_force.kendall_of(labels, scores)
     assert one_value(metric, labels, scores) == close(expected)
 
 
@@ -196,6 +199,22 @@ def test_one_data_set_is_valued_as_by_sklearn(name, theirs, weighted, ties) -> N
         assert one_value(name, labels, scores, group=None, weight=chosen) == close(expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "theirs"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
+)
+@pytest.mark.filterwarnings("ignore:An input array is constant")
+def test_rank_correlations_are_scipys(name: str, theirs: Any) -> None:
+    """Ties in labels, scores and both; constant ones have no value."""
+    random = np.random.default_rng(0)
+    for n in (2, 7, 300):
+        for of_labels, of_scores in itertools.product((1, 2, 5, n), (1, 3, n)):
+            labels = random.permutation(n) % of_labels / 2 - 0.75
+            scores = random.permutation(n) % of_scores
+            expected = theirs(labels, scores).statistic
+            assert one_value(name, labels, scores) == close(expected)
+            assert math.isnan(expected) == (len({*labels}) == 1 or len({*scores}) == 1)
+
+
 @pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
 def test_partial_auc_is_sklearns(max_fpr: float) -> None:
     """Without ties: there we count their worst order, and scikit-learn takes them as one step."""
@@ -203,6 +222,16 @@ def test_partial_auc_is_sklearns(max_fpr: float) -> None:
         labels, scores, _ = sample(seed, n, None)
         expected = roc_auc_score(labels, scores, max_fpr=max_fpr)
         assert one_value(f"pauc(max_fpr={max_fpr})", labels, scores) == close(expected)
+
+
+@pytest.mark.parametrize("min_tpr", [0.01, 0.5, 0.9, 0.97])
+def test_partial_auc_from_a_true_positive_rate_is_that_of_reversed_classes(min_tpr: float) -> None:
+    """With classes and scores reversed, the axes of the ROC curve change places."""
+    for seed, n in enumerate((2, 9, 300)):
+        labels, scores, _ = sample(seed, n, None)
+        expected = roc_auc_score(1 - labels, -scores, max_fpr=1 - min_tpr)
+        for name in ("auc", "pauc", "pauc_tpr"):
+            assert one_value(f"{name}(min_tpr={min_tpr})", labels, scores) == close(expected)
 
 
 def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
@@ -260,17 +289,17 @@ def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
     found = one_value(metric, labels, scores)
     ideal = brute_force.ideal_scores(metric, labels)
     if math.isnan(found):
-        tied = declaration.midranks and len(set(scores)) == 1
+        tied = declaration.correlation and len(set(scores)) == 1
         assert tied or math.isnan(one_value(metric, labels, ideal))
         return
-    assert found >= -ROUNDING - (declaration.name in ("spearman", "gini"))
+    assert found >= -ROUNDING - (declaration.name in ("spearman", "kendall", "gini"))
     assert found <= 1 + ROUNDING or declaration.name == "dcg"
     if declaration.follows_label_order:
         best = one_value(metric, labels, ideal)
-        # Midranks of tied scores may be closer to those of tied labels than any order.
-        assert found <= (1 if declaration.midranks else best) + ROUNDING
+        # Tied scores may be closer to tied labels than any order.
+        assert found <= (1 if declaration.correlation else best) + ROUNDING
         order = sorted(range(len(labels)), key=lambda i: -ideal[i])
-        if not declaration.midranks:
+        if not declaration.correlation:
             assert best == close(value(metric, [labels[i] for i in order]))
 
 

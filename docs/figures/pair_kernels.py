@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats
 from lambdaplus.objectives.exponentials import NEAR, REACH, pair_function
+from lambdaplus.ranking.queries import Floats
 from lambdaplus.study.plots import SERIES, new_figure, styled
 
 if TYPE_CHECKING:

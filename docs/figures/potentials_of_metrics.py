@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.data.queries import Floats, Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.sort import merge_ties, rank
 from lambdaplus.objectives.lists import ranked_lists
+from lambdaplus.ranking.queries import Floats, Queries
+from lambdaplus.ranking.sort import merge_ties, rank
 from lambdaplus.study.plots import INK, SERIES, new_figure, styled
 
 if TYPE_CHECKING:

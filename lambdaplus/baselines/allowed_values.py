@@ -11,7 +11,7 @@ from numbers import Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lambdaplus.data.arguments import check_choice, check_flag, is_flag, number, whole_number
+from lambdaplus.compute.arguments import check_choice, check_flag, is_flag, number, whole_number
 
 
 def _finite(name: str, value: Any) -> None:

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
+from lambdaplus.ranking.queries import Queries, by_query
 
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features
 

@@ -9,7 +9,7 @@ import numpy as np
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.structural_svm import StructuralSVM
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.queries import Queries
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

@@ -24,13 +24,13 @@ from lambdaplus.baselines.preference_pairs import (
     preference_pairs,
     shuffle,
 )
+from lambdaplus.compute.arguments import number, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.arguments import number, whole_number
-from lambdaplus.data.queries import Queries, by_query
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
+from lambdaplus.ranking.queries import Queries, by_query
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.

@@ -19,7 +19,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.metrics.sort import Ranking, rank
+from lambdaplus.ranking.sort import Ranking, rank
 
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used

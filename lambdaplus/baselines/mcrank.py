@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

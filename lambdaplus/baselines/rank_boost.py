@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.arguments import whole_number
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
+from lambdaplus.ranking.queries import Queries
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 

@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from lambdaplus.baselines.active_pairs import active_pairs, pair_weight
 from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.base_ranker import BaseRanker
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Queries
-from lambdaplus.metrics.sort import Ranking, rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking, rank
 
 
 @dataclass(eq=False, repr=False)

@@ -19,10 +19,10 @@ from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Queries, reaches
 from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.ranking.queries import Queries, reaches
 
 ROUNDING = 1e-9  # gap below 0, relative to the objective, that rounding explains
 

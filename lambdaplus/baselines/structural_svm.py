@@ -8,7 +8,7 @@ from typing import Literal
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Decay, Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.data.queries import Queries
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

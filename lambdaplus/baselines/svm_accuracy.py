@@ -13,7 +13,7 @@ from lambdaplus.baselines.allowed_values import Finite
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.queries import Queries, reaches
+from lambdaplus.ranking.queries import Queries, reaches
 
 N_THRESHOLDS = 50
 # LinearSVC penalises the bias, SVM-light does not: here its square counts a hundredth.

@@ -11,8 +11,8 @@ import numpy as np
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
-from lambdaplus.data.queries import Queries
-from lambdaplus.metrics.sort import rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import rank
 
 
 @dataclass(eq=False, repr=False)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.queries import by_query
+from lambdaplus.ranking.queries import by_query
 
 
 @dataclass(eq=False, repr=False)

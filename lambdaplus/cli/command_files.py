@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lambdaplus.data.arguments import refuse_missing
+from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data.run_files import Run
 from lambdaplus.data.whole_files import written_whole
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:

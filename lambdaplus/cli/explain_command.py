@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lambdaplus.cli.command_files import COLUMNS, Columns, DataFile, Qrels, errors_of, read_runs
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 
 
 def explain(
@@ -26,10 +26,10 @@ def explain(
     """Show the value of a metric under each convention, and why the values differ."""
     from rich.console import Console
 
-    from lambdaplus.data.queries import Queries
     from lambdaplus.evaluation.explanation import explain_input
     from lambdaplus.evaluation.forms_of_input import Input, input_of_run
     from lambdaplus.metrics import parse_metric
+    from lambdaplus.ranking.queries import Queries
 
     with errors_of("explain"):
         wanted = parse_metric(metric)

@@ -1,1 +1,1 @@
-"""Compilation of kernels, threads, and the workers of a distributed training."""
+"""Compilation of kernels, threads, workers of a distributed training, and checks of arguments."""

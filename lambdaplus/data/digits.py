@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import numbers, refuse_rounding
 from lambdaplus.compute.array_types import Bools
-from lambdaplus.data.arguments import numbers, refuse_rounding
 
 if TYPE_CHECKING:
     import polars

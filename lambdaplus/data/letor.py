@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import int_or_text, number_of
+from lambdaplus.compute.arguments import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 

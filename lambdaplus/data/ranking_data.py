@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import identifiers, plain
-from lambdaplus.data.queries import Queries
+from lambdaplus.compute.arguments import identifiers, plain
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, slots=True, eq=False)

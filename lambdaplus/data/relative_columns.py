@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.array_types import Bools, Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import n_pieces, over_tasks
-from lambdaplus.data.queries import by_query
+from lambdaplus.ranking.queries import by_query
 
 KINDS = ("rank", "z")
 

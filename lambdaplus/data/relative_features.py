@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import check_flag, numbers, plain
 from lambdaplus.compute.array_types import Bools
-from lambdaplus.data.arguments import check_flag, numbers, plain
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column, with_columns
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.relative_columns import KINDS, Matrix, relative_columns

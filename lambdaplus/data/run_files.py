@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import identifiers, number_of, refuse_rounding
+from lambdaplus.compute.arguments import identifiers, number_of, refuse_rounding
 from lambdaplus.data.letor import numbered_lines
-from lambdaplus.data.queries import Queries, rows_by_query
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.ranking.queries import Queries, rows_by_query
 
 Judgements = dict[str, dict[str, float]]
 

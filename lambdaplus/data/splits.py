@@ -7,10 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import identifiers, is_flag, whole_number
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.data.arguments import identifiers, is_flag, whole_number
-from lambdaplus.data.queries import query_sizes
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
+from lambdaplus.ranking.queries import query_sizes
 
 
 def query_folds(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import flags_of_rows, numbers
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import flags_of_rows, numbers
 
 
 def survival_labels(time: ArrayLike, event: ArrayLike) -> Floats:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.arguments import hint, identifiers, int_or_text, refuse_rounding
-from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.ranking.queries import rows_by_query
 
 if TYPE_CHECKING:
     import polars

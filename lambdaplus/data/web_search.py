@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.ranking_data import RankingData
 
 # Documents of MSLR-WEB10K with label 0, 1, ..., 4.

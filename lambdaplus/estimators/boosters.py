@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import hint
 from lambdaplus.frameworks.internals import lightgbm_parameters
 
 Watch = Callable[[Floats], bool]

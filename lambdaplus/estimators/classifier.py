@@ -15,9 +15,8 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Queries
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
@@ -34,6 +33,7 @@ from lambdaplus.estimators.parent import (
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 
 
 class _IfCalibrated:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
+from lambdaplus.ranking.queries import Queries
 
 Named = str | Declaration | RankingMetric | WeightedSum
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lambdaplus.data.arguments import plain
+from lambdaplus.compute.arguments import plain
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.objectives import Objective
 

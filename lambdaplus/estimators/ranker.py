@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar, Self
 
-from lambdaplus.data.queries import Documents, Queries, by_query
 from lambdaplus.estimators.objective_names import find_objective, metric_of, warn_of_two_rules
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -15,6 +14,7 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Documents, Queries, by_query
 
 
 class RankingEstimator(FrameworkEstimator):

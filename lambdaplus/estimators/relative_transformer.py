@@ -12,7 +12,7 @@ from sklearn.utils.validation import (  # private, but what scikit-learn's trans
     validate_data,
 )
 
-from lambdaplus.data.arguments import check_flag, numbers
+from lambdaplus.compute.arguments import check_flag, numbers
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column
 from lambdaplus.data.relative_features import checked_kinds, relative_name, with_relative
 

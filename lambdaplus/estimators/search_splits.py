@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import identifiers
+from lambdaplus.compute.arguments import identifiers
 from lambdaplus.estimators.objective_names import find_objective
 from lambdaplus.objectives.equal_objectives import equal_objectives
 

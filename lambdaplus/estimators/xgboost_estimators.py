@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.data.queries import Documents
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.objective_names import (
     are_ours,
@@ -33,6 +32,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Documents
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _SAVED_TYPE = "lambdaplus.XGBoostClassifier"

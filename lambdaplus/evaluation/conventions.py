@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from lambdaplus.data.arguments import check_choice, check_fields, is_flag
+from lambdaplus.compute.arguments import check_choice, check_fields, is_flag
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.values import Ties
 

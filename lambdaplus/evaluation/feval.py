@@ -8,15 +8,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_flag
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.scoring import choose_metrics, mean_values
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
 from lambdaplus.frameworks.metric_names import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
+from lambdaplus.ranking.queries import Queries
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.data.arguments import identifiers, plain
-from lambdaplus.data.queries import Queries
+from lambdaplus.compute.arguments import identifiers, plain
 from lambdaplus.data.run_files import Run, run_of_dictionaries
+from lambdaplus.ranking.queries import Queries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
 """Labels or scores: (n,), (n_queries, m), or a value by query and document number."""

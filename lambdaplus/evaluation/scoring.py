@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.arguments import check_flag, flags_of_rows, identifiers
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.arguments import check_flag, flags_of_rows, identifiers
-from lambdaplus.data.queries import Queries
 from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
@@ -26,8 +25,9 @@ from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
-from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import rounded_value, values
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Scored
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
 
@@ -321,7 +321,8 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-        ties = "midranks" if metric.declaration.midranks else ties
+        if (kind := metric.declaration.correlation) is not None:
+            ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
     used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
     used |= {"ties": ties, "empty": empty}

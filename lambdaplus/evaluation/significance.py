@@ -5,8 +5,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_choice, number, whole_number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_choice, number, whole_number
 
 Test = Literal["wilcoxon", "t", "randomization"]
 Alternative = Literal["two-sided", "greater"]

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.queries import Queries
 from lambdaplus.evaluation.result import Rows
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.sort import Scored
 from lambdaplus.metrics.values import values
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Scored
 
 MOST_RESAMPLES = 999  # enough for a standard error, since p-values come from a normal distribution
 MOST_ROWS = 10_000_000  # over all resamples, of one run

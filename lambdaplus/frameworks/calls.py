@@ -19,11 +19,10 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.compute.parallel import Team, limit_threads, on_team
-from lambdaplus.data.arguments import plain
-from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.internals import (
     calling_booster,
     lightgbm_field,
@@ -31,6 +30,7 @@ from lambdaplus.frameworks.internals import (
     openmp_functions,
     xgboost_field,
 )
+from lambdaplus.ranking.queries import Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 

@@ -66,6 +66,27 @@ PARTIAL_AUC = Declaration(
     closed_ties=False,
 )
 
+SENSITIVE_AUC = Declaration(
+    name="pauc_tpr",
+    aliases=("partial_auc_tpr",),
+    title="Partial AUC from a true positive rate, from 0.5 (random ranking) to 1",
+    source="Jiang, Metz & Nishikawa 1996, standardised as in McClish 1989, eq. 3: pROC's "
+    "auc(partial.auc.focus='sensitivity', partial.auc.correct=TRUE)",
+    binary=True,
+    discount=c.falling,
+    gain=c.relevance,
+    normalizer=c.standardised_area_of_last,
+    # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
+    form=Cascade(c.relevance, skip=c.first_relevant),
+    offset=c.standardised_offset_of_last,
+    cutoff="no",
+    parameters=(
+        Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
+        OVER,
+    ),
+    closed_ties=False,
+)
+
 MAUC = Declaration(
     name="mauc",
     title="Multi-class AUC: class-reference AUCs weighted by class share",
@@ -165,7 +186,24 @@ SPEARMAN = Declaration(
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
     cutoff="no",
-    midranks=True,
+    correlation="ranks",
+)
+
+KENDALL = Declaration(
+    name="kendall",
+    aliases=("kendalltau", "tau_b"),
+    title="Kendall's rank correlation tau-b of labels and scores",
+    source="Kendall 1945: SciPy's kendalltau",
+    binary=False,
+    discount=c.constant,
+    gain=c.nothing,
+    # Pairs in order less those in reverse: twice those in order, less all.
+    offset=c.minus_unequal_pairs,
+    normalizer=c.root_of_pairs,
+    form=CountAbove(c.two, c.each_one, "lower"),
+    cutoff="no",
+    correlation="pairs",
+    surrogate="concordance(pairs=equal)",
 )
 
 GINI = Declaration(

@@ -160,6 +160,29 @@ def standardised_offset(counts: LabelCounts) -> Floats:
     return np.asarray((1.0 - counts.metric["max_fpr"]) * counts.n_relevant)
 
 
+def first_relevant(counts: LabelCounts) -> Floats:
+    """Number of relevant documents up to the true positive rate, not rounded."""
+    first = counts.metric["min_tpr"] * counts.n_relevant
+    return np.where(first > 0, first, 1.0)
+
+
+def standardised_area_of_last(counts: LabelCounts) -> Floats:
+    """m (2 - m) R N for m = 1 - t: McClish's eq. 3 with the axes of the ROC curve exchanged."""
+    share = 1.0 - counts.metric["min_tpr"]
+    return np.asarray(share * (2.0 - share) * both_classes(counts))
+
+
+def standardised_offset_of_last(counts: LabelCounts) -> Floats:
+    """Added to minus the rank sum of the last relevant documents: the value of the best order is 1.
+
+    In the best order, relevant document i has rank i.
+    """
+    skipped, last = first_relevant(counts), counts.n_relevant
+    part = np.floor(skipped) + 1.0  # number of the first that is counted, in part
+    best = part * (part - skipped) + (last * (last + 1) - part * (part + 1)) / 2
+    return np.asarray(standardised_area_of_last(counts) + best, np.float64)
+
+
 def ranks_in_share(counts: LabelCounts) -> Floats:
     """The number of documents in the share of each list, rounded up, at least one."""
     exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is above 7
@@ -309,5 +332,18 @@ def each_one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.label)
 
 
+def two(counts: LabelCounts) -> Floats:
+    return np.full_like(counts.label, 2.0)
+
+
 def unequal_pairs(counts: LabelCounts) -> Floats:
     return counts.sum(counts.count * counts.higher)
+
+
+def minus_unequal_pairs(counts: LabelCounts) -> Floats:
+    return -unequal_pairs(counts)
+
+
+def root_of_pairs(counts: LabelCounts) -> Floats:
+    """The geometric mean of the pairs of different labels and of all pairs."""
+    return np.asarray(np.sqrt(unequal_pairs(counts) * counts.size * (counts.size - 1) / 2))

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_fields, is_flag, whole_number
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -82,9 +82,9 @@ class Declaration:
         Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
         of a data set: what the other functions get, and in what order documents are ranked.  Then
         pairs are weighed by ``form`` alone, and data without queries are one ranking.
-    midranks : bool
-        Whether the value is divided by the standard deviation of the ranks, of which tied
-        documents have the mean, relative to that without ties.
+    correlation : {"ranks", "pairs"}, optional
+        Set for a rank correlation.  Its value is divided by the square root of what tied scores
+        leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.
     refusal : str
         Reason why the metric cannot be an objective; empty if it can.
     surrogate : str
@@ -121,7 +121,7 @@ class Declaration:
     closed_ties: bool = True
     judged_only: bool = False
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
-    midranks: bool = False
+    correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""
     surrogate: str = ""
 

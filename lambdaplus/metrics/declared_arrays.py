@@ -6,10 +6,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.forms.form import Coupling
 from lambdaplus.metrics.label_counts import LabelCounts, as_declared, refuse_wrong_order
+from lambdaplus.ranking.queries import Queries
 
 
 class MetricArrays(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.arguments import plain
-from lambdaplus.data.queries import Queries, Strata, cached_property, reaches
+from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -20,6 +20,7 @@ _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
     "column": (lambda x: x >= 0, "at least 0"),
     "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
     "limit": (lambda x: x >= _TINIEST, "above 0"),
+    "skip": (lambda x: x >= _TINIEST, "above 0"),
 }
 
 

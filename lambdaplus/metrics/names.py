@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.metrics.catalogue import (
     AUC,
     CATALOGUE,
     LIFT,
     PARTIAL_AUC,
     RECALL,
+    SENSITIVE_AUC,
     TOP_PRECISION,
     TOP_RECALL,
     P,
@@ -57,9 +58,9 @@ def parse_metric(
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
         ignored.  Numbers for each label from 0 are separated by slashes, as in
         ``"ndcg(gain=0/1/3/7/15)@10"``; ``"p@1%"`` is the precision in the first hundredth of a
-        list, and ``"auc(max_fpr=0.1)"`` the partial AUC.  Spellings of other tools are accepted,
-        such as ``"recip_rank"`` and ``"ndcg_cut_10"``; they do not select the definitions of that
-        tool, as ``evaluate(..., convention="trec")`` does.
+        list, ``"auc(max_fpr=0.1)"`` and ``"auc(min_tpr=0.8)"`` are partial AUCs.  Spellings of
+        other tools are accepted, such as ``"recip_rank"`` and ``"ndcg_cut_10"``; they do not select
+        the definitions of that tool, as ``evaluate(..., convention="trec")`` does.
     defaults : dict, optional
         Parameters that apply if neither the name nor the options set them.
     **options
@@ -100,8 +101,8 @@ def parse_metric(
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
     declaration, in_name = _lookup(parts["name"]), _options_in(str(name), parts["options"] or "")
-    if declaration is AUC and "max_fpr" in {**in_name, **options}:
-        declaration = PARTIAL_AUC
+    if declaration in (AUC, PARTIAL_AUC):
+        declaration = _area(declaration, str(name), {**in_name, **options})
     cutoff = parts["cutoff"] or parts["trec"]
     if parts["cutoff"] and parts["trec"]:
         raise ValueError(f"in {name!r}: _{parts['trec']} and @{cutoff} are two cutoffs")
@@ -173,6 +174,15 @@ def _lookup(name: str) -> Declaration:
     close = difflib.get_close_matches(name, SPELLINGS, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
+
+
+def _area(declaration: Declaration, name: str, options: Mapping[str, Any]) -> Declaration:
+    """The partial AUC of these options, or the declaration itself if there is none."""
+    areas = {"max_fpr": PARTIAL_AUC, "min_tpr": SENSITIVE_AUC}
+    chosen = [area for option, area in areas.items() if option in options]
+    if len(chosen) > 1:
+        raise ValueError(f"{name!r}: max_fpr and min_tpr are two partial AUCs: choose one")
+    return chosen[0] if chosen else declaration
 
 
 def _share(text: str, name: str) -> float:

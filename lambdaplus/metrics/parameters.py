@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.data.arguments import check_choice, number_of, plain
+from lambdaplus.compute.arguments import check_choice, number_of, plain
 
 Value = str | float | tuple[float, ...]
 

@@ -12,12 +12,12 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
 from lambdaplus.metrics.forms import Form
-from lambdaplus.metrics.rounding import refuse_many_classes, round_scores
-from lambdaplus.metrics.sort import Entries, Scored, each_alone, split_ties
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
+from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
@@ -47,7 +47,7 @@ def values(
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
         ranking = split_ties(queries, ranking, rows)
-    elif ties == "together" and pooled is None and not metric.declaration.midranks:
+    elif ties == "together" and pooled is None and metric.declaration.correlation is None:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
@@ -67,23 +67,29 @@ def values(
     if queries.returned is not None and arrays.discount[0] > 0.0:
         ranked = np.add.reduceat(queries.returned, queries.boundaries[:-1], dtype=np.int64)
     found = _values(form, arrays, queries.boundaries, ranked, *ranking, arrays.code)
-    if metric.declaration.midranks and ties in (None, "together"):
-        found *= _over_tied_deviation(queries.boundaries, ranking.score)
-    return found
+    whole = ties in (None, "together")
+    return _for_ties(metric, found, queries.boundaries, ranking.score) if whole else found
 
 
-def _over_tied_deviation(boundaries: Ints, score: Floats) -> Floats:
-    """The standard deviation of the ranks of each query over that of its midranks; NaN without."""
+def _for_ties(metric: RankingMetric, found: Floats, boundaries: Ints, score: Floats) -> Floats:
+    """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
+
+    Of the variance of n ranks, and of the number of pairs, runs of t ties leave 1 less the sum of
+    t^p - t over n^p - n, for p = 3 and 2.
+    """
+    if metric.declaration.correlation is None:
+        return found
+    power = 3 if metric.declaration.correlation == "ranks" else 2
     starts = np.ones(score.size, dtype=bool)
     starts[1:] = score[1:] != score[:-1]
     starts[boundaries[:-1]] = True
     first = np.flatnonzero(starts)
     tied = np.diff(np.append(first, score.size)).astype(np.float64)
     n = np.diff(boundaries).astype(np.float64)
-    lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))
+    lost = np.add.reduceat(tied**power - tied, np.searchsorted(first, boundaries[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = 1.0 - lost / (n**3 - n)
-        return np.where(left > 1e-12, 1.0 / np.sqrt(left), np.nan)
+        left = 1.0 - lost / (n**power - n)
+        return np.where(left > 1e-12, found / np.sqrt(left), np.nan)
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
@@ -96,7 +102,8 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
         return float(_steps(metric, arrays, entries)[0])
     edges, score, code, *_ = each_alone(entries)
     rows, form = np.arange(score.size), metric.declaration.form
-    return float(_values(form, arrays, edges, np.diff(edges), rows, score, code)[0])
+    found = _values(form, arrays, edges, np.diff(edges), rows, score, code)
+    return float(_for_ties(metric, found, edges, score)[0])
 
 
 def _values(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.data.arguments import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 

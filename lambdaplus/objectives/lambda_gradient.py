@@ -15,21 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import check_flag, number
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
-from lambdaplus.data.arguments import check_flag, number
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.metrics.rounding import (
-    LONG_LIST,
-    MOST_CLASSES,
-    refuse_many_classes,
-    round_scores,
-    round_to_cells,
-)
-from lambdaplus.metrics.sort import Entries, each_alone, merge_ties, rank_some
 from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.log_loss import log_loss_of_classes
@@ -40,6 +31,15 @@ from lambdaplus.objectives.rounded_tree import (
     sums_of_many_labels,
 )
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import (
+    LONG_LIST,
+    MOST_CLASSES,
+    refuse_many_classes,
+    round_scores,
+    round_to_cells,
+)
+from lambdaplus.ranking.sort import Entries, each_alone, merge_ties, rank_some
 
 # Of a document and a pair of labels, with lists of their own; and when to warn.
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0

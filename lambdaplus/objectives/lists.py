@@ -19,7 +19,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
-from lambdaplus.metrics.sort import Entries
+from lambdaplus.ranking.sort import Entries
 
 ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
 

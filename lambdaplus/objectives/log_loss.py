@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.queries import Queries, reaches
+from lambdaplus.ranking.queries import Queries, reaches
 
 FARTHEST = 1e9  # scores below the highest one
 MEANS = 1024

@@ -22,9 +22,9 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows, Words
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import MetricArrays
-from lambdaplus.metrics.sort import Entries, each_alone, rank_some
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
+from lambdaplus.ranking.sort import Entries, each_alone, rank_some
 
 RANKINGS = 3  # in each round
 INEXACT = 1e-280  # sums of two strengths below this are inexact

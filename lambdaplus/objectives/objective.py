@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.arguments import check_flag, number, number_of
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.arguments import check_flag, number, number_of
-from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -27,14 +26,13 @@ from lambdaplus.objectives.lambda_gradient import (
     objective_metric,
 )
 from lambdaplus.objectives.log_loss import log_loss_derivatives
+from lambdaplus.ranking.queries import Queries
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
 
 # Defaults; docs/results/options.md has the measurements.
 BALANCE = 0.5
-DAMPING = 0.01
-DAMPED = 0.5  # with queries; nothing without
 
 _LOG_LOSS = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 
@@ -152,7 +150,7 @@ class LambdaObjective(Objective):
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     sigma, damping, damped, noise, balance : float
-        Damping and noise may be None; damped is None for the default.
+        Damping and noise may be None.
     normalize, one_group : bool
     """
 
@@ -160,15 +158,14 @@ class LambdaObjective(Objective):
     surrogate: RankingMetric
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | None = DAMPING
+    damping: float | None = None
     noise: float | None = None
     one_group: bool = False
     balance: float = BALANCE
-    damped: float | None = None
+    damped: float = 1.0
 
     def __post_init__(self) -> None:
-        share = DAMPED if self.damped is None else self.damped
-        check_pair_options(self.sigma, self.normalize, self.damping, share)
+        check_pair_options(self.sigma, self.normalize, self.damping, self.damped)
         if self.noise is not None:
             self.noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
         self.balance = number("balance", self.balance, least=0.0, most=1.0)
@@ -197,13 +194,9 @@ class LambdaObjective(Objective):
         # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
         # "Whole tables" of docs/results/options.md.
         surrogate = self.surrogate.with_pairs(of_table=not ranked.divided)
-        # The pairs of C-index and concordance weigh the same in a table, like those of AUC.
-        alike = surrogate.equal_pairs and not ranked.divided
-        by_rule = DAMPED if ranked.grouped and not alike else 0.0
-        damped = by_rule if self.damped is None else self.damped
         gradient = LambdaGradient(
             surrogate, ranked, sigma=self.sigma, normalize=self.normalize,
-            damping=self.damping, damped=damped, noise=self.noise, balance=self.balance,
+            damping=self.damping, damped=self.damped, noise=self.noise, balance=self.balance,
         )  # fmt: skip
         return gradient.at(scores, dtype)
 
@@ -215,7 +208,7 @@ class LambdaObjective(Objective):
         one = ", one_group=True" if self.one_group else ""
         other = "" if self.surrogate == self.metric else f", surrogate={str(self.surrogate)!r}"
         balance = "" if self.balance == BALANCE else f", balance={shortest(self.balance)}"
-        share = "" if self.damped is None else f", damped={shortest(self.damped)}"
+        share = "" if self.damped == 1.0 else f", damped={shortest(self.damped)}"
         return (
             f"lambda_objective({str(self.metric)!r}, sigma={shortest(self.sigma)}, "
             f"normalize={self.normalize}, damping={self.damping}"
@@ -366,8 +359,8 @@ def lambda_objective(
     *,
     sigma: float = 1.0,
     normalize: bool = True,
-    damping: float | None = DAMPING,
-    damped: float | None = None,
+    damping: float | None = None,
+    damped: float = 1.0,
     noise: float | None = None,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -393,13 +386,13 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float or None, default=0.01
+    damping : float or None, default=None
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
-        query are equal), which gives more weight to pairs with close scores.
-    damped : float, optional
-        The share that is divided: the weight of a pair is multiplied by
-        ``1 - damped + damped / (damping + |score distance|)``.  The default is 0.5 for data with
-        queries and 0 for data without.  The built-in objectives of LightGBM and XGBoost have 1.
+        query are equal), which gives more weight to pairs with close scores.  The built-in
+        objectives of LightGBM and XGBoost have 0.01.
+    damped : float, default=1.0
+        The share that ``damping`` divides: the weight of a pair is multiplied by
+        ``1 - damped + damped / (damping + |score distance|)``.
     noise : float or None, default=None
         Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
         in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
@@ -446,9 +439,9 @@ def lambda_objective(
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
-    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=0.01)
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
     >>> lambda_objective("ndcg@10")
-    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=0.01, surrogate='ndcg')
+    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
     """

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.data.arguments import number
-from lambdaplus.data.queries import Queries
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 
 
 class PositionBias(Objective):

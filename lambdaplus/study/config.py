@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
-from lambdaplus.data.arguments import number, whole_number
+from lambdaplus.compute.arguments import number, whole_number
 
 MADE_UP = "web-search-like"
 NO_QUERIES = "none"

@@ -35,9 +35,9 @@ import joblib
 import numpy as np
 from numba.core.event import install_timer
 
+from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import numbers
 from lambdaplus.data.cache import read_binary
 from lambdaplus.data.whole_files import written_whole
 from lambdaplus.study.methods import Fitted, Task
@@ -50,9 +50,9 @@ _DEPENDENCIES = (
 
 
 TRAINS = (
-    "baselines", "compute", "data", "evaluation/progress.py", "evaluation/scoring.py", "frameworks",
-    "estimators", "lightgbm.py", "metrics", "objectives", "xgboost.py", "study/fits.py",
-    "study/methods.py", "study/trainers.py",
+    "baselines", "compute", "data", "estimators", "evaluation/progress.py", "evaluation/result.py",
+    "evaluation/scoring.py", "frameworks", "lightgbm.py", "metrics", "objectives", "ranking",
+    "study/fits.py", "study/methods.py", "study/trainers.py", "xgboost.py",
 )  # fmt: skip
 """Folders and files that train and score: an edit of others leaves stored fits as they are."""
 

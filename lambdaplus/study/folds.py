@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.baselines import QueryScaler
+from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import (
     Fold,
@@ -22,11 +23,10 @@ from lambdaplus.data import (
     read_folds,
     web_search_like,
 )
-from lambdaplus.data.arguments import hint, refuse_missing
-from lambdaplus.data.queries import rows_by_query
 from lambdaplus.data.ranking_data import join, numeric_part, rows_of_data
 from lambdaplus.data.relative_features import relative_to_query
 from lambdaplus.data.table_files import INDEX, SUFFIXES, WEIGHT_NAMES, TableFile
+from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.study.config import MADE_UP, NO_QUERIES, SHARES, Config
 
 MOST_VALUES = 255  # of a category

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold
-from lambdaplus.data.arguments import whole_number
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import hint, numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.arguments import hint, numbers
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.estimators import boosters
 from lambdaplus.estimators.boosters import Predict, Watch, training_labels

@@ -19,9 +19,9 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.metrics.sort import Ranking, rank
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking, rank
 from papers.algorithm_1 import algorithm_1
 
 Record = dict[str, float]
@@ -123,11 +123,11 @@ def assignment_time(data: RankingData, metric: str, epsilon: float) -> Record:
     return min(times, key=lambda time: time["seconds"])
 
 
-def oracle_time(documents: int, metric: str) -> float:
+def oracle_time(documents: int, metric: str, feature_map: str) -> float:
     """Seconds of a search for the most violated ranking of one query, 1 in 20 relevant, sorted."""
     random = np.random.default_rng(0)
     queries = Queries((random.random(documents) < 0.05).astype(np.float64), group=[documents])
-    oracle = make_loss(parse_metric(metric), queries).oracle
+    oracle = make_loss(parse_metric(metric), queries, feature_map).oracle
     times = []
     with limit_threads(1):
         scores = 0.1 * random.normal(size=documents)
@@ -188,6 +188,16 @@ def reading_value(
             if valid > best:
                 best, chosen = valid, test
     return float(chosen)
+
+
+def value_by_query(
+    fold: Fold, order: int, parameters: Mapping[str, Any], Cs: Sequence[float], metric: str
+) -> float:
+    """`reading_value` by algorithm 1, with the queries in another order, or for 0 the data's."""
+    n = fold.train.n_queries
+    queries = np.random.default_rng(order).permutation(n) if order else np.arange(n)
+    shuffled = replace(fold, train=fold.train.take_queries(queries))
+    return reading_value(shuffled, {**parameters, "by_query": True}, Cs, metric)
 
 
 def _in_turn(train: RankingData, C: float, options: Mapping[str, Any]) -> Floats:

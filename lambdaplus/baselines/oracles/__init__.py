@@ -9,11 +9,11 @@ from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
 from lambdaplus.baselines.oracles.dorm import Decay, DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
+from lambdaplus.compute.arguments import check_choice, whole_number
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.arguments import check_choice, whole_number
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.sort import Ranking
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking
 
 LOSSES = ("auc", "map", "mrr", "ndcg")
 FEATURE_MAPS = {"po": LOSSES, "mrr": ("mrr",), "dorm": ("ndcg",)}

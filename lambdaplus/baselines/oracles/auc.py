@@ -10,8 +10,8 @@ import numpy as np
 
 from lambdaplus.baselines.active_pairs import active_pairs, pairs_by_query
 from lambdaplus.baselines.oracles.constraint import Constraint
-from lambdaplus.data.queries import Queries
-from lambdaplus.metrics.sort import Ranking
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking
 
 
 class AUCOracle:

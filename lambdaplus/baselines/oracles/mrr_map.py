@@ -6,10 +6,10 @@ Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 from lambdaplus.baselines.oracles.constraint import Constraint, of_each_query, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.data.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.sort import Ranking
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Ranking
 
 
 class MRRMapOracle:

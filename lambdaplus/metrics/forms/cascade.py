@@ -13,10 +13,10 @@ from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 
 
 @compiled
-def _reached(log_chance: float, certain: float, limit: float) -> float:
-    """h: the probability that the reader passes all stops above."""
+def _reached(log_chance: float, certain: float, start: float, slope: float) -> float:
+    """h: the share of the readers after all stops above."""
     # A swap may ask for one certain stop less than none, or for more than the limit.
-    left = min(1.0, max(0.0, 1.0 - certain / limit))
+    left = min(1.0, max(0.0, start + slope * certain))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
@@ -31,37 +31,55 @@ class Cascade(Form):
     limit : callable, optional
         Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
         probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
+    skip : callable, optional
+        Positive numbers, (n_queries,), as a function of `LabelCounts`, instead of a limit: readers
+        are not there before, but after so many documents with probability 1, which may be half a
+        document.  The share is ``S + 1 - skip``, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        For a limit and a skip.
     """
 
     stop: CountsFunction
     limit: CountsFunction | None = None
+    skip: CountsFunction | None = None
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.skip is not None:
+            raise ValueError("Cascade: readers stop at a limit or start after skip: pass one")
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+        """Probabilities, and the share of readers with no certain stop and its change by one."""
         stop = counts.per_class("stop", self.stop(counts))
+        one = np.ones_like(stop)
+        if self.skip is not None:
+            return stop, 1.0 - counts.spread(counts.per_query("skip", self.skip(counts))), one
         if self.limit is None:
-            return stop, np.ones_like(stop)
-        return stop, counts.spread(counts.per_query("limit", self.limit(counts)))
+            return stop, one, -one
+        return stop, one, -1.0 / counts.spread(counts.per_query("limit", self.limit(counts)))
 
     @staticmethod
     @compiled
     def values(
         first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
         code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, stop: Floats,
-        limit: Floats,
+        left: Floats, change: Floats,
     ) -> None:  # fmt: skip
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
         for q in range(first, last):
-            base, n = boundaries[q], ranked[q]
+            base, n, slope = boundaries[q], ranked[q], change[strata[q]]
             total, log_chance, n_certain = 0.0, 0.0, 0
             # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
-            reach = 1.0
+            reach = _reached(0.0, 0.0, left[strata[q]], slope)
             start = 0
-            while start < n and reach > 0.0:
+            while start < n and (reach > 0.0 or slope > 0.0):
                 end = start
                 # The mean over the orders of a run has a closed form if its first certain stop
                 # ends the reading (the limit is 1), and none of its other documents has a gain or
                 # stops a reader.
-                certain, certain_gain, closed = 0, 0.0, limit[strata[q]] == 1.0
+                certain, certain_gain, closed = 0, 0.0, slope == -1.0
                 while end < n and score[base + end] == score[base + start]:
                     x = strata[q] + code[row[base + end]]
                     if stop[x] == 1.0:
@@ -79,16 +97,16 @@ class Cascade(Form):
                             n_certain += 1
                         else:
                             log_chance += np.log1p(-stop[x])
-                        reach = _reached(log_chance, n_certain, limit[strata[q]])
+                        reach = _reached(log_chance, n_certain, left[strata[q]], slope)
                 elif certain > 0:
                     # Rank t of the run has a certain stop, each of them with the same
                     # probability, times the chance that there is none in the t ranks before. After
                     # the run, nobody reads on.
                     missed = reach  # chance that none of the first t of the run is a certain stop
                     for t in range(end - start):
-                        left = end - start - t
-                        total += missed / left * discount[start + t] * certain_gain
-                        missed *= 1.0 - certain / left
+                        others = end - start - t
+                        total += missed / others * discount[start + t] * certain_gain
+                        missed *= 1.0 - certain / others
                     reach = 0.0
                 start = end
             out[q] = total
@@ -98,14 +116,15 @@ class Cascade(Form):
     def potentials(
         query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
         each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
-        U: Floats, V: Floats, stop: Floats, limit: Floats,
+        U: Floats, V: Floats, stop: Floats, left: Floats, change: Floats,
     ) -> None:  # fmt: skip
         # The probability of passing probabilistic stops is a product; certain stops are counted
         # separately, so that one of them can be removed again.
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(query.size):
             q, r, to = query[k], 0, start[k]
-            A, B, most = strata[q] + a[k], strata[q] + b[k], limit[strata[q]]
+            A, B = strata[q] + a[k], strata[q] + b[k]
+            begin, slope = left[strata[q]], change[strata[q]]
             for x in range(strata[q], strata[q + 1]):
                 logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
                 certain[x] = 1.0 if stop[x] == 1.0 else 0.0
@@ -121,15 +140,16 @@ class Cascade(Form):
                 # b.
                 total_U = total_V = 0.0
                 for done in range(size[e]):
-                    if stops - abs(stops_change) >= most:
+                    if slope < 0.0 and begin + slope * (stops - abs(stops_change)) <= 0.0:
                         # Nobody reaches this rank, even after a swap.
                         total_U += (size[e] - done) * passed_U
                         total_V += (size[e] - done) * passed_V
                         break
                     # h at this rank: as it is, and after either replacement above it.
-                    reach = _reached(log_chance, stops, most)
-                    with_b = _reached(log_chance + log_change, stops + stops_change, most)
-                    with_a = _reached(log_chance - log_change, stops - stops_change, most)
+                    reach = _reached(log_chance, stops, begin, slope)
+                    of_b, of_a = stops + stops_change, stops - stops_change
+                    with_b = _reached(log_chance + log_change, of_b, begin, slope)
+                    with_a = _reached(log_chance - log_change, of_a, begin, slope)
                     d = discount[r]
                     total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
                     total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.data.queries import Queries, cached_property
+from lambdaplus.ranking.queries import Queries, cached_property
 
 LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lambdaplus.compute.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.parallel import extremes
-from lambdaplus.data.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property

@@ -17,9 +17,9 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.metrics.cells import Slots, find_cells, first_parts, slots_in_cells
-from lambdaplus.metrics.distinct_scores import most_distinct, slots_of_few
-from lambdaplus.metrics.sort import Entries
+from lambdaplus.ranking.cells import Slots, find_cells, first_parts, slots_in_cells
+from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
+from lambdaplus.ranking.sort import Entries
 
 LONG_LIST = 32_768  # documents from which a list is rounded
 CLUSTERED = 1 / 4  # share of the documents in crowded parts from which few scores are expected

@@ -1,0 +1,1 @@
+"""What is ranked: queries and their documents, sorted, with ties and with rounded scores."""
