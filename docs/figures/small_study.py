@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lambdaplus.data import digits_queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Settings, Study, Summary, find_methods
+from lambdaplus.study import Config, Study, Summary, find_methods
 from lambdaplus.study.plots import criterion_matrix, curves_of, learning_curves
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def small_study() -> dict[str, Figure]:
         folds=digits_queries()[:2],
         methods=find_methods(METHODS),
         metrics=[parse_metric(name) for name in ("auc", "map", "mrr", "ndcg@10")],
-        settings=Settings(rounds=50),
+        config=Config(rounds=50),
     )
     study.finish()
     curves = curves_of(study.results)["ndcg@10"]
