@@ -475,23 +475,6 @@ def write_csv(results: Results, folder: Path) -> None:
     tables = {
         "per_query.csv": results.values.rename({"query": "qid"}),
         "summary.csv": pl.DataFrame(means, schema={**columns, **numbers}),
-        "choices.csv": chosen_fits(results),
-    }
-    for name, table in tables.items():
-        (folder / name).write_text(safe_csv(table), encoding="utf-8")
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    means = [
-        {"method": method, "metric": metric, "mean": results.mean(method, metric), **by_fold}
-        for method in results.methods
-        for metric in results.metrics
-        if (by_fold := results.fold_means(method, metric))
-    ]
-    columns = {"method": pl.String, "metric": pl.String}
-    numbers = dict.fromkeys(("mean", *results.folds), pl.Float64)
-    tables = {
-        "per_query.csv": results.values.rename({"query": "qid"}),
-        "summary.csv": pl.DataFrame(means, schema={**columns, **numbers}),
         "choices.csv": results.chosen_fits(),
     }
     for name, table in tables.items():
