@@ -264,7 +264,7 @@ class Results:
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
     >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> study.finish()
-    >>> study.results.methods, study.results.values.columns
+    >>> [*study.results.methods], study.results.values.columns
     (['lightgbm:lambda_map'], ['method', 'fold', 'seed', 'metric', 'query', 'value'])
     """
 
