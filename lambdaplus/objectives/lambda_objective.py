@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -19,6 +20,7 @@ from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
+from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
@@ -29,6 +31,7 @@ DEFAULT = PairOptions()
 _nothing_to_rank: WeakSet[Queries] = WeakSet()  # of which it was warned
 
 
+@documented_by(objective_in_words)
 @dataclass(frozen=True, repr=False)
 class LambdaObjective(PairOptions, Objective):
     """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
@@ -41,6 +44,13 @@ class LambdaObjective(PairOptions, Objective):
     sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> objective = lambda_objective("ndcg@10", sigma=2.0)
+    >>> str(objective.metric), str(objective.surrogate), objective.sigma
+    ('ndcg@10', 'ndcg', 2.0)
     """
 
     metric: RankingMetric
@@ -204,6 +214,16 @@ def lambda_objective(
     lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
+    >>> lambda_objective("map", sigma=2.0, noise=1.0, normalize=False).noise
+    1.0
+    >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
+    0.5
+    >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
+    0.0
+    >>> lambda_objective("err", one_group=True).one_group
+    True
+    >>> str(lambda_objective("mrr", surrogate="mrr").surrogate)
+    'mrr'
     """
     terms = terms_of(metric)
     log_losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
