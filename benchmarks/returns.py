@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import lightgbm as lgb
@@ -25,10 +26,10 @@ from lambdaplus.evaluation import Table
 
 NAMES, FEATURES = 2_000, 20
 DATES = {"train": 40, "valid": 20, "test": 60}
-RATES, LEAST_RATE, MOST_RATE, STEP = (0.01, 0.03, 0.1, 0.3), 0.001, 3.0, 10**0.5
+RATES, LEAST_RATE, MOST_RATE, STEP = (0.01, 0.03, 0.1, 0.3), 1e-5, 10.0, 10**0.5
 ROUNDS, PATIENCE = 400, 40
 TREES = {"num_leaves": 8, "min_data_in_leaf": 500, "num_threads": 1, "verbose": -1}
-GRADES = 32  # as many as LightGBM's ranking objectives take by default
+GRADES = 32
 
 Labels = Callable[[Any, Any], Any]
 
@@ -86,7 +87,7 @@ class Returns:
             dict(zip(DATES, np.split(values, ends), strict=True)) for values in (X, returns, signal)
         )
 
-    def fit(self, objective: dict[str, Any], labels_of: Labels, rate: float, seed: int) -> Fit:
+    def fit(self, objective: dict[str, Any], labels_of: Labels, seed: int, rate: float) -> Fit:
         def labels(part: str) -> Any:
             return labels_of(self.returns[part], self.group[part])
 
@@ -102,16 +103,6 @@ class Returns:
         [value] = model.best_score["valid_0"].values()
         return Fit(value, rate, model.best_iteration, model)
 
-    def search(self, objective: dict[str, Any], labels_of: Labels, seed: int) -> Fit:
-        fits = [self.fit(objective, labels_of, rate, seed) for rate in RATES]
-        while True:
-            best = max(fits, key=lambda fit: fit.valid)
-            rates = [fit.rate for fit in fits]
-            further = {min(rates): best.rate / STEP, max(rates): best.rate * STEP}.get(best.rate)
-            if further is None or not LEAST_RATE <= further <= MOST_RATE:
-                return best
-            fits.append(self.fit(objective, labels_of, round(further, 4), seed))
-
     def by_date(self, scores: Any) -> Any:
         """The rank correlation of each test date."""
         found = lp.evaluate(
@@ -120,11 +111,32 @@ class Returns:
         return found.per_query["spearman"]
 
 
+def search(fit: Callable[[float], Fit]) -> Fit:
+    """The best fit of all learning rates, of which none was at the edge of those tried."""
+    fits = [fit(rate) for rate in RATES]
+    while True:
+        best = max(fits, key=lambda fit: fit.valid)
+        rates = [fit.rate for fit in fits]
+        further = {min(rates): best.rate / STEP, max(rates): best.rate * STEP}.get(best.rate)
+        if further is None or not LEAST_RATE <= further <= MOST_RATE:
+            return best
+        fits.append(fit(float(f"{further:.2g}")))
+
+
 def standard_error(values: Any) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
-def table(found: dict[str, list[Any]], chosen: dict[str, list[Fit]], ceiling: Any) -> Table:
+def chosen_settings(chosen: dict[str, list[Fit]]) -> dict[str, Table]:
+    """The learning rate and the round of each seed."""
+    rows = [
+        [name, ", ".join(f"{f.rate:.2g}" for f in fits), ", ".join(str(f.rounds) for f in fits)]
+        for name, fits in chosen.items()
+    ]
+    return {"Chosen for each seed": Table(["objective", "learning rates", "rounds"], rows)}
+
+
+def table(found: dict[str, list[Any]], ceiling: Any) -> Table:
     first, rows = np.array(found["spearman"]), []
     for name, dates in found.items():
         apart = first - np.array(dates)
@@ -134,15 +146,10 @@ def table(found: dict[str, list[Any]], chosen: dict[str, list[Fit]], ceiling: An
             name,
             f"{np.mean(dates):.4f}",
             "" if name == "spearman" else gain,
-            ", ".join(f"{fit.rate:.2g}" for fit in chosen[name]),
-            ", ".join(str(fit.rounds) for fit in chosen[name]),
         ])  # fmt: skip
-    rows.append(["the signal itself", f"{np.mean(ceiling):.4f}", "", "", ""])
-    columns = ["objective", "test rank IC", "gain of spearman", "learning rates", "rounds"]
-    foot = (
-        "gains: ± standard error over seeds (in brackets: over dates); learning rates and rounds: "
-        "chosen for each seed",
-    )
+    rows.append(["the signal itself", f"{np.mean(ceiling):.4f}", ""])
+    columns = ["objective", "test rank IC", "gain of spearman"]
+    foot = ("gains: ± standard error over seeds (in brackets: over dates)",)
     return Table(columns, rows, foot)
 
 
@@ -155,8 +162,8 @@ def main() -> None:
     ceiling = []
     for seed in range(seeds):
         data = Returns(seed)
-        for name, method in METHODS.items():
-            best = data.search(*method, seed)
+        for name, (objective, labels_of) in METHODS.items():
+            best = search(partial(data.fit, objective, labels_of, seed))
             chosen[name].append(best)
             found[name].append(data.by_date(best.model.predict(data.X["test"])))
         ceiling.append(data.by_date(data.signal["test"]))
@@ -164,7 +171,7 @@ def main() -> None:
         keep(
             "returns",
             f"python benchmarks/returns.py --seeds {seed + 1}",
-            {title: table(found, chosen, ceiling)},
+            {title: table(found, ceiling)} | chosen_settings(chosen),
             by_seed={name: [np.mean(dates) for dates in each] for name, each in found.items()},
         )
 

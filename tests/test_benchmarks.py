@@ -364,3 +364,37 @@ def test_large_data_is_written_in_parts(
         rows = slice(begin, begin + of.labels.size)
         np.testing.assert_array_equal(labels[rows], of.labels)
         np.testing.assert_array_equal(features[rows], of.features.astype(np.float32))
+
+
+@pytest.mark.parametrize("best", [0.00032, 0.0032, 0.1, 0.95, 3.0])
+def test_a_search_widens_until_the_best_rate_is_inside(benchmark_named: Any, best: float) -> None:
+    returns, tried = benchmark_named("returns"), []
+
+    def fit(rate: float) -> Any:
+        tried.append(rate)
+        return returns.Fit(-abs(np.log(rate / best)), rate, 1, None)
+
+    assert returns.search(fit).rate == pytest.approx(best, rel=0.05)
+    assert min(tried) < best < max(tried)
+
+
+def test_studies_of_real_valued_labels_keep_their_tables(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returns, claims = map(benchmark_named, ("returns", "claims"))
+    monkeypatch.setattr(returns, "NAMES", 40)
+    monkeypatch.setattr(returns, "DATES", {"train": 4, "valid": 2, "test": 3})
+    monkeypatch.setattr(claims, "ROWS", {"train": 400, "valid": 200, "test": 300})
+    monkeypatch.setattr(returns, "RATES", (0.1, 0.3))
+    for module in (returns, claims):
+        monkeypatch.setattr(module, "ROUNDS", 4)
+        monkeypatch.setitem(module.TREES, "min_data_in_leaf", 20)
+        monkeypatch.setattr(sys, "argv", [module.__name__, "--seeds", "2"])
+        module.main()
+        kept = json.loads((tmp_path / f"{module.__name__}.json").read_text())
+        rows = kept["tables"][0]["rows"]
+        assert [row[0] for row in rows] == list(kept["by_seed"]) + ["the signal itself"] * (
+            module is returns
+        )
+        for row in rows[: len(kept["by_seed"])]:
+            assert float(row[1]) == pytest.approx(np.mean(kept["by_seed"][row[0]]), abs=1e-4)

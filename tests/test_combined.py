@@ -279,6 +279,9 @@ def test_own_labels_that_do_not_fit_are_refused() -> None:
     for ranker in (lp.LightGBMRanker(), lp.XGBoostRanker()):
         with pytest.raises(ValueError, match=r"shape \(90, 2\): pass one column.*lambda_map\.on\("):
             ranker.fit(scores[:, None], columns, group=[40, 50])
+    for classifier in (lp.LightGBMClassifier(), lp.XGBoostClassifier()):
+        with pytest.raises(ValueError, match=r"pass one column; .*lambda_map\.on\("):
+            classifier.fit(scores[:, None], columns)
     model = lp.LightGBMRanker(objective=lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
     with pytest.raises(ValueError, match="sort rows and labels by qid first"):
         model.fit(scores[:, None], clicks, qid=np.arange(90) % 2)

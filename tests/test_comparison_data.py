@@ -134,7 +134,7 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
     done = invoke(*arguments)
-    assert "it has: query_id, relevance, x. Name the column with --qid" in done.output
+    assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")

@@ -371,7 +371,11 @@ def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
 def _checked(y: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    try:
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+    except ValueError as error:
+        hint = "an objective carries the labels of another column, as in lambda_map.on(purchases)"
+        raise ValueError(f"{str(error).rstrip('.')}: pass one column; {hint}") from None
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     return labels

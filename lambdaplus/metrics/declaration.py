@@ -131,9 +131,9 @@ class Declaration:
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
-    signed_deltas: bool = False
+    signed_deltas: bool = False  # hand_till: U and V of a pair depend on the documents between
     closed_ties: bool = True
-    judged_only: bool = False
+    judged_only: bool = False  # bpref: what is not judged must not count as irrelevant
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""

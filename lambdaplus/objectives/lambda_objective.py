@@ -154,8 +154,8 @@ def lambda_objective(
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (``reciprocal_ranks`` for MRR;
-        MAP for success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
+        evaluated.  The default is that of the declaration (MAP for
+        MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or

@@ -182,13 +182,7 @@ def _plan(
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 
 
-def _add_level(
-    split: Ints,
-    many: ManyLabels,
-    rows: Rows,
-    shape: PairShape,
-    out: Sums,
-) -> None:
+def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
     """Add the sums over the pairs of rows in different halves of these nodes."""
     first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
     edge, joined = many.edge, rows.joined
@@ -207,8 +201,8 @@ def _add_level(
         pieces += _pieces(np.flatnonzero(power == p), end - begin)
 
     def at(i: int) -> Any:
-        its = pieces[i]
-        return its, begin, end, slot, m, many.cell, joined[power[its[0]]][0], rows.gain
+        halves = pieces[i]
+        return halves, begin, end, slot, m, many.cell, joined[power[halves[0]]][0], rows.gain
 
     over_tasks(lambda i: _count(*at(i), rows.U, slots), len(pieces))
     per_node = 2 if rows.gain.size else 1
@@ -365,11 +359,11 @@ def _of_slots(
                     to = 4 if per_node == 2 and h == j else 0
                     apart = j * (start[per_node * k + j] - start[per_node * k])
                     for part in range(2):
-                        its = gradient if part == 0 else hessian
+                        total = gradient if part == 0 else hessian
                         i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
-                        high_value = its[i] / weight[i] if weight[i] > 0.0 else 0.0
+                        high_value = total[i] / weight[i] if weight[i] > 0.0 else 0.0
                         if points[s] == 2 and weight[low] > 0.0:
-                            low_value = its[low] / weight[low]
+                            low_value = total[low] / weight[low]
                             if weight[i] > 0.0:
                                 slope = high_value - low_value
                                 slope /= slots[s, MOST] - slots[s, LEAST]
@@ -399,13 +393,7 @@ def _write(
                 hessian[t] += distance * (values[k, 5] + u * values[k, 7])
 
 
-def _add_leaves(
-    leaves: Ints,
-    many: ManyLabels,
-    rows: Rows,
-    shape: PairShape,
-    out: Sums,
-) -> None:
+def _add_leaves(leaves: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
     """Add the sums over all pairs of the rows of each leaf."""
     first, last = leaves.T
     size = many.edge[last] - many.edge[first]

@@ -33,8 +33,8 @@ _DEPENDENCIES = (
 
 NOT_TRAINING = (
     "cli", "export", "dask.py",
-    "evaluation/explanation.py", "evaluation/result_tables.py", "evaluation/run_comparison.py",
-    "evaluation/significance.py", "evaluation/whole_tables.py",
+    "evaluation/compare.py", "evaluation/explanation.py", "evaluation/result_tables.py",
+    "evaluation/run_comparison.py", "evaluation/significance.py", "evaluation/whole_tables.py",
     "study/assembly.py", "study/config.py", "study/figures.py", "study/outputs.py",
     "study/plots.py", "study/report.py", "study/result_files.py", "study/results.py",
     "study/study_tables.py", "study/summary.py", "study/table_input.py",

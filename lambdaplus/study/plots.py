@@ -11,7 +11,7 @@ import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.evaluation.run_comparison import ROUNDING
+from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.figures import (
     BETTER,
     DASHES,
