@@ -255,11 +255,6 @@ def headline_table(gains: Sequence[Mapping[str, Any]]) -> Table:
     )
 
 
-def at_the_end(trainings: Iterable[Trained]) -> float:
-    """Share of the chosen rounds among the last tenth of all rounds."""
-    return float(np.mean([one.round > 0.9 * SETTINGS.rounds for one in trainings]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="+")
@@ -269,7 +264,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, default=Path("build/relative"))
     parser.add_argument("--results", default="relative", help="name in benchmarks/results")
     given = parser.parse_args()
-    tables, numbers = {}, {}
+    tables = {}
     pilot = [one for data in given.pilot for one in trained(data, PILOT, LEAVES[:1], 0, given.kept)]
     if pilot:
         for metric, name in METRICS.items():
@@ -290,18 +285,9 @@ def main() -> None:
             chosen, metric, (*KINDS[1:], CHOSEN)
         )
         tables[f"Means: {name}"] = means_table(chosen, metric)
-    gains = headlines(chosen)
-    tables["Ours less the framework's own on raw features"] = headline_table(gains)
-    numbers = {
-        "gains": gains,
-        "changes": changes(chosen, (*KINDS[1:], CHOSEN)),
-        "share_of_rounds_at_the_end": at_the_end(chosen),
-        "share_of_large_trees": float(np.mean([one.leaves == LEAVES[-1] for one in chosen])),
-        "chosen_kinds": [[*key, kind] for key, kind in chosen_kinds(chosen).items()],
-    }
-    keep(
-        given.results, " ".join(["python benchmarks/relative.py", *sys.argv[1:]]), tables, **numbers
-    )
+    tables["Ours less the framework's own on raw features"] = headline_table(headlines(chosen))
+    command = " ".join(["python benchmarks/relative.py", *sys.argv[1:]])
+    keep(given.results, command, tables, changes=changes(chosen, (*KINDS[1:], CHOSEN)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,4 +32,6 @@ def keep(name: str, command: str, tables: Mapping[str, Table], **numbers: Any) -
         **numbers,
     }
     text = json.dumps(kept, indent=1, default=float)
+    # A line for each row: for lists and dictionaries that contain no others.
+    text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: re.sub(r"\n *", " ", found[0]), text)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -19,7 +19,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lambdaplus.metrics import CATALOGUE, Cascade, Declaration, RankingMetric
+from lambdaplus.metrics import CATALOGUE, Cascade, Declaration, RankingMetric, metric_names
 
 Floats = NDArray[np.float64]
 Labels = Sequence[float]
@@ -319,14 +319,10 @@ def bpref(ranked: Labels, relevant: float) -> float:
     return sum(1 - share for share in above) / len(good)
 
 
+# A function that has the name of a metric is its definition.
 TEXTBOOK: dict[str, Callable[..., float]] = {
-    definition.__name__: definition
-    for definition in (
-        auc, pauc, pauc_tpr, mauc, class_auc, concordance, cindex, spearman, kendall, gini,
-        hand_till, mrr, success, dcg, ndcg, err, pfound, rbp, top_precision,
-        top_recall, lift, f1, recall, rprec, bpref,
-    )
-}  # fmt: skip
+    name: value for name, value in globals().items() if name in metric_names()
+}
 TEXTBOOK |= {"map": average_precision, "p": precision}
 
 

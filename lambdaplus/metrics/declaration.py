@@ -95,7 +95,8 @@ class Declaration:
     Notes
     -----
     Only functions of a module can be pickled.  With a lambda, or a function in a function, models
-    and objectives of this metric cannot be saved by pickle or joblib, nor sent to other processes.
+    and objectives of this metric cannot be saved by pickle or joblib; cloudpickle can, with which
+    joblib sends them to other processes.
 
     Raises
     ------
@@ -235,6 +236,12 @@ class RankingMetric:
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"
+
+    @property
+    def ranks_tables(self) -> bool:
+        """Whether data without queries are one ranking to the metric, also without one_group."""
+        declared = self.declaration
+        return declared.pooled is not None or OVER in declared.parameters or self.compares_some
 
     @property
     def pairs(self) -> str:

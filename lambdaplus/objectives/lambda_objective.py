@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +28,7 @@ from lambdaplus.objectives.pair_options import PairOptions, default_surrogate
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
+_nothing_to_rank: WeakSet[Queries] = WeakSet()  # of which it was warned
 
 
 @documented_by(objective_in_words)
@@ -79,7 +82,23 @@ class LambdaObjective(PairOptions, Objective):
             return np.empty(0), np.empty(0)
         # Made again in each round, which takes less than a hundredth of it: kept with the queries,
         # whose arrays it reads, it would keep them from being freed.
-        return LambdaGradient(surrogate, ranked, self).at(scores, dtype)
+        gradient = LambdaGradient(surrogate, ranked, self)
+        self._warn_of_nothing_to_rank(ranked, gradient)
+        return gradient.at(scores, dtype)
+
+    def _warn_of_nothing_to_rank(self, ranked: Queries, gradient: LambdaGradient) -> None:
+        """Warn once if the gradient is zero whatever the scores are."""
+        n_strata = gradient.arrays.strata[-1]
+        same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
+        if not same or ranked in _nothing_to_rank or ranked.workers.size > 1:
+            return
+        _nothing_to_rank.add(ranked)
+        where = "all labels of each query" if ranked.divided else "all labels"
+        warnings.warn(
+            f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the same, or "
+            "no two of them differ in a way that matters to it",
+            stacklevel=5,
+        )
 
     def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
         """The lists that are ranked, and the metric that weights their pairs."""
@@ -140,7 +159,7 @@ def lambda_objective(
     damping : float or None, default=None
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The built-in
-        objectives of LightGBM and XGBoost have 0.01.
+        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
