@@ -79,6 +79,15 @@ def train(
         For parameters that have no effect on a custom objective, such as ``label_gain``; and if
         early stopping watches ``feval`` and also the default metric of LightGBM's own objective,
         which a custom objective does not have, so that the two would stop by different rules.
+
+    Examples
+    --------
+    >>> import numpy as np, lambdaplus.lightgbm as lgb
+    >>> from lambdaplus import lambda_map
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = lgb.Dataset(X, X[:, 0] > 1, group=[10] * 20)
+    >>> lgb.train({"verbose": -1}, data, num_boost_round=3, fobj=lambda_map).num_trees()
+    3
     """
     call = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
     with constant_features_explained():
@@ -108,6 +117,16 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     ------
     ValueError
         As in `train`; and by our objectives, if ``folds=`` splits queries.
+
+    Examples
+    --------
+    >>> import numpy as np, lambdaplus.lightgbm as lgb
+    >>> from lambdaplus import eval_map, lambda_map
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = lgb.Dataset(X, X[:, 0] > 1, group=[10] * 20)
+    >>> found = lgb.cv({"verbose": -1, "metric": "None"}, data, 3, fobj=lambda_map, feval=eval_map)
+    >>> sorted(found)
+    ['valid map-mean', 'valid map-stdv']
     """
     call = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
     if call.get("folds") is None and _has_groups(train_set):

@@ -60,6 +60,15 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     -----
     UserWarning
         For parameters that have no effect on a custom objective, such as ``scale_pos_weight``.
+
+    Examples
+    --------
+    >>> import numpy as np, lambdaplus.xgboost as xgb
+    >>> from lambdaplus import lambda_map
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = xgb.DMatrix(X, X[:, 0] > 1, group=[10] * 20)
+    >>> xgb.train({"max_depth": 3}, data, 3, obj=lambda_map).num_boosted_rounds()
+    3
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     return xgboost.train(params, dtrain, num_boost_round, **kwargs)
@@ -87,6 +96,16 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     ------
     ValueError
         If ``folds=`` splits queries.
+
+    Examples
+    --------
+    >>> import numpy as np, lambdaplus.xgboost as xgb
+    >>> from lambdaplus import eval_map, lambda_map
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = xgb.DMatrix(X, X[:, 0] > 1, group=[10] * 20)
+    >>> found = xgb.cv({}, data, 3, obj=lambda_map, custom_metric=eval_map, as_pandas=False)
+    >>> sorted(found)
+    ['test-map-mean', 'test-map-std', 'train-map-mean', 'train-map-std']
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)

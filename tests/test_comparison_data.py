@@ -16,6 +16,7 @@ from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import compare_runs, evaluate
+from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Config, Summary, find_methods, study_of
 from lambdaplus.study.folds import folds_and_notes, folds_of
 
@@ -303,6 +304,36 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: pathlib.Path) -> 
         assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
         low, high = summary.comparison.intervals["auc"][method]
         assert low < np.mean(aucs) < high
+
+
+def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: pathlib.Path) -> None:
+    config = Config(
+        data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
+        metrics=("lift@10%", "recall@10%", "p@10%", "cindex(higher=life)"), rounds=3,
+        drop=("weight",),
+    )  # fmt: skip
+    study = study_of(config)
+    study.finish()
+    results = study.results
+    comparison = Summary(results).comparison
+    assert comparison is not None
+    for metric in map(str, map(parse_metric, config.metrics)):
+        for method in [each.name for each in study.methods]:
+            low, high = comparison.intervals[metric][method]
+            assert low < results.mean(method, metric) < high
+    # By hand, without ties.
+    random = np.random.default_rng(0)
+    table = pl.DataFrame({"y": random.random(500) < 0.2, "s": random.permutation(500)})
+    table = table.with_columns(pl.col("y").cast(pl.Int64))
+    table.write_csv(tmp_path / "run.csv")
+    top = table.sort("s", descending=True).head(50)["y"].to_numpy()
+    options = ["--columns", "none,y,s", "--metrics", "lift@10%,recall@10%,p@10%"]
+    done = invoke("evaluate", tmp_path / "run.csv", *options, "--per-query", tmp_path / "v.csv")
+    assert done.exit_code == 0, done.output
+    values = dict(pl.read_csv(tmp_path / "v.csv").select("metric", "value").iter_rows())
+    positives = table["y"].sum()
+    expected = [top.mean() / (positives / 500), top.sum() / positives, top.mean()]
+    assert [*values.values()] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seeds", [(0,), (0, 1)])

@@ -199,6 +199,26 @@ def _() -> None:
 # -- XGBoost -------------------------------------------------------------------------------------
 
 
+@row("LightGBM", "Optuna's `LightGBMTuner`")
+def _() -> None:
+    optuna = pytest.importorskip("optuna")
+    tuner = pytest.importorskip("optuna_integration.lightgbm").LightGBMTuner
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    train = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
+    valid = train.create_valid(REST.features, REST.labels, group=REST.sizes)
+    for metric, direction in (("ndcg", "MAXIMIZE"), ("ndcg@10", "MINIMIZE")):
+        tuned = tuner(
+            {**QUIET, "metric": metric, "eval_at": [10]},
+            train,
+            num_boost_round=3,
+            valid_sets=[valid],
+            feval=eval_metric("ndcg@10"),
+            show_progress_bar=False,
+            time_budget=2,
+        )
+        assert tuned.study.direction.name == direction
+
+
 def matrix(kind: str = "DMatrix", **options: Any) -> Any:
     return getattr(xgb, kind)(X, Y, qid=PART.qid, **options)
 

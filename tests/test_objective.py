@@ -6,6 +6,7 @@ import inspect
 import multiprocessing
 import pickle
 import threading
+import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -347,3 +348,39 @@ def test_extreme_options_give_finite_numbers(metric: str, sigma: float) -> None:
         assert np.isfinite(gradient).all()
         assert np.isfinite(hessian).all()
         assert np.abs(gradient).min() > 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "group"),
+    [
+        ("auc", [1, 1, 1], None), ("auc", [0, 0, 0], None), ("map", [0, 0, 0], None),
+        ("ndcg", [2, 2, 2], [3]), ("ndcg", [0, 1, 1], [1, 2]), ("cindex", [-1, -2, -3], None),
+    ],
+)  # fmt: skip
+def test_nothing_to_rank_is_said_once(metric: str, labels: Any, group: Any) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    data = lightgbm.Dataset(np.eye(3), labels, group=group, params={"verbose": -1}).construct()
+    objective = lambda_objective(metric)
+    with pytest.warns(UserWarning, match=f"{metric} has nothing to rank, so its gradient is zero"):
+        gradient, hessian = objective(np.zeros(3), data)
+    assert not gradient.any()
+    assert not hessian.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        objective(np.arange(3.0), data)
+
+
+def test_gains_whose_sums_overflow_are_refused() -> None:
+    scores, group = np.arange(4.0), [4]
+    for metric, label, options in (
+        ("dcg(gain=linear)", 1e308, {}), ("dcg(gain=linear)", 1e35, {"normalize": False}),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="too large for its gradient: divide the labels"):
+            lambda_objective(metric, **options)([label, label, 0, 3], scores, None, group)
+        found = lambda_objective(metric, **options)([1e25, 1e25, 0, 3], scores, None, group)
+        assert np.isfinite(found).all()
+    zero, none = (
+        lambda_objective("ndcg", damping=damping)([2, 1, 0, 3], scores, None, group)
+        for damping in (0, None)
+    )
+    np.testing.assert_array_equal(zero, none)

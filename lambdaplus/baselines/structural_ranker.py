@@ -42,6 +42,14 @@ class PathPoint(NamedTuple):
         Objective divided by the objective at w = 0, and norm of coef.
     passes : int
     seconds : float
+
+    Examples
+    --------
+    >>> from lambdaplus.baselines import StructuralSVM
+    >>> svm = StructuralSVM(loss="auc")
+    >>> path = svm.fit_path([[0.0], [1.0], [2.0]], [0, 1, 1], [1, 1, 1], Cs=[0.1, 1.0])
+    >>> [point.C for point in path]
+    [0.1, 1.0]
     """
 
     C: float

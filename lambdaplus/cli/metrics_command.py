@@ -29,7 +29,7 @@ def metrics(
         foot = [
             "lambdaplus metrics NAME describes one metric with its options.",
             "Training uses all ranks: map@5 and map@10 train the same model, as do metrics whose "
-            "pairs are weighed by map, such as p@5 and recall@10.",
+            "pairs are weighted by map, such as p@5 and recall@10.",
         ]
         Console().print(Table(("metric", "what it is"), rows, foot))
         return
@@ -55,20 +55,19 @@ def _surrogate(declaration: Declaration) -> str:
     objective: Any = lambda_objective(declaration(None if declaration.cutoff == "no" else 10))
     metric, other = objective.metric, objective.surrogate
     trained = metric if other.declaration == declaration else declaration  # with any cutoff
-    return "" if other == metric else f"; pairs of {trained} are weighed by {other}"
+    return "" if other == metric else f"; pairs of {trained} are weighted by {other}"
 
 
 def _details(declaration: Declaration) -> Table:
     from lambdaplus.evaluation import Table
+    from lambdaplus.metrics.in_words import options_in_words
 
     rows = [
         ("what it is", declaration.title),
         ("objective", declaration.cost_of_objective + _surrogate(declaration)),
         ("source", declaration.source),
     ]
-    for option in declaration.parameters:
-        allowed = f" ({' or '.join(map(str, option.choices))})" if option.choices else ""
-        rows.append((f"{option.name}={option.default}", f"{option.help}{allowed}"))
+    rows += options_in_words(declaration)
     foot = ["objective: cost of a gradient for n documents with L distinct labels"]
     if declaration.parameters:
         first, cutoff = declaration.parameters[0], "@10" if declaration.cutoff != "no" else ""

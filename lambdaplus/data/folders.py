@@ -48,6 +48,17 @@ def read_data(
     ------
     ValueError
         If names of columns are passed for another file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "train.txt")
+    ...     _ = file.write_text("2 qid:1 1:0.5\\n0 qid:1 1:0.1\\n")
+    ...     data = read_data(file)
+    >>> data.labels.tolist(), data.features.tolist()
+    ([2.0, 0.0], [[0.5], [0.1]])
     """
     file = Path(path)
     if file.suffix.lower() in SUFFIXES:

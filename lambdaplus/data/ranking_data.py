@@ -208,6 +208,13 @@ class Fold:
     ------
     ValueError
         If the three parts have different numbers or names of features.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> fold = digits_queries()[0]
+    >>> fold.name, fold.test.features.shape
+    ('Fold1', (3936, 29))
     """
 
     name: str

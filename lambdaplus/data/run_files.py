@@ -35,6 +35,12 @@ class Run:
     returned, judged : (n,) array_like of bool, optional
         Documents that were not returned have the lowest scores.  Those that were not judged have
         label 0, and metrics such as bpref leave them out.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import Run
+    >>> Run("bm25", labels=[1, 0, 0], scores=[7.5, 6.5, 1.0], qid=["a", "a", "b"]).queries.n_queries
+    2
     """
 
     name: str
@@ -69,6 +75,18 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     FileNotFoundError, ValueError
         If the file does not exist, a line is not a finite number (the message gives the line), or
         there are not as many lines as rows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import RankingData, read_scores
+    >>> data = RankingData([[0.5], [0.1]], [1, 0], [7, 7], "test")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "new.txt")
+    ...     _ = file.write_text("0.3\\n0.7\\n")
+    ...     run = read_scores(file, data)
+    >>> run.name, run.scores.tolist()
+    ('new', [0.3, 0.7])
     """
     file = Path(path)
     scores = []
@@ -99,6 +117,17 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     FileNotFoundError, ValueError
         If the file does not exist or has no judgements, a line is malformed, or a document is
         judged twice (the message gives the line).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "qrels.txt")
+    ...     _ = file.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
+    ...     qrels = read_qrels(file)
+    >>> qrels
+    {'q1': {'d1': 1.0, 'd2': 0.0}}
     """
     fields = "query", "iteration", "document", "label"
     judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
@@ -221,6 +250,17 @@ def read_table(
     ------
     FileNotFoundError, ValueError, ImportError
         As in `read_columns`; a score must be a finite number as well.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.data import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "new.csv")
+    ...     _ = file.write_text("query,clicked,score\\na,1,0.3\\na,0,0.7\\n")
+    ...     run = read_table(file, qid="query", label="clicked")
+    >>> run.labels.tolist(), run.scores.tolist()
+    ([1.0, 0.0], [0.3, 0.7])
     """
     named = [name for name in (qid, docno) if name]
     table = TableFile(Path(path), [*named, label, score])

@@ -44,6 +44,12 @@ class Rule:
         Value of a query on which the metric is not defined.
     options : dict of str to str
         Options of the metric.
+
+    Examples
+    --------
+    >>> from lambdaplus.evaluation import Rule
+    >>> Rule(ties="worst", empty=0).empty
+    0
     """
 
     ties: TieRule | None = None
@@ -71,6 +77,12 @@ class Convention:
     unjudged : bool
         Whether a label below 0 marks an unjudged document, which then counts as label 0 and is
         left out by metrics such as bpref.
+
+    Examples
+    --------
+    >>> from lambdaplus.evaluation import CONVENTIONS
+    >>> CONVENTIONS["sklearn"].otherwise.empty
+    0
     """
 
     name: str

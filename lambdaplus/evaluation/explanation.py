@@ -35,7 +35,7 @@ class Path(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Tabular):
     """The result of `explain`, printed as a table.
 
@@ -48,6 +48,13 @@ class Explanation(Tabular):
         The convention, the value under it, the steps to it (their changes add up to the gap) and,
         if the value is NaN because the convention cannot be applied, the reason.
     n_queries : int
+
+    Examples
+    --------
+    >>> from lambdaplus import explain
+    >>> explanation = explain("map", [1, 0, 0, 0], [0.9, 0.1, 0.8, 0.7], group=[2, 2])
+    >>> explanation.value, explanation.n_queries
+    (1.0, 2)
     """
 
     metric: RankingMetric
@@ -58,6 +65,9 @@ class Explanation(Tabular):
     def __getitem__(self, convention: str) -> Path:
         """The path to a convention; a KeyError if it does not have the metric."""
         return {path.convention.name: path for path in self.paths}[convention]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     @property
     def table(self) -> Table:

@@ -62,6 +62,19 @@ class Evaluation(Tabular):
     -----
     ``dict(result)`` has the means by name, ``pandas.DataFrame(result.per_query, result.qid)`` a row
     for each query.
+
+    Examples
+    --------
+    >>> from lambdaplus import evaluate
+    >>> result = evaluate([1, 0, 0, 0], [0.9, 0.1, 0.8, 0.7], group=[2, 2], metrics="map")
+    >>> result["map"], result.n_queries, result.undefined
+    (1.0, 2, {'map': 1})
+    >>> print(result)
+    metric  mean    queries  undefined
+    map     1.0000  1        1
+    2 queries, 1 without relevant documents.
+    Convention lambdaplus:
+      map: relevant=1, divisor=reachable, ties=expected, empty=skip
     """
 
     per_query: dict[str, Floats]

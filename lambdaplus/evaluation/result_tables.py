@@ -23,7 +23,14 @@ def decimal(value: float, digits: int = 4, sign: str = "") -> str:
 
 
 class Cell(NamedTuple):
-    """A value (str, int or float) with a mark, such as significance letters."""
+    """A value (str, int or float) with a mark, such as significance letters.
+
+    Examples
+    --------
+    >>> from lambdaplus.evaluation import Cell
+    >>> Cell(0.52, "a").mark
+    'a'
+    """
 
     value: Any
     mark: str = ""

@@ -29,6 +29,17 @@ class Pair(NamedTuple):
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
         P-value before and after the correction for all pairs of this metric.
+
+    Examples
+    --------
+    >>> from lambdaplus import compare_runs, evaluate
+    >>> results = {
+    ...     name: evaluate([1, 0, 0, 1], scores, group=[2, 2], metrics="map")
+    ...     for name, scores in {"a": [4, 3, 1, 2], "b": [1, 2, 3, 4]}.items()
+    ... }
+    >>> [pair] = compare_runs(results).of("map")
+    >>> pair.first, pair.second, pair.difference, pair.wins, pair.ties
+    ('a', 'b', 0.25, 1, 1)
     """
 
     metric: str
@@ -44,7 +55,7 @@ class Pair(NamedTuple):
     p_corrected: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunComparison(Tabular):
     """The result of `compare_runs`, printed as a table of means with significance marks.
 
@@ -63,6 +74,17 @@ class RunComparison(Tabular):
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows of a table, then system: confidence interval of its value.
+
+    Examples
+    --------
+    >>> from lambdaplus import compare_runs, evaluate
+    >>> labels = [1, 0, 0, 1]
+    >>> runs = {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}
+    >>> comparison = compare_runs(
+    ...     {name: evaluate(labels, run, group=[2, 2], metrics="map") for name, run in runs.items()}
+    ... )
+    >>> comparison.names, comparison.alpha
+    (('a', 'b'), 0.05)
     """
 
     names: tuple[str, ...]
@@ -83,6 +105,9 @@ class RunComparison(Tabular):
         if wanted not in self.means:
             raise KeyError(f"{wanted} was not compared; available: {', '.join(self.means)}")
         return [pair for pair in self.pairs if pair.metric == wanted]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     @property
     def table(self) -> Table:

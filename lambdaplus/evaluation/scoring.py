@@ -195,7 +195,7 @@ def evaluate_input(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
-        if not queries.grouped and not ranked.grouped:
+        if not queries.grouped and metric.ranks_tables:
             rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(

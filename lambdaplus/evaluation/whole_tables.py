@@ -15,6 +15,7 @@ from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.evaluation.result import Rows
 from lambdaplus.evaluation.significance import ROUNDING, Alternative
 from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Scored
@@ -144,7 +145,8 @@ def _bootstrap(
     found = np.empty((resamples, len(runs)))
     for sample in found:
         times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
-        times = times if weights is None else times * weights
+        if weights is not None and metric.declaration.pooled:
+            times *= weights
         for k, run in enumerate(runs):
             sample[k] = np.mean(
                 [
@@ -157,4 +159,8 @@ def _bootstrap(
 
 
 def _value(metric: RankingMetric, labels: Floats, scores: Floats, times: Floats) -> float:
-    return float(values(metric, Scored(Queries(labels, weight=times), scores))[0])
+    if metric.declaration.pooled is None:  # a row of weight k is not k rows to it
+        copies = np.repeat(np.arange(times.size), times.astype(np.int64))
+        labels, scores, times = labels[copies], scores[copies], np.ones(copies.size)
+    queries = scope(metric, Queries(labels, weight=times))
+    return float(values(metric, Scored(queries, scores))[0])

@@ -66,6 +66,17 @@ def export_model(
     plugins) or always go right (later plugins): make sure that every feature matches, and impute
     missing values before training with the values that the engine will use.  An XGBoost model does
     not record whether it was trained with missing values.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb, numpy as np
+    >>> from lambdaplus import lambda_map
+    >>> from lambdaplus.export import export_model
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> data = lgb.Dataset(X, X[:, 0] > 1, group=[10] * 20, feature_name=["bm25", "price"])
+    >>> model = lgb.train({"objective": lambda_map, "verbose": -1}, data, 2)
+    >>> export_model(model, "solr", name="shop")[:40]
+    '{"class": "org.apache.solr.ltr.model.Mul'
     """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")

@@ -181,6 +181,19 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         If the framework is not installed.
     OSError
         If the file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, lightgbm as lgb, numpy as np
+    >>> from lambdaplus.export import read_model
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = lgb.train({"verbose": -1}, lgb.Dataset(X, X[:, 0]), 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "model.txt")
+    ...     _ = model.save_model(file)
+    ...     loaded = read_model(file)
+    >>> loaded.num_trees()
+    3
     """
     file = Path(path)
     content = file.read_bytes()

@@ -82,7 +82,7 @@ class Declaration:
         Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
         different labels of a data set: what the other functions get, and in what order documents
         are ranked.  Then
-        pairs are weighed by ``form`` alone, and data without queries are one ranking.
+        pairs are weighted by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
         leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.
@@ -95,13 +95,27 @@ class Declaration:
     Notes
     -----
     Only functions of a module can be pickled.  With a lambda, or a function in a function, models
-    and objectives of this metric cannot be saved by pickle or joblib, nor sent to other processes.
+    and objectives of this metric cannot be saved by pickle or joblib; cloudpickle can, with which
+    joblib sends them to other processes.
 
     Raises
     ------
     ValueError
         For an invalid name, a field of the wrong type, an unknown form, and a form that cannot be
         pooled.
+
+    Examples
+    --------
+    >>> from lambdaplus import evaluate
+    >>> from lambdaplus.metrics import Declaration
+    >>> bought = Declaration(
+    ...     "bought", "Purchases, by rank", "this example", binary=True,
+    ...     discount=lambda metric, ranks: 1.0 / ranks,
+    ...     gain=lambda counts: counts.label,
+    ...     normalizer=lambda counts: counts.ideal(counts.label),
+    ... )
+    >>> evaluate([0, 1, 0], [3.0, 2.0, 1.0], group=[3], metrics=[bought])["bought"]
+    0.5
     """
 
     name: str
@@ -191,6 +205,13 @@ class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
 
     ``metric[parameter]`` is the value of a parameter; ``changed`` has those that are not defaults.
+
+    Examples
+    --------
+    >>> from lambdaplus import parse_metric
+    >>> metric = parse_metric("ndcg@10", gain="linear")
+    >>> str(metric), metric.cutoff, metric["gain"], metric["discount"]
+    ('ndcg(gain=linear)@10', 10, 'linear', 'log2')
     """
 
     declaration: Declaration
@@ -215,6 +236,12 @@ class RankingMetric:
     def over_data_set(self) -> bool:
         """Whether the whole data set is one ranking, ignoring queries."""
         return OVER in self.declaration.parameters and self["over"] == "dataset"
+
+    @property
+    def ranks_tables(self) -> bool:
+        """Whether data without queries are one ranking to the metric, also without one_group."""
+        declared = self.declaration
+        return declared.pooled is not None or OVER in declared.parameters or self.compares_some
 
     @property
     def pairs(self) -> str:

@@ -35,7 +35,7 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
     if metric.over_data_set or not queries.grouped:
         if declared.pooled:
             lists = queries.ungrouped if queries.grouped else queries
-        elif metric.over_data_set or metric.compares_some or one_group:
+        elif metric.ranks_tables or one_group:
             lists = queries.as_one_query
         else:
             raise ValueError(

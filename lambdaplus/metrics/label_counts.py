@@ -52,6 +52,15 @@ class LabelCounts:
         Number of documents of each query.
     longest : int
         Number of documents of the longest query.
+
+    Examples
+    --------
+    >>> from lambdaplus import parse_metric
+    >>> from lambdaplus.metrics import LabelCounts
+    >>> from lambdaplus.ranking.queries import Queries
+    >>> counts = LabelCounts(parse_metric("ndcg"), Queries([2, 0, 0, 1, 0], group=[3, 2]))
+    >>> counts.label.tolist(), counts.count.tolist(), counts.size.tolist()
+    ([0.0, 2.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0], [3.0, 2.0])
     """
 
     def __init__(self, metric: MetricOptions, queries: Queries) -> None:

@@ -40,6 +40,12 @@ def metric_names() -> list[str]:
     As objectives, some are one: a metric trains the same model with any cutoff, and metrics whose
     swap deltas come from the same surrogate, such as p@5, recall@10 and map, train the same one.
     See ``surrogate`` of `~lambdaplus.objectives.lambda_objective`.
+
+    Examples
+    --------
+    >>> from lambdaplus import metric_names
+    >>> "ndcg" in metric_names()
+    True
     """
     return [declaration.name for declaration in CATALOGUE]
 

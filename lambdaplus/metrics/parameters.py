@@ -29,6 +29,13 @@ class Parameter:
     ------
     ValueError
         If the default is not allowed.
+
+    Examples
+    --------
+    >>> from lambdaplus.metrics import Parameter
+    >>> depth = Parameter("depth", 0.8, "probability of the next rank", limits=(0, 1))
+    >>> depth.check("0.5")
+    0.5
     """
 
     name: str

@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective, ObjectiveOn
 from lambdaplus.ranking.queries import Queries
 
 
+@documented_by(objective_in_words)
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
@@ -30,6 +33,13 @@ class CombinedObjective(Objective):
         The sum of the parts that rank, or the metric of the only one.
     one_group : bool
         Whether it is set for all parts that rank.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> both = lambda_objective("ndcg + 0.5*map")
+    >>> str(both.metric), len(both.parts)
+    ('ndcg+0.5*map', 2)
     """
 
     parts: tuple[tuple[Objective | LogLoss, float], ...]

@@ -193,6 +193,13 @@ class LambdaGradient:
                 "pass noise=None"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        largest = float(np.abs(gain).max(initial=0.0)) * max(self.queries.longest, 1)
+        scaled = 0.0 if self.normalize else largest * float(self.arrays.scale.max(initial=0.0))
+        if largest > 1e300 or scaled > 1e30:
+            raise ValueError(
+                f"{self.metric} has gains up to {np.abs(gain).max():g}, whose sums over a query "
+                "would be too large for its gradient: divide the labels by a constant"
+            )
         if self.copies is not None:
             count = self.queries.strata(self.metric.relevant).count
             if (count > 0).sum() == 1 < count.size:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -17,6 +20,7 @@ from lambdaplus.metrics.names import share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
+from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
@@ -24,8 +28,10 @@ from lambdaplus.objectives.pair_options import PairOptions, default_surrogate
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
+_nothing_to_rank: WeakSet[Queries] = WeakSet()  # of which it was warned
 
 
+@documented_by(objective_in_words)
 @dataclass(frozen=True, repr=False)
 class LambdaObjective(PairOptions, Objective):
     """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
@@ -38,6 +44,13 @@ class LambdaObjective(PairOptions, Objective):
     sigma, damping, damped, noise, balance : float
         Damping and noise may be None.
     normalize, one_group : bool
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> objective = lambda_objective("ndcg@10", sigma=2.0)
+    >>> str(objective.metric), str(objective.surrogate), objective.sigma
+    ('ndcg@10', 'ndcg', 2.0)
     """
 
     metric: RankingMetric
@@ -69,7 +82,23 @@ class LambdaObjective(PairOptions, Objective):
             return np.empty(0), np.empty(0)
         # Made again in each round, which takes less than a hundredth of it: kept with the queries,
         # whose arrays it reads, it would keep them from being freed.
-        return LambdaGradient(surrogate, ranked, self).at(scores, dtype)
+        gradient = LambdaGradient(surrogate, ranked, self)
+        self._warn_of_nothing_to_rank(ranked, gradient)
+        return gradient.at(scores, dtype)
+
+    def _warn_of_nothing_to_rank(self, ranked: Queries, gradient: LambdaGradient) -> None:
+        """Warn once if the gradient is zero whatever the scores are."""
+        n_strata = gradient.arrays.strata[-1]
+        same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
+        if not same or ranked in _nothing_to_rank or ranked.workers.size > 1:
+            return
+        _nothing_to_rank.add(ranked)
+        where = "all labels of each query" if ranked.divided else "all labels"
+        warnings.warn(
+            f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the same, or "
+            "no two of them differ in a way that matters to it",
+            stacklevel=5,
+        )
 
     def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
         """The lists that are ranked, and the metric that weights their pairs."""
@@ -130,7 +159,7 @@ def lambda_objective(
     damping : float or None, default=None
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The built-in
-        objectives of LightGBM and XGBoost have 0.01.
+        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
@@ -185,6 +214,16 @@ def lambda_objective(
     lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
+    >>> lambda_objective("map", sigma=2.0, noise=1.0, normalize=False).noise
+    1.0
+    >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
+    0.5
+    >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
+    0.0
+    >>> lambda_objective("err", one_group=True).one_group
+    True
+    >>> str(lambda_objective("mrr", surrogate="mrr").surrogate)
+    'mrr'
     """
     terms = terms_of(metric)
     log_losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]

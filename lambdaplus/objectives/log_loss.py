@@ -41,6 +41,12 @@ class LogLoss:
     ----------
     relevant : float, optional
         Label from which a row is positive; by default, labels must be 0 and 1.
+
+    Examples
+    --------
+    >>> from lambdaplus import LogLoss, combine, lambda_map
+    >>> combine({LogLoss(): 1, lambda_map: 0.5}).__name__
+    'lambda_logloss+0.5*map'
     """
 
     relevant: float | None = None

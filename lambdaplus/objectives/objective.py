@@ -32,6 +32,13 @@ class Objective(ABC):
         The metric of its name, which is the one to evaluate.
     one_group : bool
         Whether data without queries is treated as a single query, for any metric.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_map
+    >>> gradient, hessian = lambda_map([1, 0, 0], [0.0, 1.0, 2.0], None, [3])
+    >>> gradient.round(3).tolist()
+    [-0.6370000243186951, 0.10899999737739563, 0.5270000100135803]
     """
 
     metric: RankingMetric | WeightedSum

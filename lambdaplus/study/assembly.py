@@ -81,7 +81,7 @@ def _without_queries(config: Config, methods: list[Method]) -> tuple[list[Method
     metrics = METRICS_OF_ROWS if config.metrics == METRICS else config.metrics
     names = ", ".join(method.name for method in METHODS_OF_ROWS)
     for metric in map(parse_metric, metrics):
-        if not (metric.declaration.pooled or metric.over_data_set):
+        if not metric.ranks_tables:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
                 f"--metrics {','.join(METRICS_OF_ROWS)}"

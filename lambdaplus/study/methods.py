@@ -46,6 +46,12 @@ class Fitted:
         Validation metric after every ``every`` rounds, if it was evaluated during training.
     every : int
         Number of rounds between the values of ``curve``.
+
+    Examples
+    --------
+    >>> from lambdaplus.study import Fitted
+    >>> Fitted(predict=lambda data: data.features[:, 0], rounds=10).rounds
+    10
     """
 
     predict: Callable[[RankingData], Floats]
@@ -74,6 +80,16 @@ class Task:
         The number of the parameters among those tried on this fold with this seed.
     key : str
         Name of the stored fit.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> [task] = study.run()
+    >>> task.method.name, task.fold, task.seed
+    ('lightgbm:lambda_map', 'Fold1', 0)
     """
 
     method: Method

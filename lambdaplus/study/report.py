@@ -59,6 +59,20 @@ def write_report(
     -----
     UserWarning
         If a section failed; the page then shows the error in its place.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.study import Summary, write_report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_report(Summary(study.results), pathlib.Path(folder), data="digits")
+    ...     pathlib.Path(folder, "report.html").exists()
+    True
     """
     try:
         from jinja2 import Environment, PackageLoader

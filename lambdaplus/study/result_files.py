@@ -17,6 +17,20 @@ def write_parquet(results: Results, folder: Path) -> None:
     results : Results
     folder : path
         It is created if it does not exist.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.study import write_parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parquet(study.results, pathlib.Path(folder))
+    ...     [path.name for path in pathlib.Path(folder).iterdir()]
+    ['per_query.parquet']
     """
     folder.mkdir(parents=True, exist_ok=True)
     results.values.rename({"query": "qid"}).write_parquet(folder / "per_query.parquet")
@@ -34,6 +48,20 @@ def write_csv(results: Results, folder: Path) -> None:
     results : Results
     folder : path
         It is created if it does not exist.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> import pathlib, tempfile
+    >>> from lambdaplus.study import write_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_csv(study.results, pathlib.Path(folder))
+    ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+    ['choices.csv', 'per_query.csv', 'summary.csv']
     """
     folder.mkdir(parents=True, exist_ok=True)
     means = [

@@ -54,6 +54,16 @@ class About:
         Number of test rows of a table without queries; 0 with queries.
     left_out : tuple of str
         Categories, which methods other than those of LightGBM and XGBoost are fitted without.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> study.results.about.seeds, study.results.about.finished
+    ((0,), 1)
     """
 
     methods: Mapping[str, Method]
@@ -124,6 +134,16 @@ class Results:
         metric and value.
     rows : dict
         Of a table without queries, the scored test rows of each metric, by method, fold and seed.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> study.results.methods, study.results.values.columns
+    (['lightgbm:lambda_map'], ['method', 'fold', 'seed', 'metric', 'query', 'value'])
     """
 
     methods: list[str]

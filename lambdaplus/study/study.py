@@ -98,6 +98,16 @@ class Study:
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
         no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> len(study), study.errors
+    (1, {})
     """
 
     folds: Sequence[Fold]

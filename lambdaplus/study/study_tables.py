@@ -34,6 +34,17 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         ``*`` marks the best of each column and an arrow down what is significantly below it; with a
         baseline, arrows mark what is significantly above and below the baseline.  Without queries,
         each metric has a column with its interval.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> from lambdaplus.study import Summary, results_table
+    >>> results_table(Summary(study.results)).columns
+    ('method', 'MAP', 'time')
     """
     results, about = summary.results, summary.results.about
     marks = {metric: _marks(summary, metric) for metric in results.metrics}

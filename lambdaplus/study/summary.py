@@ -61,6 +61,17 @@ class Summary:
     ------
     ValueError
         If the baseline is not one of the methods.
+
+    Examples
+    --------
+    >>> from lambdaplus.data import digits_queries
+    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
+    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study.finish()
+    >>> from lambdaplus.study import Summary
+    >>> Summary(study.results).best("map")
+    'lightgbm:lambda_map'
     """
 
     results: Results

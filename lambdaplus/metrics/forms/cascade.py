@@ -40,6 +40,12 @@ class Cascade(Form):
     ------
     ValueError
         For a limit and a skip.
+
+    Examples
+    --------
+    >>> from lambdaplus.metrics import Cascade
+    >>> Cascade(stop=lambda counts: counts.label / 4).limit is None
+    True
     """
 
     stop: CountsFunction

@@ -51,6 +51,13 @@ class CountAbove(Form):
     ------
     ValueError
         For another relation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus.metrics import CountAbove
+    >>> CountAbove(lambda counts: counts.label, lambda counts: np.ones_like(counts.label)).relation
+    'any'
     """
 
     row: CountsFunction

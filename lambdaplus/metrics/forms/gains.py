@@ -13,7 +13,14 @@ from lambdaplus.metrics.label_counts import LabelCounts
 
 @dataclass(frozen=True)
 class Gains(Form):
-    """The term of a document is its gain; it does not depend on other documents."""
+    """The term of a document is its gain; it does not depend on other documents.
+
+    Examples
+    --------
+    >>> from lambdaplus import parse_metric
+    >>> parse_metric("ndcg").declaration.form
+    Gains()
+    """
 
     potentials_by_classes = False
 

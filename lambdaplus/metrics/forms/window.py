@@ -21,6 +21,13 @@ class Window(Form):
     ranks : callable
         First and last rank, counted from 1, (s,) each, as a function of `LabelCounts`.  A window
         without ranks has ``last = first - 1``.
+
+    Examples
+    --------
+    >>> from lambdaplus.metrics import Window
+    >>> form = Window(lambda counts: (1.0 + 0.0 * counts.label, 1.0 + counts.label))
+    >>> form.gain_follows_labels
+    False
     """
 
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
