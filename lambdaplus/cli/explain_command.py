@@ -1,6 +1,7 @@
 """``lambdaplus explain``."""
 
 import pathlib
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -26,10 +27,9 @@ def explain(
     """Show the value of a metric under each convention, and why the values differ."""
     from rich.console import Console
 
-    from lambdaplus.evaluation.explanation import explain_input
-    from lambdaplus.evaluation.forms_of_input import Input, input_of_run
+    from lambdaplus.evaluation.explanation import explain, explain_input
+    from lambdaplus.evaluation.forms_of_input import input_of_run
     from lambdaplus.metrics import parse_metric
-    from lambdaplus.ranking.queries import Queries
 
     with errors_of("explain"):
         wanted = parse_metric(metric)
@@ -43,8 +43,8 @@ def explain(
             sizes = [len(query) for query in y]
             if sizes != [len(query) for query in s]:
                 raise ValueError("--labels and --scores must have the same length in each query")
-            queries = Queries([v for query in y for v in query], group=sizes)
-            explanation = explain_input(wanted, Input(queries, [v for query in s for v in query]))
+            flat = [[*chain(*queries)] for queries in (y, s)]
+            explanation = explain(wanted, *flat, group=sizes)
         else:
             raise ValueError("pass a run, or --labels and --scores")
         Console().print(explanation.table)

@@ -2,7 +2,8 @@
 
 They may split queries, or try objectives that train the same model.  A ranker sees only the rows
 that it is fitted on.  Those that it will be scored on are known to the functions of scikit-learn
-that call it.
+that call it.  The stack is read for warnings alone: with the splitters and scorers of lambdaplus,
+there is nothing to warn of, but a search with ``cv=5`` would split queries without a word.
 """
 
 import sys

@@ -238,7 +238,12 @@ def _refuse_to_minimise(stop: Any, history: Mapping[str, Any], names: Collection
 
 
 def _caller(class_name: str) -> Any:
-    """The object of this class of LightGBM or XGBoost on the stack; None if there is none."""
+    """The object of this class of LightGBM or XGBoost on the stack; None if there is none.
+
+    A hack: the frameworks call objectives and metrics with labels and scores only.  To do without,
+    they would have to pass the booster (for the number of threads, the workers, and to know data of
+    one training), and XGBoost's early stopping to ask a metric for its direction.
+    """
     frame: Any = sys._getframe(2)
     for _ in range(15):
         if frame.f_back is None:
