@@ -56,10 +56,10 @@ def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) ->
 
 
 def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lambdaplus.study.study", None)
+    monkeypatch.setitem(sys.modules, "lambdaplus.study", None)
     ended = invoke("compare")
     assert ended.exit_code == 2
-    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study\.study.*\n", ended.stderr)
+    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study.*\n", ended.stderr)
 
 
 def rows(path: pathlib.Path) -> list[dict[str, str]]:
