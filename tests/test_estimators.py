@@ -1069,5 +1069,5 @@ def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
         }  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            search.set_params(param_grid={"objective": ["ndcg", "map", "auc"]})
+            search.set_params(param_grid={"objective": ["ndcg", "map", "err"]})
             search.fit(data.features, data.labels, qid=data.qid)

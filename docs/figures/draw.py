@@ -2,8 +2,7 @@
 
     python docs/figures/draw.py [FOLDER]
 
-writes NAME-light.svg and NAME-dark.svg to the folder, by default docs/figures/out.  It takes about
-half a minute, mostly for the small study of the last two figures.
+writes NAME-light.svg and NAME-dark.svg to the folder, by default docs/figures/out.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from measured import (
 )
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
-from small_study import small_study
 from style import save
 
 
@@ -35,7 +33,6 @@ def main() -> None:
         "pair-kernels": pair_kernels(),
         "potentials": potentials_of_metrics(),
         "certificate": certificate(),
-        **small_study(),
         "accuracy-gains": accuracy_gains(),
         "options": options(),
         "what-helps": what_helps(),

@@ -88,7 +88,7 @@ def _of_queries(summary: Summary) -> Iterator[Plot]:
 
 def _of_curves(summary: Summary) -> Iterator[Plot]:
     for metric, curves in curves_of(summary.results).items():
-        caption = f"{label(metric)} on validation data"
+        caption = f"{label(metric)} on validation data by round: a panel for each method"
         figure = learning_curves(label(metric), curves)
         yield f"learning_curves_{file_name(metric)}", caption, figure
 
