@@ -32,7 +32,7 @@ from rich.progress import Progress
 from tables import keep
 
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Settings, Study, find_methods
+from lambdaplus.study import Config, Study, find_methods
 
 METHODS = "lightgbm,xgboost,catboost:QueryRMSE,catboost:YetiRank:mode=MAP"
 LEVEL = 0.05
@@ -81,14 +81,14 @@ def main() -> None:
         for method in find_methods(given.methods)
         if importlib.util.find_spec(method.family) and str(method.criterion) != "mauc"
     ]
-    settings = Settings(rounds=given.rounds, patience=100)
+    config = Config(rounds=given.rounds, patience=100, every=1, trials=given.trials)
     studies = {}
     with Progress() as progress:
         for data in given.sets:
             name = set_name(data)
             study = Study(
-                folds_by_name(data), methods, list(METRICS), settings, folder=given.kept / name,
-                jobs=given.jobs, trials=given.trials,
+                folds_by_name(data), methods, list(METRICS), config, folder=given.kept / name,
+                jobs=given.jobs,
             )  # fmt: skip
             bar = progress.add_task(name, total=len(study))
             study.finish(lambda done, bar=bar: progress.update(bar, completed=done))

@@ -18,6 +18,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +31,8 @@ from tables import keep
 
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.boosting import train_lightgbm, train_xgboost
+from lambdaplus.study import Config, Method, Study, find_methods
+from lambdaplus.study.trainers import train_lightgbm, train_xgboost
 
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
 METRICS = ("map", "ndcg", "auc", "ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "success@1")
@@ -82,15 +83,15 @@ class Training(NamedTuple):
 
 def trained(
     data: str, every: list[Method], metrics: Sequence[str], draws: int, kept: Path, jobs: int,
-    settings: Settings = SETTINGS,
+    settings: Config = SETTINGS,
 ) -> list[Training]:  # fmt: skip
     folds = folds_by_name(data)
     trainings = []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in every]
         study = Study(
-            [folds[number % len(folds)]], drawn, list(metrics), settings, (number,),
-            folder=kept / set_name(data), jobs=jobs, trials=1,
+            [folds[number % len(folds)]], drawn, list(metrics),
+            replace(settings, seeds=(number,), trials=1), folder=kept / set_name(data), jobs=jobs,
         )  # fmt: skip
         study.finish()
         by_method: dict[str, dict[str, float]] = {}

@@ -22,8 +22,9 @@ from ranking_sets import folds_by_name, set_name
 from rich.progress import track
 from tables import keep
 
-from lambdaplus.study import Method, Settings, Study, find_methods
-from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, draw
+from lambdaplus.study import Config, Method, Study, find_methods
+from lambdaplus.study.methods import draw
+from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
 
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
 OWN = {
@@ -31,7 +32,7 @@ OWN = {
     "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
     "catboost": ("YetiRank:mode=MAP",),
 }
-SETTINGS = Settings(rounds=1000, patience=100)
+SETTINGS = Config(rounds=1000, patience=100)
 FOOT = "±: standard errors over folds, of means over draws; p: t-tests"
 
 
@@ -52,15 +53,15 @@ def with_trees(method: Method, number: int) -> Method:
 
 
 def trained(
-    data: str, methods: list[Method], draws: int, kept: Path, jobs: int, settings: Settings
+    data: str, methods: list[Method], draws: int, kept: Path, jobs: int, settings: Config
 ) -> pl.DataFrame:
     """Test values on a set, with the draw as the seed."""
     folds, values = folds_by_name(data), []
     for number in track(range(draws), description=set_name(data)):
         drawn = [with_trees(method, number) for method in methods]
         study = Study(
-            folds, drawn, list(METRICS), settings, (number,), folder=kept / set_name(data),
-            jobs=jobs, trials=1,
+            folds, drawn, list(METRICS), replace(settings, seeds=(number,), trials=1),
+            folder=kept / set_name(data), jobs=jobs,
         )  # fmt: skip
         study.finish()
         values.append(study.results.values)

@@ -49,7 +49,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.study import Method, Settings
+from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task
 
 METRICS_OF = {  # of each objective; that of ndcg@10 is that of ndcg, that of mrr that of map
@@ -58,7 +58,7 @@ METRICS_OF = {  # of each objective; that of ndcg@10 is that of ndcg, that of mr
 METRICS = tuple(metric for mine in METRICS_OF.values() for metric in mine)
 OWN = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise")}
 LEAVES = (16, 4, 64)
-SETTINGS = Settings(rounds=1000, patience=50, learning_rate=0.1, every=5, threads=1)
+SETTINGS = Config(rounds=1000, patience=50, learning_rate=0.1, every=5)
 TREES = {
     "lightgbm": lambda leaves: {"num_leaves": leaves, "feature_fraction": 0.7},
     "xgboost": lambda leaves: {"max_leaves": leaves, "colsample_bytree": 0.7},

@@ -29,7 +29,7 @@ from tables import keep
 
 from lambdaplus.data import Fold, RankingData, relative_features, web_search_like
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Method, Settings, Study, find_methods
+from lambdaplus.study import Config, Method, Study, find_methods
 
 GENERATED = "web-search-like-folds"
 QUERIES = (60, 30, 200)  # of a generated fold, for training, validation and testing
@@ -40,7 +40,7 @@ METHODS = (
     "xgboost:rank:ndcg", "xgboost:rank:map", "xgboost:lambda_map", "xgboost:lambda_ndcg",
 )  # fmt: skip
 LEAVES = (4, 16)
-SETTINGS = Settings(rounds=300, patience=30)
+SETTINGS = Config(rounds=300, patience=30)
 TREES = {
     "lightgbm": {"feature_fraction": 0.5, "bagging_fraction": 0.7, "bagging_freq": 1},
     "xgboost": {"colsample_bytree": 0.5, "subsample": 0.7},
@@ -120,8 +120,8 @@ def trained(
     for kind, n in track(every, description=f"{on}, draw {number}"):
         methods = [with_leaves(method, n) for method in find_methods(",".join(METHODS))]
         study = Study(
-            [with_features(fold, kind) for fold in folds], methods, list(METRICS), SETTINGS,
-            (number,), folder=kept / on, trials=1,
+            [with_features(fold, kind) for fold in folds], methods, list(METRICS),
+            replace(SETTINGS, seeds=(number,), trials=1), folder=kept / on,
         )  # fmt: skip
         study.finish()
         tests = study.results.values.group_by("method", "fold", "metric").agg(

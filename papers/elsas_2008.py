@@ -23,8 +23,8 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.significance import holm
 from lambdaplus.metrics import parse_metric
-from lambdaplus.study import Method, Results
-from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study import Config, Method, Results
+from lambdaplus.study.trainers import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, of_parts, points, scaled
 
@@ -79,7 +79,7 @@ def run(
     if min(passes, seeds, curve_passes) < 1:
         raise ValueError("passes, seeds and curve_passes must be at least 1")
     folds = [of_parts(fold, scaled) for fold in session.folds]
-    results = session.study(folds, systems(passes), METRICS, seeds=tuple(range(seeds)))
+    results = session.study(folds, systems(passes), METRICS, Config(seeds=tuple(range(seeds))))
     values = {method: by_seed(results, method) for method in results.methods}
     passed = {pair: tests(values, *pair) for pair in itertools.permutations(values, 2)}
     sizes = [perceptron(f"{n} members", passes, committee_size=n) for n in SIZES]

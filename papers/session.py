@@ -18,7 +18,7 @@ from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation.significance import p_value
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.study import Method, Results, Settings, Study
+from lambdaplus.study import Config, Method, Results, Study
 
 LEVEL = 0.05
 
@@ -56,7 +56,7 @@ class Session:
 
     def study(
         self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[Metric],
-        settings: Settings | None = None, seeds: tuple[int, ...] = (0,),
+        config: Config | None = None,
     ) -> Results:  # fmt: skip
         """Run a study to its end, or go on where it stopped.
 
@@ -66,8 +66,8 @@ class Session:
             If a method failed; the finished fits are kept.
         """
         study = Study(
-            list(folds), list(methods), metrics,
-            settings or Settings(), seeds, folder=self.folder, jobs=self.jobs,
+            list(folds), list(methods), metrics, config or Config(), folder=self.folder,
+            jobs=self.jobs,
         )  # fmt: skip
         with Progress(transient=True) as progress:
             bar = progress.add_task(f"{self.name}, fits", total=len(study))

@@ -25,8 +25,8 @@ from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Method, Results, Settings, Task, find_methods
-from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study import Config, Fitted, Method, Results, Task, find_methods
+from lambdaplus.study.trainers import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRECISIONS
 from papers.session import Session, of_parts, points, scaled, versus
@@ -71,13 +71,13 @@ Record = Mapping[str, float]
 def run(session: Session, queries: int = 1500, rounds: int = 200) -> Findings:
     """Queries of the generated data whose training is timed; boosting rounds at most."""
     folds = [of_parts(fold, scaled) for fold in session.folds]
-    settings = Settings(rounds=rounds)
+    config = Config(rounds=rounds)
     classes = sorted({int(c) for fold in folds for c in np.unique(fold.test.labels) if c >= 1})
     metrics: list[Metric] = ["map", *READINGS, *map(class_area, classes)]
     metrics += [declared(k) for declared in PRECISIONS for k in CUTOFFS]
-    graded = session.study(folds, graded_methods(), metrics, settings)
+    graded = session.study(folds, graded_methods(), metrics, config)
     two_grades = [of_parts(fold, binary) for fold in folds]
-    of_two = session.study(two_grades, binary_methods(), ["auc(over=dataset)", "map"], settings)
+    of_two = session.study(two_grades, binary_methods(), ["auc(over=dataset)", "map"], config)
     times = {
         **session.collect(trees_time, {TREES: (queries, rounds)}, jobs=1),
         **session.collect(svm_time, {SVM: (queries, HARDEST)}, jobs=1),
@@ -256,10 +256,10 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     """Train LambdaMART-MAUC through all rounds, on one thread."""
     fold = mslr_like(queries)
     [method] = find_methods("lightgbm:lambda_mauc")
-    settings = Settings(rounds=rounds, patience=rounds, threads=1)
+    config = Config(rounds=rounds, patience=rounds)
     begin = time.process_time()
     with limit_threads(1):
-        method.trainer(Task(method, {}, fold.train, fold.valid, settings, 0, (method.criterion,)))
+        method.trainer(Task(method, {}, fold.train, fold.valid, config, 0, (method.criterion,)))
     return _record(fold, time.process_time() - begin, True)
 
 

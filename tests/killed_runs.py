@@ -20,8 +20,7 @@ from typing import Any
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
-from lambdaplus.study.identity import digest
-from lambdaplus.study.store import load_fits
+from lambdaplus.study.fits import digest, load_fits
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 

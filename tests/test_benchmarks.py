@@ -5,6 +5,7 @@ import importlib
 import itertools
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,12 @@ def test_each_metric_chooses_the_rounds_of_every_objective(
     pytest.importorskip(framework)
     one_line = benchmark_named("one_line")
     methods = [one_line.with_trees(m, 1) for m in one_line.contenders(framework)]
-    study = Study(digits_queries()[:1], methods, list(METRICS), one_line.SETTINGS, (1,), trials=1)
+    study = Study(
+        digits_queries()[:1],
+        methods,
+        list(METRICS),
+        replace(one_line.SETTINGS, seeds=(1,), trials=1),
+    )
     assert len(study.tasks) == len(methods) > 4
     assert {tuple(map(str, task.metrics)) for task in study.tasks} == {METRICS}
     assert len({str(task.parameters) for task in study.tasks}) == 1  # the same trees

@@ -24,9 +24,8 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, Summary, find_methods, study_of
-from lambdaplus.study.estimator_trainer import constructor_in_words
-from lambdaplus.study.study_tables import rules_table
-from lambdaplus.study.validation import values_of
+from lambdaplus.study.tables import rules_table
+from lambdaplus.study.trainers import constructor_in_words, values_of
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +56,10 @@ def quick(data: pathlib.Path, out: pathlib.Path, methods: str, *options: str) ->
 
 
 def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lambdaplus.study.assembly", None)
+    monkeypatch.setitem(sys.modules, "lambdaplus.study", None)
     ended = invoke("compare")
     assert ended.exit_code == 2
-    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study\.assembly.*\n", ended.stderr)
+    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study.*\n", ended.stderr)
 
 
 def rows(path: pathlib.Path) -> list[dict[str, str]]:
@@ -165,7 +164,7 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(
     )  # fmt: skip
     study = study_of(Config.from_toml(config.to_toml()), tmp_path)
     study.finish()
-    assert str(study.results.about.select) == "0.5*mrr+ndcg@3"
+    assert str(study.results.config.select) == "0.5*mrr+ndcg@3"
     for choice in study.choices(study.methods[0]):
         values = []
         for fits in choice.fits:
@@ -184,7 +183,7 @@ def test_a_convention_is_that_of_test_queries(letor: pathlib.Path, tmp_path: pat
     theirs.finish()
     assert theirs.kept == 3  # the fits are the same
     assert theirs.results.metrics == ["map", "ndcg@3"]
-    assert "divisor=relevant" in theirs.results.about.rules["map"]
+    assert "divisor=relevant" in theirs.results.found.rules["map"]
     [choice, *_] = theirs.choices(theirs.methods[0])
     test = choice.fold.test
     found = evaluate(
@@ -284,8 +283,8 @@ def test_every_method_is_fitted_on_relative_features(letor: pathlib.Path) -> Non
         np.testing.assert_array_equal(after.labels, before.labels)
     keys = [{task.key for task in study.tasks} for study in (raw, relative)]
     assert keys[0].isdisjoint(keys[1])  # fits on other features are other fits
-    assert raw.features == ""
-    assert relative.features.endswith("relative to its query: rank.")
+    assert raw.config.features_in_words() == ""
+    assert relative.config.features_in_words().endswith("relative to its query: rank.")
 
 
 def test_scaled_features_keep_their_names(tmp_path: pathlib.Path) -> None:
@@ -312,7 +311,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
     config = Config.from_toml(text)
     study = study_of(replace(config, data=str(letor)))
     assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
-    assert (study.settings.leaves, study.settings.learning_rate) == (7, 1)
+    assert (study.config.leaves, study.config.learning_rate) == (7, 1)
     assert Config.from_toml(config.to_toml()) == config
 
 
@@ -325,7 +324,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("rounds = 'many'", "rounds = 'many' should be a whole number"),
         ("rounds = ", "Invalid value"),
         ("[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),
-        ("trials = -1", "trials = -1 should be at least 0"),
+        ("trials = -1", "trials must be a whole number, at least 0, got -1"),
         ("baseline = 'x'", "baseline 'x' is not one of the methods"),
         ("seeds = []", r"seeds = \[\] is empty: leave it out for the default"),
         ("seeds = [1.5]", r"seeds = \(1.5,\) should be a list of whole numbers"),
@@ -338,7 +337,7 @@ def test_a_file_may_set_what_is_tried(letor: pathlib.Path) -> None:
         ("metrics = [1]", r"metrics = \(1,\) should be a list of texts"),
         ("metrics = 1979-05-27", "metrics = .* should be a list of texts"),
         ("convention = 'letor'", "unknown convention 'letor'; known: lambdaplus"),
-        ("splits = -1", "splits = -1 should be at least 0"),
+        ("splits = -1", "splits must be a whole number, at least 0, got -1"),
         ("data = 1", "data = 1 should be text"),
         ("grid = 1", "grid = 1 should be a table"),
         ("[grid]\nsvm = 1", "grid: svm = 1 should be a table of parameters"),

@@ -207,13 +207,13 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(
         "In test means and in tests, each query counts equally."
     )
     study = study_of(Config(data=str(file)))
-    assert study.data[0].startswith("400 rows; 40 queries, ")
-    assert study.data[0].endswith("5 features: x, y, shop (category), doc, weight.")
-    assert "doc is used as a feature, but has a different whole number" in " ".join(study.data)
-    assert "pass --weight weight if it weights the rows" in " ".join(study.data)
+    assert study.notes[0].startswith("400 rows; 40 queries, ")
+    assert study.notes[0].endswith("5 features: x, y, shop (category), doc, weight.")
+    assert "doc is used as a feature, but has a different whole number" in " ".join(study.notes)
+    assert "pass --weight weight if it weights the rows" in " ".join(study.notes)
     study = study_of(Config(data=str(file), features=("x", "shop")))
     assert study.folds[0].train.feature_names == ("x", "shop")
-    assert len(study.data) == 1
+    assert len(study.notes) == 1
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: pathlib.Path) -> None:
     assert fold.train.feature_names == ("x", "y")
     assert fold.train.weights is not None
     assert notes[0].startswith("Left out: ")
-    shared = study_of(config).data[1]
+    shared = study_of(config).notes[1]
     assert shared.startswith("Some queries have the same identifier in training and in test data")
     assert shared.endswith(": own (40)." if fold.name == "own" else f": {fold.name} (40).")
 
@@ -377,7 +377,7 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: pathlib.Pat
     study = study_of(Config(data=file, qid="none", methods=own, features=("x", "y", "shop")))
     study.finish()
     assert study.results.mean(own[0], "auc") > 0.6
-    assert study.results.about.without_categories == [*own]
+    assert study.results.without_categories == [*own]
 
 
 def test_log_loss_is_a_method_of_queries_only_by_name() -> None:

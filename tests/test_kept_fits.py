@@ -23,10 +23,18 @@ from test_store import folds, odd, study
 from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import Fitted, Method, Settings, Study, find_methods
-from lambdaplus.study.boosting import train_lightgbm
-from lambdaplus.study.identity import NOT_TRAINING, PACKAGE, digest, source_of
-from lambdaplus.study.store import Fit, load_fits, save_fits
+from lambdaplus.study import Config, Fitted, Method, Study, find_methods
+from lambdaplus.study.fits import (
+    PACKAGE,
+    TRAINS,
+    Fit,
+    digest,
+    load_fits,
+    save_fits,
+    source_of,
+    sources,
+)
+from lambdaplus.study.trainers import train_lightgbm
 
 RANKER = """
 {imports}
@@ -128,30 +136,52 @@ def test_only_code_of_lambdaplus_changes_its_digest(
     )):  # fmt: skip
         package = tmp_path / str(number)
         (package / "cli").mkdir(parents=True)
-        (package / "a.py").write_text(text)
+        (package / "metrics").mkdir(parents=True)
+        (package / "metrics" / "a.py").write_text(text)
         (package / "cli" / "b.py").write_text(f"x = {number}")
         found.append(source_of(package))
     assert found[0] == found[2] != found[1]
     assert found[3] == found[4] != found[0]
-    for name in NOT_TRAINING:
-        assert (PACKAGE / name).exists()
     before = digest(0)
-    monkeypatch.setattr("lambdaplus.study.identity.PACKAGE", tmp_path)
+    monkeypatch.setattr("lambdaplus.study.fits.PACKAGE", tmp_path)
     assert digest(0) != before
+
+
+def test_no_other_code_of_lambdaplus_trains_or_scores() -> None:
+    """Every function that is called while fits are made is in a file of `TRAINS`."""
+    called: set[str] = set()
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        called.add(frame.f_code.co_filename)
+
+    found = study(None, "lightgbm:lambda_map,xgboost:rank:map,xgboost:ndcg@5+map,svm:map")
+    [*tasks] = found.tasks
+    sys.setprofile(note)
+    try:
+        for task in tasks:
+            task.method.trainer(
+                dataclasses.replace(task, parameters={**task.method.fixed, **task.parameters})
+            )
+    finally:
+        sys.setprofile(None)
+    ours = {pathlib.Path(file) for file in called if file.startswith(str(PACKAGE))}
+    covered = {file for name in TRAINS for file in sources(PACKAGE / name)}
+    assert PACKAGE / "study" / "trainers.py" in ours
+    assert {file.relative_to(PACKAGE) for file in ours - covered} == set()
 
 
 def test_digests_are_of_content() -> None:
     values: list[Any] = [
         None, True, 1, 1.0, "1", b"1", np.float64(1), np.arange(3), np.arange(3.0), [1], (1,), {1},
-        {"a": 1}, {"b": 1}, int, np.mean, len, digest, Settings(), Settings(rounds=3),
+        {"a": 1}, {"b": 1}, int, np.mean, len, digest, Config(), Config(rounds=3),
         np.random.default_rng(0), *find_methods("lightgbm,xgboost,svm"),
     ]  # fmt: skip
     digests = [digest(value) for value in values]
     assert len(set(digests)) == len(values)
     for value, found in zip(values, digests, strict=True):
         assert digest(value) == digest(pickle.loads(pickle.dumps(value))) == found
-    code = """from lambdaplus.study import find_methods, identity
-print(*map(identity.digest, find_methods('lightgbm,xgboost,svm')))"""
+    code = """from lambdaplus.study import find_methods, fits
+print(*map(fits.digest, find_methods('lightgbm,xgboost,svm')))"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     other = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -165,7 +195,7 @@ def test_use_does_not_change_a_digest(name: str) -> None:
     before = digest(method)
     if callable(method.target) and ":lambda_" in name:
         method.target([0, 1, 0], [0.3, 0.1, 0.2], None, [3])
-    Study(folds()[:1], [method], ["map"], Settings(rounds=2, patience=2)).finish()
+    Study(folds()[:1], [method], ["map"], Config(rounds=2, patience=2)).finish()
     assert digest(method) == before
 
 
@@ -258,8 +288,8 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
         ({"seeds": ()}, "seeds is empty"),
         ({"seeds": (-1,)}, "a seed must be a whole number, at least 0, got -1"),
-        ({"seeds": (1.5,)}, "a seed must be a whole number, at least 0, got 1.5"),
-        ({"trials": 1.5}, "trials must be a whole number, at least 0, got 1.5"),
+        ({"seeds": (1.5,)}, "seeds = .* should be a list of whole numbers"),
+        ({"trials": 1.5}, "trials = 1.5 should be a whole number"),
         ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"select": "nonsense"}, "unknown metric 'nonsense'"),
@@ -269,19 +299,20 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
     ],
 )
 def test_a_study_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+    changes = dict(changes)
     whole = {"folds": folds(), "methods": find_methods("feature:best"), "metrics": ["map"]}
+    asked = {name: changes.pop(name) for name in {*changes} & {*vars(Config())} - {*whole}}
     with pytest.raises(ValueError, match=message):
-        Study(**{**whole, **changes})
+        Study(**{**whole, **changes, "config": Config(**asked)})
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("patience", -1), ("rounds", 0), ("rounds", True), ("leaves", 1), ("learning_rate", np.nan),
-     ("every", 31)],
-)  # fmt: skip
+    [("patience", -1), ("rounds", -1), ("leaves", 1), ("learning_rate", np.nan), ("every", 31)],
+)
 def test_settings_that_no_framework_can_have_are_refused(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{name} must be"):
-        Settings(**{name: value})
+        Config(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -302,7 +333,7 @@ def test_parameters_that_would_do_nothing_are_errors_of_the_method(
     method: str, grid: dict[str, Any], message: str
 ) -> None:
     [found] = find_methods(method)
-    tried = Study(folds(1), [dataclasses.replace(found, grid=grid)], ["map"], Settings(rounds=2))
+    tried = Study(folds(1), [dataclasses.replace(found, grid=grid)], ["map"], Config(rounds=2))
     list(tried.run())
     assert message in tried.errors[found.name]
 

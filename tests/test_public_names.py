@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lambdaplus
-from lambdaplus import baselines, study
+from lambdaplus import baselines
 
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
 SHORTHANDS = {f"{kind}_{metric}" for kind in ("lambda", "eval") for metric in METRICS}
@@ -21,18 +21,14 @@ HEAVY = {"numpy", "numba", "scipy", "sklearn", "lightgbm", "xgboost", "rich", "m
 API = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
 
 
-LAZY = pytest.mark.parametrize("package", [lambdaplus, study], ids=lambda one: one.__name__)
-
-
-@LAZY
-def test_a_public_name_is_that_of_its_module(package: Any) -> None:
-    assert {*package.__all__} <= {*dir(package)}
-    for name in package.__all__:
-        module = import_module(f"{package.__name__}.{package._MODULES[name]}")
-        assert getattr(package, name) is getattr(module, name)
+def test_a_public_name_is_that_of_its_module() -> None:
+    assert {*lambdaplus.__all__} <= {*dir(lambdaplus)}
+    for name in lambdaplus.__all__:
+        module = import_module(f"lambdaplus.{lambdaplus._MODULES[name]}")
+        assert getattr(lambdaplus, name) is getattr(module, name)
         assert name in getattr(module, "__all__", [name])  # few modules have no __all__
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
-        _ = package.no_such_name
+        _ = lambdaplus.no_such_name
 
 
 def test_what_is_public() -> None:
@@ -52,17 +48,16 @@ def test_help_shows_short_names_of_types() -> None:
             assert "<function" not in str(inspect.signature(shown)), shown
 
 
-@LAZY
-def test_type_checkers_read_what_is_imported(package: Any) -> None:
+def test_type_checkers_read_what_is_imported() -> None:
     """The imports that only type checkers see, against the table."""
-    nodes = ast.walk(ast.parse(Path(package.__file__).read_text()))
+    nodes = ast.walk(ast.parse(Path(lambdaplus.__file__).read_text()))
     found = {
-        alias.asname: node.module.removeprefix(f"{package.__name__}.")
+        alias.asname: node.module.removeprefix("lambdaplus.")
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lambdaplus")
         for alias in node.names
     }
-    assert found == package._MODULES
+    assert found == lambdaplus._MODULES
 
 
 def test_the_reference_lists_what_is_public() -> None:

@@ -19,9 +19,9 @@ from lambdaplus.evaluation import compare_runs
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import (
-    About,
+    Config,
+    Found,
     Results,
-    Settings,
     Study,
     Summary,
     find_methods,
@@ -31,10 +31,10 @@ from lambdaplus.study import (
     write_parquet,
     write_report,
 )
-from lambdaplus.study.boosting import train_lightgbm
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, training_time
-from lambdaplus.study.study_tables import ABOVE, BELOW, parameter_table, results_table
+from lambdaplus.study.tables import ABOVE, BELOW, parameter_table, results_table
+from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 VOID = {"meta", "link", "input", "br", "wbr"}
@@ -53,8 +53,8 @@ def make_study(folder: Path | None) -> Study:
     ]
     metrics = [parse_metric(name) for name in ("map", "ndcg@5", "auc")]
     study = Study(
-        digits_queries()[:2], methods, metrics, Settings(rounds=4), folder=folder,
-        features="Features are those of <b>pixels</b>.",
+        digits_queries()[:2], methods, metrics, Config(rounds=4), folder=folder,
+        notes=("Features are those of <b>pixels</b>.",),
     )  # fmt: skip
     list(study.run())
     return study
@@ -208,7 +208,7 @@ def test_page_begins_with_data_conclusions_and_errors(page: str, results: Result
     assert list(results.errors) == ["lightgbm:broken"]
     assert results.errors["lightgbm:broken"] in shown
     assert "2 of 10 fits are not finished" in shown
-    assert "Features are those of <b>pixels</b>." in shown  # in the protocol
+    assert "Features are those of <b>pixels</b>." in shown
 
 
 @pytest.mark.slow
@@ -246,18 +246,18 @@ def test_methods_are_compared_with_a_baseline_unless_it_failed(
 
 @pytest.mark.usefixtures("empty_plots")
 def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path) -> None:
-    alone = Study(study.folds, study.methods[:1], study.metrics, study.settings)
+    alone = Study(study.folds, study.methods[:1], study.metrics, study.config)
     with pytest.raises(ValueError, match="run the study first"):
         write_report(Summary(alone.results), tmp_path)
-    one = replace(results, methods=results.methods[:1])
+    one = replace(results, methods=dict([*results.methods.items()][:1]))
     table = Reader(write_report(Summary(one), tmp_path).read_text(encoding="utf-8")).tables[0]
     assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
-    assert f"0{table[1][1]}".removesuffix("|*") == f"{results.mean(one.methods[0], 'map'):.4f}"
-    failed = Study(study.folds, study.methods[3:], study.metrics, study.settings)
+    assert f"0{table[1][1]}".removesuffix("|*") == f"{results.mean(table[1][0], 'map'):.4f}"
+    failed = Study(study.folds, study.methods[3:], study.metrics, study.config)
     list(failed.run())
     reader = Reader(write_report(Summary(failed.results), tmp_path).read_text(encoding="utf-8"))
     assert failed.errors["lightgbm:broken"] in reader.shown
-    begun = Study(study.folds, study.methods[:2], study.metrics, replace(study.settings, rounds=3))
+    begun = Study(study.folds, study.methods[:2], study.metrics, replace(study.config, rounds=3))
     next(iter(begun.run()))
     reader = Reader(write_report(Summary(begun.results), tmp_path).read_text(encoding="utf-8"))
     assert "3 of 4 fits are not finished" in reader.shown
@@ -274,14 +274,14 @@ def test_bars_of_training_times_begin_at_zero_and_share_their_scale(results: Res
 @pytest.mark.usefixtures("empty_plots")
 def test_all_seeds_are_named(results: Results, tmp_path: Path) -> None:
     page = write_report(
-        Summary(replace(results, about=replace(results.about, seeds=(3, 7)))), tmp_path
+        Summary(replace(results, config=replace(results.config, seeds=(3, 7)))), tmp_path
     )
     assert "on validation data; seeds 3, 7." in page.read_text(encoding="utf-8")
 
 
 def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:
     metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
-    pooled = Study(study.folds, study.methods[:2], metrics, study.settings, folder=study.folder)
+    pooled = Study(study.folds, study.methods[:2], metrics, study.config, folder=study.folder)
     pooled.finish()
     names = [name for name, *_ in plots.PLOTS["queries"](Summary(pooled.results))]
     assert names == ["differences_ndcg_3"]
@@ -290,7 +290,7 @@ def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None
 def test_results_as_markdown_and_latex(folder: Path, results: Results) -> None:
     for ending in ("md", "tex"):
         text = (folder / "tables" / f"results.{ending}").read_text(encoding="utf-8")
-        for method in results.methods[:3]:
+        for method in [*results.methods][:3]:
             assert f"{results.mean(method, 'map'):.4f}" in text
         assert "Holm" in text
 
@@ -324,11 +324,14 @@ def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path:
             for trial, noise in enumerate(drawn)
         ]  # fmt: skip
         method = Method("a", by_first_feature, None, "map", space={"noise": (None,)})
-        about = About({"a": method}, Settings(rounds=100), trials=2, planned=2, finished=2)
+        config = Config(rounds=100, trials=2)
         curves = results.curves.clear()
         values = pl.DataFrame({"method": ["a"] * 2, "fold": ["1", "2"], "value": [0.5, 0.6]})
         values = values.with_columns(seed=0, metric=pl.lit("map"), query=pl.lit("q"))
-        found = Results(["a"], ["1", "2"], ["map"], values, pl.DataFrame(rows), curves, {}, about)
+        found = Results(
+            config, {"a": method}, ["1", "2"], ["map"], values, pl.DataFrame(rows), curves,
+            results.validation.clear(), found=Found(planned=2, finished=2),
+        )  # fmt: skip
         by_name = {row[1]: row for row in parameter_table(found).rows}
         assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
         assert by_name["eta"][7] == "-"
@@ -401,13 +404,13 @@ def values_of(means: dict[str, float], valid: dict[str, float] | None = None) ->
     )
     whose = {name: lambda_objective("map") if "ours" in name else None for name in means}
     methods = {name: Method(name, by_first_feature, whose[name], "map") for name in means}
-    about = About(methods, rules={"map": ""}, queries=100)
+    found = Found({"map": ""}, queries=100)
     none = pl.DataFrame(schema={"chosen": pl.Boolean, "warnings": pl.String}
                         | dict.fromkeys(("method", "fold", "seed", "trial"), pl.String)
                         | {"seconds": pl.Float64})  # fmt: skip
     validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
     validation = validation.with_columns(fold=pl.lit("1"), seed=0, metric=pl.lit("map"))
-    return Results(list(means), ["1"], ["map"], values, none, none, {}, about, validation)
+    return Results(Config(), methods, ["1"], ["map"], values, none, none, validation, found=found)
 
 
 def test_conclusions_say_what_is_significant_and_what_is_not() -> None:

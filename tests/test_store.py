@@ -12,10 +12,10 @@ import pytest
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
-from lambdaplus.study import Fitted, Method, Settings, Study, Summary, find_methods
-from lambdaplus.study.estimator_trainer import train_estimator
-from lambdaplus.study.result_files import write_csv
-from lambdaplus.study.study_tables import results_table
+from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
+from lambdaplus.study.results import write_csv
+from lambdaplus.study.tables import results_table
+from lambdaplus.study.trainers import train_estimator
 
 TESTS = pathlib.Path(__file__).parent
 
@@ -32,9 +32,9 @@ def folds(n: int = 3) -> list[Fold]:
     return [Fold(f"Fold{i}", *(part(3 * i + j) for j in range(3))) for i in range(n)]
 
 
-def study(folder: pathlib.Path | None, names: str, jobs: int = 1, **given: Any) -> Study:
-    given = {"settings": Settings(rounds=3), **given}
-    return Study(folds(), find_methods(names), ["map", "ndcg@5"], folder=folder, jobs=jobs, **given)
+def study(folder: pathlib.Path | None, names: str, jobs: int = 1, **config: Any) -> Study:
+    asked = Config(**{"rounds": 3, "patience": 3, **config})
+    return Study(folds(), find_methods(names), ["map", "ndcg@5"], asked, folder, jobs)
 
 
 def odd(*names: str) -> str:
@@ -81,11 +81,11 @@ def test_whatever_could_change_a_fit_gives_it_another_key(tmp_path: pathlib.Path
         study(tmp_path, "lightgbm:lambda_map", seeds=(1,)),
         study(tmp_path, "lightgbm:lambda_map@5"),
         study(tmp_path, "xgboost:lambda_map"),
-        study(tmp_path, "lightgbm:lambda_map", settings=Settings(rounds=4)),
-        Study(other_fold, plain.methods, plain.metrics, plain.settings),
+        study(tmp_path, "lightgbm:lambda_map", rounds=4),
+        Study(other_fold, plain.methods, plain.metrics, plain.config),
     ):
         assert keys.isdisjoint(task.key for task in other.tasks)
-    threads = study(tmp_path, "lightgbm:lambda_map", settings=Settings(rounds=3, threads=2))
+    threads = Study(plain.folds, plain.methods, plain.metrics, plain.config, threads=2)
     assert keys == {task.key for task in threads.tasks}
 
 
@@ -162,7 +162,7 @@ def test_parameters_are_chosen_on_validation_data(tmp_path: pathlib.Path) -> Non
     method = Method(
         "test:guided", train_estimator, "odd_estimators:Guided", grid={"column": (2, 1, 0)}
     )
-    found = Study(folds(), [method], ["map"], seeds=(5,), folder=tmp_path)
+    found = Study(folds(), [method], ["map"], Config(seeds=(5,)), folder=tmp_path)
     assert len(list(found.run())) == 9
     assert found.errors == {}
     for choice in found.choices(method):

@@ -18,7 +18,6 @@ from lambdaplus.study import (
     Config,
     Fitted,
     Method,
-    Settings,
     Study,
     Summary,
     Task,
@@ -26,15 +25,16 @@ from lambdaplus.study import (
     study_of,
     write_report,
 )
-from lambdaplus.study.search_space import CATBOOST, LIGHTGBM, XGBOOST, Range, draw
-from lambdaplus.study.study_tables import (
+from lambdaplus.study.methods import Range, draw
+from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
+from lambdaplus.study.tables import (
     best_by_trial,
     parameter_table,
     search_in_words,
 )
-from lambdaplus.study.validation import Validation, values_of
+from lambdaplus.study.trainers import Validation, values_of
 
-SETTINGS = Settings(rounds=12, patience=6)
+SETTINGS = Config(rounds=12, patience=6)
 METRICS = tuple(map(parse_metric, ("map", "ndcg@5", "mrr")))
 MAP, NDCG, MRR = METRICS
 OF_A_TRIAL = ["method", "fold", "seed", "metric"]
@@ -55,8 +55,9 @@ def folds() -> list[Fold]:
 
 
 def make_study(folds: list[Fold], methods: str, **options: Any) -> Study:
-    options = {"settings": SETTINGS, "trials": 6, **options}
-    return Study(folds, find_methods(methods), METRICS, **options)
+    place = {name: options.pop(name) for name in ("folder", "jobs") if name in options}
+    config = replace(SETTINGS, **{"trials": 6, **options})
+    return Study(folds, find_methods(methods), METRICS, config, **place)
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +144,7 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
-    settings = Settings(rounds=1000, patience=6, every=5)
-    study = make_study(folds[:1], "lightgbm:lambda_map", settings=settings, trials=1)
+    study = make_study(folds[:1], "lightgbm:lambda_map", rounds=1000, every=5, trials=1)
     study.finish()
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
@@ -167,7 +167,7 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
         return Fitted(lambda part: part.features[:, task.parameters["feature"]])
 
     method = Method("one:feature", by_feature, grid={"feature": range(6)})
-    study = Study(folds[:1], [method], METRICS, trials=6)
+    study = Study(folds[:1], [method], METRICS, Config(trials=6))
     study.finish()
     for metric in METRICS:
         values = [
@@ -207,8 +207,7 @@ def test_parameters_that_are_drawn_again_are_one_trial(
     single = Method("one:fitted", one_fitted, space={"sign": (1.0, -1.0)})
     for _ in range(2):  # the second reads the fits of the first
         study = Study(
-            folds[:1], [method, single], METRICS, settings=SETTINGS, trials=8, folder=tmp_path,
-            jobs=jobs,
+            folds[:1], [method, single], METRICS, replace(SETTINGS, trials=8), tmp_path, jobs
         )  # fmt: skip
         study.finish()
         for name in (method.name, single.name):
@@ -229,16 +228,16 @@ def test_a_trial_without_scores_is_fitted_again_where_no_other_beats_it(
     [found] = find_methods("lightgbm:lambda_map")
     for grid in ([31, 3, 5], [3], [5, 3]):
         method = replace(found, space={"num_leaves": grid}, grid={"num_leaves": grid})
-        study = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9, folder=tmp_path)
+        study = Study(folds[:1], [method], METRICS, replace(SETTINGS, trials=9), tmp_path)
         study.finish()
-        fresh = Study(folds[:1], [method], METRICS, settings=SETTINGS, trials=9)
+        fresh = Study(folds[:1], [method], METRICS, replace(SETTINGS, trials=9))
         fresh.finish()
         assert study.results.values.equals(fresh.results.values)
 
 
 def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
     method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
-    study = Study(folds[:1], [method], METRICS, trials=2)
+    study = Study(folds[:1], [method], METRICS, Config(trials=2))
     with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
         study.finish()
 
@@ -280,12 +279,12 @@ def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]
 
 
 def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
-    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:recall@10,lightgbm:map"
+    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:mrr,lightgbm:map"
     with pytest.warns(UserWarning, match="train the same trees") as caught:
-        make_study(folds, f"{same},xgboost:map,lightgbm:mrr")
+        make_study(folds, f"{same},xgboost:map,lightgbm:auc")
     assert [str(warning.message).partition(" train")[0] for warning in caught] == [
         "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
-        "lightgbm:lambda_p@5, lightgbm:lambda_recall@10, lightgbm:lambda_map",
+        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map",
     ]
     models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
     assert models[0] == models[1] != models[2]
@@ -297,10 +296,8 @@ def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
 
 def fitted(method: str | Method, parameters: dict[str, Any], rounds: int = 8) -> dict[Any, Fitted]:
     found = find_methods(method)[0] if isinstance(method, str) else method
-    settings = Settings(rounds=rounds, patience=rounds)
-    return dict(
-        found.trainer(Task(found, parameters, made_up(0), made_up(1), settings, 0, METRICS))
-    )
+    config = Config(rounds=rounds, patience=rounds)
+    return dict(found.trainer(Task(found, parameters, made_up(0), made_up(1), config, 0, METRICS)))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +337,7 @@ def test_objectives_of_two_grades_get_two_grades(method: str) -> None:
             RankingData(part.features, change(part.labels), part.qid)
             for part in (made_up(0, 4), made_up(1, 4))
         ]
-        task = Task(found, {}, parts[0], parts[1], Settings(rounds=3), 0, (MAP,))
+        task = Task(found, {}, parts[0], parts[1], Config(rounds=3, patience=3), 0, (MAP,))
         scores.append(dict(found.trainer(task))[MAP].predict(parts[1]).tolist())
     assert scores[0] == scores[1]
 
@@ -414,9 +411,10 @@ def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     def study(**options: Any) -> Study:
         return study_of(Config(methods=("lightgbm:map",), folds="1", **options))
 
-    long = study(trials=2).settings
+    long = study(trials=2).config
     assert (long.rounds, long.patience, long.every) == (1000, 100, 5)
-    assert study().settings == Settings()
+    short = study().config
+    assert (short.rounds, short.patience, short.every) == (200, 30, 1)
     [method] = study(trials=2, grid={"lightgbm:lambda_map": {"num_leaves": [4]}}).methods
     assert [draw(method.searched, 0, trial)["num_leaves"] for trial in range(3)] == [4, 4, 4]
     with pytest.raises(ValueError, match="leaves is drawn at random with trials"):

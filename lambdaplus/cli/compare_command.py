@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import pathlib
@@ -13,14 +12,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import Field, fields, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lambdaplus.cli.command_files import errors_of
 from lambdaplus.compute.arguments import number_of
-from lambdaplus.study.config import Config
+from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,27 +33,74 @@ NO_EVIDENCE = (
     "documentation for results on public ranking data."
 )
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
+_option: Any = partial(typer.Option, None)  # without it, the configuration's own default
 
 
 def compare(
-    data: Annotated[
-        pathlib.Path | None,
-        typer.Argument(
-            help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
-            "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
-            "web-search-like:N for N synthetic queries, which are split into five folds of queries "
-            "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
-            "data. By default, a built-in data set: query by example on handwritten digits."
-        ),
-    ] = None,
-    report: Annotated[
-        bool, typer.Option("--report", help="Also write report.html, its plots and tables.")
-    ] = False,
-    jobs: Annotated[int, typer.Option(min=0, help="Number of parallel fits; 0: one per core.")] = 0,
-    out: Annotated[
-        pathlib.Path, typer.Option(help="Folder for finished fits, tables and study.toml.")
-    ] = pathlib.Path("lambdaplus-compare"),
-    **options: Any,
+    ctx: typer.Context,
+    data: pathlib.Path | None = typer.Argument(
+        None,
+        help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
+        "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
+        "web-search-like:N for N synthetic queries, which are split into five folds of queries "
+        "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
+        "data. By default, a built-in data set: query by example on handwritten digits.",
+    ),
+    qid: str = _option(
+        help="Column of queries in .csv and .parquet files; default: qid. none: the table has no "
+        "queries, and all rows are one ranking."
+    ),
+    label: str = _option(help="Column of labels in these files; default: label."),
+    weight: str = _option(help="Column of row weights in these files; default: no weights."),
+    features: str = _option(
+        help="Columns of these files to use as features; default: all others that can be."
+    ),
+    drop: str = _option(help="Columns of these files to leave out."),
+    methods: str = _option(
+        help="Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or all. "
+        "Default: the boosted trees, those for MAUC only if labels have three or more grades."
+    ),
+    metrics: str = _option(
+        help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10, or auc,map without "
+        "queries."
+    ),
+    convention: str = _option(
+        help=f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
+    ),
+    folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
+    splits: int = _option(help="Number of random splits of the queries to use as folds.", min=1),
+    shares: str = _option(
+        help="Training, validation and test queries of each of --splits: shares (default "
+        "0.6,0.2,0.2) or numbers, such as 10,5,35."
+    ),
+    valid: float = _option(
+        help="Share of training queries for validation if a folder has no such part."
+    ),
+    scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
+    relative: str = _option(
+        help="Features to add beside each one: rank (its rank in the query), z (its distance from "
+        "the query's mean in standard deviations), or rank,z."
+    ),
+    select: str = _option(
+        help="Validation metric that selects parameters; default: each method's own."
+    ),
+    baseline: str = _option(help="Method to compare the others with; default: all pairs."),
+    seeds: str = _option(
+        help="Seeds to average over: the first N (default 1), or a list such as 0,7."
+    ),
+    trials: int = _option(
+        help="Trials of a random search for each boosted method, fold and seed.", min=1
+    ),
+    rounds: int = _option(
+        help="Maximum number of rounds; default: 200, or 1000 with --trials.", min=1
+    ),
+    report: bool = typer.Option(
+        False, "--report", help="Also write report.html, its plots and tables."
+    ),
+    jobs: int = typer.Option(0, min=0, help="Number of parallel fits; 0: one per core."),
+    out: pathlib.Path = typer.Option(
+        "lambdaplus-compare", help="Folder for finished fits, tables and study.toml."
+    ),
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
@@ -64,20 +110,22 @@ def compare(
         _need_for_report()
     cores = os.cpu_count() or 1
     with errors_of("compare"):
-        config = Config()
+        from lambdaplus.study import Config, study_of
+
+        asked: dict[str, Any] = {
+            name: LISTS[name](f"--{name}", value) if name in LISTS else value
+            for name, value in ctx.params.items()
+            if value is not None and name not in ("data", "report", "jobs", "out")
+        }
         if data is not None and data.suffix == ".toml":
-            config = Config.read(data)
-        elif data is not None:
-            config = Config(data=str(data))
-        config = replace(config, **_fields(options))
+            config = Config.read(data, **asked)
+        else:
+            config = Config(data=str(data or ""), **asked)
         jobs = jobs or cores
         with _warnings_told(console), console.status("Reading the data ..."):
-            from lambdaplus.study.assembly import completed, study_of
-
             study = study_of(config, out, jobs, threads=max(1, cores // jobs))
-        config = completed(config, study)
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
-        code = _run(study, config, out, inputs, report, console)
+        code = _run(study, out, inputs, report, console)
     if code:
         raise typer.Exit(code)
 
@@ -112,69 +160,34 @@ def _shares(option: str, text: str) -> tuple[float, ...]:
         ) from None
 
 
-# Types of the fields of `Config` on the command line, where lists are text, and their parsers.
-TYPES: dict[str, type] = {"int": int, "float": float}
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
-    "tuple[str, ...]": _names,
-    "tuple[int, ...]": _seeds,
-    "tuple[float, ...]": _shares,
+    **dict.fromkeys(("features", "drop", "methods", "metrics", "relative"), _names),
+    "seeds": _seeds,
+    "shares": _shares,
 }
-
-
-def _fields(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `Config` that options set."""
-    parsers = {f"{field.name}": LISTS.get(str(field.type)) for field in fields(Config)}
-    return {
-        name: parse(f"--{name}", value) if (parse := parsers[name]) else value
-        for name, value in options.items()
-        if value is not None
-    }
-
-
-def _parameter(field: Field[Any]) -> inspect.Parameter:
-    """The parameter of an option that sets a field of `Config`; None if it is not given."""
-    kind = TYPES.get(str(field.type), str)
-    option = typer.Option(
-        f"--{field.name}", help=field.metadata["help"], min=1 if kind is int else None
-    )
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=None,
-        annotation=Annotated[kind | None, option],
-    )  # fmt: skip
-
-
-# Typer reads the options from the signature: those above, and in their middle those of `Config`.
-_signature = inspect.signature(compare, eval_str=True)
-_data, *_others, _ = _signature.parameters.values()
-compare.__signature__ = _signature.replace(  # type: ignore[attr-defined]
-    parameters=[
-        _data,
-        *(_parameter(field) for field in fields(Config) if "help" in field.metadata),
-        *(other.replace(kind=inspect.Parameter.KEYWORD_ONLY) for other in _others),
-    ]
-)
+"""Options that are lists, as text on the command line, and their parsers."""
 
 
 def _run(
     study: Study,
-    config: Config,
     out: pathlib.Path,
     inputs: list[pathlib.Path],
     report: bool,
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
+    from lambdaplus.cli.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
-    from lambdaplus.study.outputs import OutputFolder
-    from lambdaplus.study.workers import working_folder
 
-    with OutputFolder(out, inputs) as folder, working_folder() as made:
+    config = study.config
+    with OutputFolder(out, inputs) as folder:
+        made = folder.made
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
         console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
-        for line in study.data:
+        for line in study.notes:
             console.print(f"  {line}", soft_wrap=True)
         try:
             with _warnings_told(console), _stoppable():
@@ -211,7 +224,7 @@ def _run(
 def _need_for_report() -> None:
     """Raise an ImportError before the first fit, not after the last."""
     with errors_of("compare"):
-        from lambdaplus.study.figures import needs_matplotlib
+        from lambdaplus.study.plots import needs_matplotlib
 
         needs_matplotlib()
 
@@ -240,7 +253,7 @@ def _fit(study: Study, console: Console) -> None:
 def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> None:
     """Print the conclusions, then the means with their notes, and write the tables."""
     from lambdaplus.study import results_table, write_csv, write_parquet
-    from lambdaplus.study.study_tables import verdict_table
+    from lambdaplus.study.tables import verdict_table
 
     with console.status("Testing significance ..."):
         table, verdicts = results_table(summary), verdict_table(summary)

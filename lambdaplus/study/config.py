@@ -1,39 +1,39 @@
-"""The configuration of a study, set on the command line or in a TOML file."""
-
-from __future__ import annotations
+"""The configuration of a study, set on the command line, in a TOML file or in Python."""
 
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, get_args, get_origin
 
-from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
-from lambdaplus.study.settings import Settings
+from lambdaplus.compute.arguments import number, whole_number
 
 MADE_UP = "web-search-like"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
-ROUNDS_OF_TRIALS = (1000, 100)  # and their patience
+TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
+ROUNDS = (200, 30)  # and their patience
+ROUNDS_OF_TRIALS = (1000, 100)
+LOOKS = 200  # evaluations on validation data in a trial of full length
 METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
-_KINDS: dict[str, tuple[str, str, Any]] = {
-    "str": ("text", "texts", str),
-    "int": ("a whole number", "whole numbers", int),
-    "float": ("a number", "numbers", int | float),
+_LEAST = {"trials": 0, "splits": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
+          "documents_in_leaf": 0}  # fmt: skip
+_KINDS: dict[Any, tuple[str, str, Any]] = {
+    str: ("text", "texts", str),
+    int: ("a whole number", "whole numbers", int),
+    float: ("a number", "numbers", int | float),
 }
-
-
-def _option(default: Any, text: str) -> Any:
-    """A field that is an option of ``lambdaplus compare``, too, with this help."""
-    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of a study, from which `study_of` makes it: data, methods, metrics, settings.
+    """What is asked of a study: data, methods, metrics, selection, training.
+
+    `study_of` reads the data and finds the methods by their names.  A `Study` of folds and methods
+    that are there already uses the rest.
 
     Attributes
     ----------
@@ -50,33 +50,49 @@ class Config:
     features, drop : tuple of str
         Columns to use as features, by default all others, and columns to leave out.  Text with few
         values is a category, which LightGBM and XGBoost are trained with; other text is left out.
-    splits : int
-        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
-        first fold are split.
-    shares
-        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
-        they require `splits`.
-    valid : float
-        Share of training queries for validation if a folder has no validation part.
     methods : tuple of str
         See `find_methods`; by default, the boosted trees.
     metrics : tuple of str
         Metrics to evaluate on test queries.  MAUC, and methods for it, are among the defaults only
         if labels have three or more grades, since MAUC of two grades is AUC.
+    convention : str
+        Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
+        on validation data follows those of lambdaplus.
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
+    splits : int
+        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
+        first fold are split.  The value of a query is its mean over the splits that test on it.
+    shares
+        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
+        they require `splits`.
+    valid : float
+        Share of training queries for validation if a folder has no validation part.
     scaling : "none" or "query"
         Scaling of features: unchanged, or linearly to [0, 1] within each query.
     relative : tuple of str
         Kinds of `~lambdaplus.data.relative_features` to add beside the (scaled) features.
-    convention, select, seeds, trials
-        See `Study`.
+    select : str
+        Validation metric, or sum of metrics, that selects parameters.  By default, the criterion of
+        each method; with trials, each metric selects separately.
     baseline : str
         Method with which the others are compared.  By default, all pairs are compared.
+    seeds : tuple of int
+        Methods that use random numbers are fitted with each seed, and their values are averaged.
+    trials : int
+        Number of trials of a random search for the parameters of each boosted method, on each fold
+        with each seed; 0 for no search.
     rounds, patience : int
-        See `Settings`; 0 stands for 200 and 30, with trials for 1,000 and 100.
+        Maximum number of boosting rounds, and the number of rounds without an improvement on
+        validation data after which training stops.  0 stands for 200 and 30, with trials for 1,000
+        and 100.
+    every : int
+        Number of rounds between evaluations on validation data.  0 stands for 1, with trials for a
+        200th of `rounds`.
     leaves, learning_rate, documents_in_leaf
-        See `Settings`; with trials they are drawn.
+        Parameters of trees.  XGBoost and CatBoost do not use ``documents_in_leaf``; XGBoost's
+        ``min_child_weight`` is 1.  CatBoost's trees have the depth log2(leaves), rounded.  With
+        trials, they are drawn.
     grid : dict of str to dict of str to list
         Values to try for parameters of a method, in place of its own grid; with trials, they are
         drawn from these values.
@@ -90,67 +106,40 @@ class Config:
     --------
     >>> Config.from_toml('methods = ["svm:map"]').methods
     ('svm:map',)
+    >>> Config(rounds=500).patience
+    30
     """
 
     data: str = ""
-    qid: str = _option(
-        "qid",
-        "Column of queries in .csv and .parquet files; default: qid. none: the table has no "
-        "queries, and all rows are one ranking.",
-    )
-    label: str = _option("label", "Column of labels in these files; default: label.")
-    weight: str = _option("", "Column of row weights in these files; default: no weights.")
-    features: tuple[str, ...] = _option(
-        (), "Columns of these files to use as features; default: all others that can be."
-    )
-    drop: tuple[str, ...] = _option((), "Columns of these files to leave out.")
-    methods: tuple[str, ...] = _option(
-        (),
-        "Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or all. "
-        "Default: the boosted trees, those for MAUC only if labels have three or more grades.",
-    )
-    metrics: tuple[str, ...] = _option(METRICS, f"Test metrics; default: {','.join(METRICS)}.")
-    convention: str = _option(
-        "lambdaplus", f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
-    )
-    folds: str = _option("", "Folds to use: the first N, or a list such as 1,4.")
-    splits: int = _option(0, "Number of random splits of the queries to use as folds.")
-    shares: tuple[float, ...] = _option(
-        SHARES,
-        "Training, validation and test queries of each of --splits: shares (default "
-        f"{','.join(map(str, SHARES))}) or numbers, such as 10,5,35.",
-    )
-    valid: float = _option(
-        0.0, "Share of training queries for validation if a folder has no such part."
-    )
-    scaling: str = _option("none", "Scaling of features: none, or query (to [0, 1] in each query).")
-    relative: tuple[str, ...] = _option(
-        (),
-        "Features to add beside each one: rank (its rank in the query), z (its distance from the "
-        "query's mean in standard deviations), or rank,z.",
-    )
-    select: str = _option(
-        "", "Validation metric that selects parameters; default: each method's own."
-    )
-    baseline: str = _option("", "Method to compare the others with; default: all pairs.")
-    seeds: tuple[int, ...] = _option(
-        (0,), "Seeds to average over: the first N (default 1), or a list such as 0,7."
-    )
-    trials: int = _option(0, "Trials of a random search for each boosted method, fold and seed.")
-    rounds: int = _option(
-        0,
-        f"Maximum number of rounds; default: {Settings.rounds}, or {ROUNDS_OF_TRIALS[0]} with "
-        "--trials.",
-    )
+    qid: str = "qid"
+    label: str = "label"
+    weight: str = ""
+    features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = METRICS
+    convention: str = "lambdaplus"
+    folds: str = ""
+    splits: int = 0
+    shares: tuple[float, ...] = SHARES
+    valid: float = 0.0
+    scaling: str = "none"
+    relative: tuple[str, ...] = ()
+    select: str = ""
+    baseline: str = ""
+    seeds: tuple[int, ...] = (0,)
+    trials: int = 0
+    rounds: int = 0
     patience: int = 0
-    leaves: int = Settings.leaves
-    learning_rate: float = Settings.learning_rate
-    documents_in_leaf: int = Settings.documents_in_leaf
+    every: int = 0
+    leaves: int = 15
+    learning_rate: float = 0.1
+    documents_in_leaf: int = 20
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
     @classmethod
-    def from_toml(cls, text: str) -> Config:
-        """Read a configuration.
+    def from_toml(cls, text: str, **options: Any) -> Self:
+        """Read a configuration; options replace its values.
 
         Raises
         ------
@@ -164,12 +153,12 @@ class Config:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(names)}")
             if value == []:
                 raise ValueError(f"{name} = [] is empty: leave it out for the default")
-        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**{**values, **lists})
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**{**values, **options})
 
     @classmethod
-    def read(cls, path: Path) -> Config:
-        """Read a TOML file.
+    def read(cls, path: Path, **options: Any) -> Self:
+        """Read a TOML file; options replace its values.
 
         Raises
         ------
@@ -179,14 +168,51 @@ class Config:
             If it cannot be read.
         """
         try:
-            return cls.from_toml(path.read_text(encoding="utf-8-sig"))
+            text = path.read_text(encoding="utf-8-sig")
+            found = cls.from_toml(text)
         except (ValueError, RecursionError) as error:  # brackets that are nested too deeply
             raise ValueError(f"{path}: {error}") from None
+        return cls.from_toml(text, **options) if options else found
 
     def __post_init__(self) -> None:
         for option in fields(self):
-            value = getattr(self, option.name)
-            _check_type(option.name, value, str(option.type))
+            _check_type(option.name, getattr(self, option.name), option.type)
+        rounds, patience = ROUNDS_OF_TRIALS if self.trials else ROUNDS
+        self._default("rounds", rounds)
+        self._default("patience", patience)
+        self._default("every", max(1, min(self.rounds // LOOKS, self.patience) * bool(self.trials)))
+        for name, least in _LEAST.items():
+            whole_number(name, getattr(self, name), least)
+        number("learning_rate", self.learning_rate)
+        for seed in self.seeds:
+            whole_number("a seed", seed, below=2**31)
+        if self.every > min(self.rounds, self.patience):
+            raise ValueError(f"every must be at most rounds and patience, got {self.every}")
+        if not 0 <= self.valid < 1:
+            raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
+        if self.scaling not in SCALINGS:
+            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
+        if self.relative:
+            from lambdaplus.data.relative_features import checked_kinds
+
+            checked_kinds(self.relative)
+        self._check_columns()
+        self._check_grid()
+
+    def _default(self, name: str, value: int) -> None:
+        if getattr(self, name) == 0:
+            object.__setattr__(self, name, value)
+
+    def _check_columns(self) -> None:
+        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
+        for name, column in roles.items():
+            if column and list(roles.values()).count(column) > 1:
+                twice = " and ".join(other for other in roles if roles[other] == column)
+                raise ValueError(f"{twice} are the same column, {column!r}")
+            if not column and name != "weight":
+                raise ValueError(f"{name} is empty: leave it out for the default")
+
+    def _check_grid(self) -> None:
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(
@@ -197,27 +223,16 @@ class Config:
                 several = values if isinstance(values, list | tuple) else ()
                 if any(isinstance(value, float) and math.isnan(value) for value in several):
                     raise ValueError(f"grid: a value of {method}'s {name} is NaN")
-        self._check_columns()
-        for name in ("trials", "splits"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} = {getattr(self, name)} should be at least 0")
-        if not 0 <= self.valid < 1:
-            raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
-        if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
-        if self.relative:
-            from lambdaplus.data.relative_features import checked_kinds
 
-            checked_kinds(self.relative)
+    @property
+    def repeated(self) -> bool:
+        """Whether the folds are repeated splits of the same queries."""
+        return self.splits > 0
 
-    def _check_columns(self) -> None:
-        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
-        for name, column in roles.items():
-            if column and list(roles.values()).count(column) > 1:
-                twice = " and ".join(other for other in roles if roles[other] == column)
-                raise ValueError(f"{twice} are the same column, {column!r}")
-            if not column and name != "weight":
-                raise ValueError(f"{name} is empty: leave it out for the default")
+    @property
+    def of_training(self) -> dict[str, Any]:
+        """What every training of the study depends on."""
+        return {name: getattr(self, name) for name in ("rounds", "patience", "every", *TREES)}
 
     def to_toml(self) -> str:
         """All fields, including defaults; empty lists and tables are left out.
@@ -237,12 +252,32 @@ class Config:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None
         return text
 
+    def trees_in_words(self) -> str:
+        """How trees are trained, without a random search."""
+        return (
+            f"Trees: {self.leaves} leaves, learning rate {self.learning_rate:g}, at least "
+            f"{self.documents_in_leaf} documents per leaf (XGBoost: min_child_weight 1), at most "
+            f"{self.rounds} rounds, stopped after {self.patience} without improvement on "
+            "validation data"
+        )
 
-def _check_type(name: str, value: Any, kind: str) -> None:
+    def features_in_words(self) -> str:
+        """What is done to the features, empty for nothing."""
+        said = []
+        if self.scaling == "query":
+            said.append("Features are scaled to [0, 1] within each query.")
+        if self.relative:
+            said.append(
+                "Beside each feature, methods have the same relative to its query: "
+                f"{', '.join(self.relative)}."
+            )
+        return " ".join(said)
+
+
+def _check_type(name: str, value: Any, kind: Any) -> None:
     """Raise a ValueError if the value is not of the type that a field is annotated with."""
-    listed = kind.startswith("tuple")
-    kind = kind.removeprefix("tuple[").partition(",")[0]
-    one, many, types = _KINDS.get(kind, ("a table", "", Mapping))
+    listed = get_origin(kind) is tuple
+    one, many, types = _KINDS.get(get_args(kind)[0] if listed else kind, ("a table", "", Mapping))
     values = value if listed and isinstance(value, tuple) else [value]
     right = isinstance(value, tuple) == listed and all(
         isinstance(each, types) and not isinstance(each, bool) for each in values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,19 +12,57 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
+from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
-from lambdaplus.study.search_space import Draw
-from lambdaplus.study.settings import Settings
+from lambdaplus.study.config import Config
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers between two bounds, which are included."""
+
+    low: float
+    high: float
+    log: bool = False  # uniform on a log scale
+    whole: bool = False  # integers only
+    like: str = ""  # parameters of different names get the same draws if this is equal
+
+    def at(self, share: float) -> float | int:
+        """The number at this share of the range, in [0, 1)."""
+        low, high = self.low, self.high + self.whole  # the same share for each integer
+        number = low * (high / low) ** share if self.log else low + share * (high - low)
+        return min(int(number), int(self.high)) if self.whole else float(f"{number:.4g}")
+
+
+Draw = Range | Sequence[Any]
+"""The numbers of a range, or one of several values with equal probabilities."""
+
+Space = Mapping[str, Draw]
+
+
+def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
+    """Draw one set of parameters.
+
+    A draw depends only on the seed, the number of the trial and the name of the parameter.
+    Therefore all methods get the same values of the parameters that all trees have in common, and a
+    new parameter does not change the draws of the others.
+    """
+    drawn = {}
+    for name, values in space.items():
+        like = getattr(values, "like", "") or name
+        share = np.random.default_rng([seed, trial, zlib.crc32(like.encode())]).random()
+        drawn[name] = (
+            values.at(share) if isinstance(values, Range) else values[int(share * len(values))]
+        )
+    return drawn
+
 
 Criterion = RankingMetric | WeightedSum
 """What selects on validation data."""
 
 Parameters = Mapping[str, Any]
-
-POINTWISE = ("binary", "binary:logistic")
-"""Objectives of LightGBM and XGBoost that use no queries: log-loss."""
 
 
 def parse_criterion(name: Metric | WeightedSum) -> Criterion:
@@ -70,7 +109,8 @@ class Task:
     parameters : dict
         The set to try; a trainer also gets the fixed parameters of the method.
     train, valid : RankingData
-    settings : Settings
+    config : Config
+        Its rounds, patience and parameters of trees are used.
     seed : int
     metrics : tuple of RankingMetric or WeightedSum
         Those whose validation values choose the number of rounds.
@@ -80,13 +120,14 @@ class Task:
         The number of the parameters among those tried on this fold with this seed.
     key : str
         Name of the stored fit.
+    threads : int
 
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> from lambdaplus.study import Config, Study, find_methods
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> [task] = study.run()
     >>> task.method.name, task.fold, task.seed
     ('lightgbm:lambda_map', 'Fold1', 0)
@@ -96,12 +137,13 @@ class Task:
     parameters: Parameters
     train: RankingData
     valid: RankingData
-    settings: Settings
+    config: Config
     seed: int
     metrics: tuple[Criterion, ...]
     fold: str = ""
     trial: int = 0
     key: str = ""
+    threads: int = 1
 
 
 Trainer = Callable[[Task], "Fitted | Mapping[Criterion, Fitted]"]

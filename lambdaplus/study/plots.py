@@ -2,36 +2,147 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.significance import ROUNDING
-from lambdaplus.study.figures import (
-    BETTER,
-    DASHES,
-    INK,
-    SERIES,
-    WIDE,
-    WIDTH,
-    WORSE,
-    file_name,
-    new_figure,
-    short,
-    styled,
-)
 from lambdaplus.study.results import Results
-from lambdaplus.study.study_tables import best_by_trial, choosers
 from lambdaplus.study.summary import Summary, label
+from lambdaplus.study.tables import best_by_trial, choosers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
+SERIES = ("#2f81c7", "#c4622d", "#2e9a5f", "#a855c7", "#b8860b", "#d6447c", "#5f7f8f", "#7a6ff0")
+BETTER, WORSE = SERIES[2], SERIES[1]
+DASHES = ("-", "--", ":", "-.")
+STYLE = {
+    "font.size": 9,
+    "font.sans-serif": ["DejaVu Sans", "sans-serif"],
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.5,
+    "text.parse_math": False,  # a name may contain a dollar sign
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "savefig.dpi": 150,
+    "svg.fonttype": "none",
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "grid.color": LINE,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+}
+WIDTH = 4.6  # inches, so that text is readable on a phone
+WIDE = 8.6  # for many panels or lines, across the page
+
+
+def style(**more: str) -> AbstractContextManager[None]:
+    """Use our settings only, since a report must not depend on the user's matplotlibrc."""
+    import matplotlib.style
+
+    return matplotlib.style.context(["default", {**STYLE, **more}])
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Draw in our style; matplotlib reads some settings only while drawing."""
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        needs_matplotlib()
+        with style():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(
+    height: float,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    shared: bool = False,
+    width: float = WIDTH,
+    layout: Literal["constrained"] | None = "constrained",
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels, row by row; shared panels have one scale with one set of labels."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((width, height), layout=layout)
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
+    return figure, list(panels.flat)
+
+
+def needs_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise ImportError(f"plots need matplotlib: {installation('plot')}") from None
+
+
+def save_plot(figure: Figure, folder: Path, name: str) -> str:
+    """Write ``name.png`` and ``name.svg``, and return the latter for inclusion in a page.
+
+    The same figure gives the same bytes.
+    """
+    with style(**{"svg.hashsalt": name}):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # compute the layout once for both files
+        figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+        file = io.StringIO()
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(file, format="svg", metadata=nothing)
+    text = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
+    (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+    inline = _of_page(text[text.index("<svg") :])
+    width = figure.get_figwidth() * 72
+    size = f' style="min-width: {width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
+    inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
+    # The ids of several plots in one page must differ.
+    return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", inline)
+
+
+def _of_page(svg: str) -> str:
+    """The plot in the colours of the page, which may be light or dark, on no background."""
+    for colour, name in ((INK, "var(--ink)"), (LINE, "var(--line)")):
+        svg = svg.replace(colour, name)
+    return svg.replace(f"fill: {PAPER}", "fill: none")
+
+
+def short(name: str, most: int = 30) -> str:
+    """The end of a name that is too long for a plot label."""
+    return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
+
+
+def file_name(text: str) -> str:
+    """The text without characters that are not allowed in file names and ids."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+def _shorter(path: re.Match[str]) -> str:
+    """Round coordinates to a hundredth of a point, which leaves a third of the bytes."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", path[0]).replace("\n", "")
+
 
 MOST_LINES = 6  # in a narrow plot
 LEAST_DEPTH = 0.1
@@ -60,10 +171,10 @@ def _of_criteria(summary: Summary) -> Iterator[Plot]:
 
 def _selection(summary: Summary) -> str:
     """Which metric selects rounds and parameters, in a sentence."""
-    about = summary.results.about
-    if about.select:
-        by = label(str(about.select))
-    elif about.each_metric_selects:
+    results = summary.results
+    if results.config.select:
+        by = label(results.config.select)
+    elif results.each_metric_selects:
         by = "The metric of the column"
     else:
         by = "The metric in brackets"
@@ -95,7 +206,7 @@ def _of_curves(summary: Summary) -> Iterator[Plot]:
 
 def _of_searches(summary: Summary) -> Iterator[Plot]:
     results = summary.results
-    for metric in choosers(results) if results.about.trials > 1 else ():
+    for metric in choosers(results) if results.config.trials > 1 else ():
         caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
         figure = best_values(label(metric), best_by_trial(results, metric))
         yield f"trials_{file_name(metric)}", caption, figure
@@ -131,7 +242,7 @@ def criterion_matrix(summary: Summary) -> Figure:
     """Test means of methods, sorted by the metric that they optimise (KDD 2008, fig. 9)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-    metrics, criteria = summary.results.metrics, summary.results.about.criteria
+    metrics, criteria = summary.results.metrics, summary.results.criteria
     order = dict.fromkeys([*metrics, *criteria.values()])
     methods = [m for of in order for m in summary.evaluations if criteria[m] == of]
     means = _means(summary, methods)
@@ -150,8 +261,8 @@ def criterion_matrix(summary: Summary) -> Figure:
         if criteria[methods[row]] != criteria[methods[row - 1]]:
             axes.axhline(row - 0.5, color=INK, linewidth=0.8)
     axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    about = summary.results.about
-    by = about.select or about.each_metric_selects
+    results = summary.results
+    by = results.config.select or results.each_metric_selects
     names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
     axes.set_yticks(range(len(methods)), names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
@@ -237,7 +348,7 @@ def curves_of(results: Results) -> dict[str, pl.DataFrame]:
     shown: dict[str, str] = {}
     pairs = results.curves.select("method", "metric").unique(maintain_order=True)
     for method, metric in pairs.iter_rows():
-        if method not in shown or metric == results.about.criteria[method]:
+        if method not in shown or metric == results.criteria[method]:
             shown[method] = metric
     own = pl.col("metric") == pl.col("method").replace_strict(shown, default=None)
     groups = results.curves.filter(own).group_by("metric", maintain_order=True)

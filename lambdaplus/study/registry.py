@@ -1,25 +1,108 @@
-"""The list of methods for comparisons."""
+"""The list of methods for comparisons, and what a random search draws their parameters from."""
 
+import importlib.metadata
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.arguments import hint
+from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import search_space
-from lambdaplus.study.boosting import train_catboost, train_lightgbm, train_xgboost
-from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import POINTWISE, Method, Trainer
-from lambdaplus.study.search_space import Space
+from lambdaplus.study.methods import Method, Range, Space, Trainer
+from lambdaplus.study.trainers import (
+    find_class,
+    train_catboost,
+    train_estimator,
+    train_lightgbm,
+    train_xgboost,
+)
+
+# Parameters that all trees have in common ---------------------------------------------------------
+
+LEAVES = Range(3, 64, log=True, whole=True, like="leaves")
+RATE = Range(0.03, 0.3, log=True, like="rate")
+DOCUMENTS = Range(1, 100, log=True, whole=True, like="documents")
+FEATURES = Range(0.2, 1.0, like="features")
+L2 = Range(0.01, 30.0, log=True, like="l2")
+ROWS = Range(0.4, 1.0, like="rows")
+YES_OR_NO = (False, True)
+
+LIGHTGBM: Space = {
+    "num_leaves": LEAVES,
+    "learning_rate": RATE,
+    "min_data_in_leaf": DOCUMENTS,
+    "feature_fraction": FEATURES,
+    "lambda_l2": L2,
+    "bagging_fraction": ROWS,
+    "bagging_freq": (1,),
+    "extra_trees": YES_OR_NO,
+    # With it, LightGBM drops features that it cannot split, and raises an error if none is left.
+    "feature_pre_filter": (False,),
+}
+XGBOOST: Space = {
+    "max_leaves": LEAVES,
+    "learning_rate": RATE,
+    # A bound on the sum of Hessians in a leaf, which are about 1/20 for most documents.
+    "min_child_weight": Range(0.05, 5.0, log=True, like="documents"),
+    "colsample_bytree": FEATURES,
+    "lambda": L2,
+    "subsample": ROWS,
+}
+CATBOOST: Space = {
+    "depth": Range(2, 6, whole=True, like="leaves"),  # CatBoost's symmetric trees: 4 to 64 leaves
+    "learning_rate": RATE,
+    "rsm": FEATURES,
+    "l2_leaf_reg": L2,
+    "subsample": ROWS,
+    "bootstrap_type": ("Bernoulli",),
+    "random_strength": Range(0.1, 10.0, log=True),
+}
+
+# Options of single objectives ---------------------------------------------------------------------
+
+LAMBDA_OBJECTIVE: Space = {
+    "sigma": Range(0.3, 3.0, log=True),
+    "damping": (None, 0.01, 0.1),
+    "noise": (None, 0.3, 1.0, 2.0),
+}
+
+
+def _lightgbm_bags_queries() -> bool:
+    """Whether LightGBM is 4.6 or newer, or not installed."""
+    try:
+        version = re.match(r"(\d+)\.(\d+)", importlib.metadata.version("lightgbm"))
+    except importlib.metadata.PackageNotFoundError:
+        return True
+    return version is None or (int(version[1]), int(version[2])) >= (4, 6)
+
+
+BY_QUERY: Space = {"bagging_by_query": YES_OR_NO} if _lightgbm_bags_queries() else {}  # not ours
+LAMBDARANK: Space = {
+    **BY_QUERY,
+    "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
+    "sigmoid": Range(0.3, 3.0, log=True, like="sigma"),
+    "lambdarank_norm": YES_OR_NO,
+}
+XGBOOST_PAIRS: Space = {
+    "lambdarank_pair_method": ("topk", "mean"),
+    "lambdarank_num_pair_per_sample": Range(1, 64, log=True, whole=True),
+}
+YETIRANK: Space = {
+    "num_neighbors": Range(1, 8, log=True, whole=True),
+    "noise": ("Gumbel", "Gauss"),
+    "noise_power": Range(0.3, 3.0, log=True),  # only for Gauss
+}
+
 
 _TRAINERS: dict[str, tuple[Trainer, Space]] = {
-    "lightgbm": (train_lightgbm, search_space.LIGHTGBM),
-    "xgboost": (train_xgboost, search_space.XGBOOST),
-    "catboost": (train_catboost, search_space.CATBOOST),
+    "lightgbm": (train_lightgbm, LIGHTGBM),
+    "xgboost": (train_xgboost, XGBOOST),
+    "catboost": (train_catboost, CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
+_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR is trained by the pairs of MAP
 
 
 def _native(
@@ -36,7 +119,7 @@ def _ours(framework: str, metric: str) -> Method:
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if name == "ndcg" else name
     trainer, trees = _TRAINERS[framework]
-    space = {**trees, **search_space.LAMBDA_OBJECTIVE}
+    space = {**trees, **LAMBDA_OBJECTIVE}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
 
 
@@ -60,15 +143,15 @@ PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes fo
 METHODS: tuple[Method, ...] = (
     _native("lightgbm", "binary", criterion="map"),
     _native("xgboost", "binary:logistic", criterion="map"),
-    _native("lightgbm", "lambdarank", search_space.LAMBDARANK),
-    _native("lightgbm", "rank_xendcg", search_space.BY_QUERY),
-    _native("xgboost", "rank:ndcg", search_space.XGBOOST_PAIRS),
-    _native("xgboost", "rank:map", search_space.XGBOOST_PAIRS, "map"),
-    _native("xgboost", "rank:pairwise", search_space.XGBOOST_PAIRS),
-    _native("catboost", "YetiRank:mode=NDCG", search_space.YETIRANK),
-    _native("catboost", "YetiRank:mode=MAP", search_space.YETIRANK, "map"),
-    _native("catboost", "YetiRank:mode=MRR", search_space.YETIRANK, "mrr"),
-    _native("catboost", "YetiRank:mode=Classic", search_space.YETIRANK),
+    _native("lightgbm", "lambdarank", LAMBDARANK),
+    _native("lightgbm", "rank_xendcg", BY_QUERY),
+    _native("xgboost", "rank:ndcg", XGBOOST_PAIRS),
+    _native("xgboost", "rank:map", XGBOOST_PAIRS, "map"),
+    _native("xgboost", "rank:pairwise", XGBOOST_PAIRS),
+    _native("catboost", "YetiRank:mode=NDCG", YETIRANK),
+    _native("catboost", "YetiRank:mode=MAP", YETIRANK, "map"),
+    _native("catboost", "YetiRank:mode=MRR", YETIRANK, "mrr"),
+    _native("catboost", "YetiRank:mode=Classic", YETIRANK),
     _native("catboost", "QueryRMSE"),
     *(_ours(framework, metric) for framework in _WITH_OURS for metric in _METRICS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),

@@ -10,10 +10,9 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study.estimator_trainer import constructor_in_words, train_estimator
-from lambdaplus.study.figures import WIDTH, needs_matplotlib, save_plot
-from lambdaplus.study.plots import PLOTS
-from lambdaplus.study.study_tables import (
+from lambdaplus.study.plots import PLOTS, WIDTH, needs_matplotlib, save_plot
+from lambdaplus.study.summary import Summary, count
+from lambdaplus.study.tables import (
     choices_table,
     folds_table,
     pairs_table,
@@ -23,7 +22,7 @@ from lambdaplus.study.study_tables import (
     search_in_words,
     verdict_table,
 )
-from lambdaplus.study.summary import Summary, count
+from lambdaplus.study.trainers import constructor_in_words, train_estimator
 
 
 def write_report(
@@ -63,9 +62,9 @@ def write_report(
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> from lambdaplus.study import Config, Study, find_methods
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> study.finish()
     >>> import pathlib, tempfile
     >>> from lambdaplus.study import Summary, write_report
@@ -80,7 +79,7 @@ def write_report(
         raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     needs_matplotlib()
     results = summary.results
-    if not results.about.finished and not results.errors:
+    if not results.found.finished and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -107,7 +106,6 @@ def write_report(
     page = environment.get_template("report_template.html").render(
         summary=summary,
         results=results,
-        about=results.about,
         lead=[line for line in (data, date) if line],
         sentences=summary.conclusions(),
         verdicts=verdict_table(summary),
@@ -147,7 +145,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
     """The estimators with their parameters, and the rules of the metrics."""
     estimators = {
         name: constructor_in_words(method)
-        for name, method in summary.results.about.methods.items()
+        for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
     return {"estimators": estimators, "rules": rules_table(summary.results)}

@@ -1,5 +1,7 @@
 """A study: every method, with every set of its parameters, on every fold with every seed."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib
 import multiprocessing
@@ -13,37 +15,118 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold
 from lambdaplus.data.cache import fingerprint
+from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.objectives.equal_objectives import equal_objectives
-from lambdaplus.study.choice import Choice
-from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.identity import digest, versions_in_words
-from lambdaplus.study.methods import Criterion, Method, Task, parse_criterion
-from lambdaplus.study.results import (
-    ALL_QUERIES,
-    CURVES,
-    FITS,
-    VALIDATION,
-    VALUES,
-    About,
-    Results,
+from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, TREES, Config
+from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
+from lambdaplus.study.folds import data_in_words, folds_and_notes
+from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion
+from lambdaplus.study.processes import (
+    PRELOADED,
+    first_line,
+    fit_from_disk,
+    laid_out,
+    run_in_processes,
+    working_folder,
 )
-from lambdaplus.study.search_space import draw
-from lambdaplus.study.settings import Settings
-from lambdaplus.study.store import load_fits
-from lambdaplus.study.tasks import fit_and_save, fit_from_disk, laid_out
-from lambdaplus.study.workers import PRELOADED, first_line, run_in_processes, working_folder
+from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
+from lambdaplus.study.results import Choice, Found, Results, tables_of
+from lambdaplus.study.trainers import find_class, refuse_unknown_parameters, train_estimator
 
 MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
+
+
+def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
+    """Read the data and create the study.
+
+    Parameters
+    ----------
+    config : Config
+        The study's ``config`` names the methods and metrics that its defaults stand for.
+    folder : path, optional
+        Where finished fits are stored; by default in a temporary folder.
+    jobs, threads : int
+        Number of parallel fits, and of threads of each.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ValueError
+        For unknown methods, metrics, folds or options, and invalid data.
+    OSError
+        If the data does not exist, or cannot be read.
+
+    Examples
+    --------
+    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
+    >>> len(study_of(config))  # one fit, and one for each of four values of C
+    5
+    """
+    methods, metrics = _methods_of(config), config.metrics
+    if config.baseline and config.baseline not in [method.name for method in methods]:
+        raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
+    for name in TREES if config.trials else ():
+        if getattr(config, name) != getattr(Config, name):
+            raise ValueError(
+                f"{name} is drawn at random with trials: leave it out, or list values of the "
+                "framework's parameter in the method's grid"
+            )
+    folds, notes = folds_and_notes(config)
+    if not folds[0].test.grouped:
+        metrics = METRICS_OF_ROWS if metrics == METRICS else metrics
+        _refuse_what_needs_queries(methods, metrics)
+    elif all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+        if not config.methods:
+            methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
+        if metrics == METRICS:
+            metrics = tuple(metric for metric in metrics if metric != "mauc")
+    evaluated = dict.fromkeys(map(parse_metric, metrics))
+    names = tuple(method.name for method in methods)
+    config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
+    lines = tuple(data_in_words(folds, notes))
+    return Study(folds, methods, [*evaluated], config, folder, jobs, threads, lines)
+
+
+def _methods_of(config: Config) -> list[Method]:
+    given = ",".join(config.methods) if config.methods else None
+    methods = find_methods(given, queries=config.qid != NO_QUERIES)
+    names = [method.name for method in methods]
+    for name, grid in config.grid.items():
+        if name not in names:
+            raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
+        place = names.index(name)
+        methods[place] = replace(methods[place], grid=grid)
+        if methods[place].trainer is train_estimator:
+            refuse_unknown_parameters(methods[place])
+    return methods
+
+
+def _refuse_what_needs_queries(methods: Sequence[Method], metrics: Sequence[Metric]) -> None:
+    for metric in map(parse_metric, metrics):
+        if not metric.ranks_tables:
+            raise ValueError(
+                f"{metric} ranks the documents of each query, but the table has no queries: use "
+                f"--metrics {','.join(METRICS_OF_ROWS)}"
+            )
+    for method in methods:
+        if not method.without_queries:
+            names = ", ".join(method.name for method in METHODS_OF_ROWS)
+            raise ValueError(
+                f"{method.name} needs queries, but the table has none: use {names}, or an "
+                "estimator as module:Class"
+            )
 
 
 @dataclass(eq=False)
@@ -57,31 +140,16 @@ class Study:
         See `find_methods`.  Names of folds and methods must be unique.
     metrics : list of str, RankingMetric or Declaration
         Metrics to evaluate on test queries.
-    settings : Settings
-        Number of rounds, and parameters of trees.
-    seeds : tuple of int
-        Methods that use random numbers are fitted with each seed, and their values are averaged.
-    select : str, RankingMetric or WeightedSum, optional
-        Validation metric, or sum of metrics, for parameter selection.  By default, the criterion of
-        each method; with trials, each metric selects separately.
-    repeated : bool
-        Whether the folds are repeated splits of the same queries, in which case the value of a
-        query is its mean over the splits that test on it.
+    config : Config
+        Seeds, selection, convention and training; what says where folds, methods and metrics come
+        from is not used.
     folder : path, optional
         Where finished fits are stored; by default in a temporary folder.
-    jobs : int
-        Number of parallel fits, each in its own process; 1 fits in this process.  A script that
-        uses more has to run the study under ``if __name__ == "__main__":``, since every process
-        imports the script.
-    trials : int
-        Number of trials of a random search for the parameters of each boosted method, on each fold
-        with each seed; 0 for no search.
-    convention : str
-        Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
-        on validation data follows those of lambdaplus.
-    features : str
-        What was done to the features of the folds, in words, for the report.
-    data : tuple of str
+    jobs, threads : int
+        Number of parallel fits, each in its own process, and of threads of each fit; one job fits
+        in this process.  A script that uses more has to run the study under
+        ``if __name__ == "__main__":``, since every process imports the script.
+    notes : tuple of str
         Sentences about rows, queries and columns of the data, for the report.
 
     Attributes
@@ -102,9 +170,9 @@ class Study:
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> from lambdaplus.study import Config, Study, find_methods
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> study.finish()
     >>> len(study), study.errors
     (1, {})
@@ -113,42 +181,37 @@ class Study:
     folds: Sequence[Fold]
     methods: Sequence[Method]
     metrics: Sequence[Metric]
-    settings: Settings = field(default_factory=Settings)
-    seeds: tuple[int, ...] = (0,)
-    select: Any = None
-    repeated: bool = False
+    config: Config = field(default_factory=Config)
     folder: Path | None = None
     jobs: int = 1
-    trials: int = 0
-    convention: str = "lambdaplus"
-    features: str = ""
-    data: tuple[str, ...] = ()
+    threads: int = 1
+    notes: tuple[str, ...] = ()
     finished: set[str] = field(default_factory=set, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        config = self.config
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
-        self._selects: Criterion | None = parse_criterion(self.select) if self.select else None
-        names: dict[str, Sequence[Any]] = {
+        self._selects = parse_criterion(config.select) if config.select else None
+        self.config = replace(config, select=str(self._selects or ""))
+        named: dict[str, Sequence[Any]] = {
             "folds": [fold.name for fold in self.folds],
             "methods": [method.name for method in self.methods],
             "metrics": [*map(str, self._evaluated)],
-            "seeds": self.seeds,
+            "seeds": config.seeds,
         }
-        for what, those in names.items():
-            if not those:
+        for what, names in named.items():
+            if not names:
                 raise ValueError(f"{what} is empty: a study needs at least one")
-            if twice := [str(name) for name, n in Counter(those).items() if n > 1]:
+            if twice := [str(name) for name, n in Counter(names).items() if n > 1]:
                 raise ValueError(
                     f"{what}: {', '.join(twice)} is given more than once, but results are "
                     "identified by name: use different names"
                 )
-        for seed in self.seeds:
-            whole_number("a seed", seed, below=2**31)
-        whole_number("trials", self.trials)
         whole_number("jobs", self.jobs, least=1)
-        fits = len(self.folds) * len(self.methods) * len(self.seeds) * max(self.trials, 1)
+        whole_number("threads", self.threads, least=1)
+        fits = len(self.folds) * len(self.methods) * len(config.seeds) * max(config.trials, 1)
         if fits > MOST_FITS:
             raise ValueError(
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
@@ -160,7 +223,7 @@ class Study:
                 "pairs: they differ in the metric that chooses rounds and parameters at most",
                 stacklevel=3,
             )
-        self._convention = find_convention(self.convention)
+        self._convention = find_convention(config.convention)
         self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
 
@@ -178,14 +241,14 @@ class Study:
             ]
             if not without:
                 continue
-            said = (
+            message = (
                 f"no test query of {fold.name} has a value of {', '.join(without)}, for lack of "
                 "relevant documents or others, so means over folds have none either: leave this "
                 "fold out, or split the queries in another way"
             )
             if len(without) == len(self._evaluated):
-                raise ValueError(said)
-            warnings.warn(said, stacklevel=4)
+                raise ValueError(message)
+            warnings.warn(message, stacklevel=4)
 
     @cached_property
     def _fits(self) -> Path:
@@ -202,7 +265,7 @@ class Study:
     @cached_property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
-        settings = replace(self.settings, threads=1)  # which do not change a fit
+        config, training = self.config, self.config.of_training
         fitted = []
         for method in self.methods:
             searched = self.searches(method)
@@ -214,21 +277,19 @@ class Study:
         for fold in self.folds:
             data = [fingerprint(part) for part in fold.parts]
             for method, searched, metrics, identity in fitted:
-                for seed in self.seeds if method.random else self.seeds[:1]:
-                    drawn = (draw(method.searched, seed, trial) for trial in range(self.trials))
+                for seed in config.seeds if method.random else config.seeds[:1]:
+                    drawn = (draw(method.searched, seed, trial) for trial in range(config.trials))
                     # Neither names of folds nor metrics of test queries change a fit.  Parameters
                     # that are drawn again are the same fit, and not tried twice.
                     tried = {
-                        digest([data, identity, parameters, settings, seed]): parameters
+                        digest([data, identity, parameters, training, seed]): parameters
                         for parameters in (drawn if searched else method.points)
                     }
-                    for trial, (key, parameters) in enumerate(tried.items()):
-                        tasks.append(
-                            Task(
-                                method, parameters, fold.train, fold.valid, self.settings, seed,
-                                metrics, fold.name, trial, key,
-                            )
-                        )  # fmt: skip
+                    tasks += [
+                        Task(method, parameters, fold.train, fold.valid, config, seed, metrics,
+                             fold.name, trial, key, self.threads)
+                        for trial, (key, parameters) in enumerate(tried.items())
+                    ]  # fmt: skip
         return tasks
 
     @property
@@ -249,11 +310,11 @@ class Study:
 
     def searches(self, method: Method) -> bool:
         """Whether the method's parameters are drawn at random."""
-        return self.trials > 0 and bool(method.space)
+        return self.config.trials > 0 and bool(method.space)
 
     def chooses(self, method: Method) -> dict[RankingMetric, Criterion]:
         """For each evaluated metric, the validation metric that selects its model."""
-        if self._selects or (not self.trials and self._grouped):
+        if self._selects or (not self.config.trials and self._grouped):
             return dict.fromkeys(self._evaluated, self._selects or method.criterion)
         return {metric: metric for metric in self._evaluated}
 
@@ -378,68 +439,38 @@ class Study:
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
-        values, curves = [pl.DataFrame(schema=VALUES)], [pl.DataFrame(schema=CURVES)]
-        validation, rows = [pl.DataFrame(schema=VALIDATION)], {}
-        for choice in choices:
-            key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
-            qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
-            for metric, by_query in choice.evaluation.per_query.items():
-                of_queries = self._grouped and len(by_query) == len(qid)
-                query = qid if of_queries else [ALL_QUERIES]
-                columns = {"metric": metric, "query": query, "value": by_query}
-                values.append(pl.DataFrame({**key, **columns}, VALUES, nan_to_null=True))
-            rows[choice.method.name, choice.fold.name, choice.seed] = choice.evaluation.rows
-            means = {
-                "metric": [*map(str, choice.validation)],
-                "value": [*choice.validation.values()],
-            }
-            validation.append(pl.DataFrame({**key, **means}, VALIDATION))
-            for selecting, fit in choice.curves().items():
-                rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-                columns = {"metric": str(selecting), "round": rounds, "value": fit.curve}
-                curves.append(pl.DataFrame({**key, **columns}, CURVES))
-        fits = pl.DataFrame([row for choice in choices for row in choice.fit_rows()], FITS)
+        rules = choices[0].evaluation.conventions if choices else {}
         return Results(
-            [method.name for method in self.methods],
+            self.config,
+            {method.name: method for method in self.methods},
             [*self._fold_named],
             [*map(str, self._evaluated)],
-            pl.concat(values),
-            fits,
-            pl.concat(curves),
-            self.errors,
-            validation=pl.concat(validation),
-            rows=rows,
-            about=self._about(choices[0].evaluation.conventions if choices else {}),
+            **tables_of(choices),
+            errors=self.errors,
+            rows={(c.method.name, c.fold.name, c.seed): c.evaluation.rows for c in choices},
+            found=self._found(rules),
         )
 
-    def _about(self, rules: dict[str, str]) -> About:
+    def _found(self, rules: dict[str, str]) -> Found:
         relevant: dict[Any, bool] = {}
-        for number, test in enumerate(fold.test for fold in self.folds):
+        tests = [fold.test for fold in self.folds]
+        for number, test in enumerate(tests):
             starts = test.queries.boundaries[:-1]
             best = np.maximum.reduceat(test.labels, starts)
             for query, label in zip(test.qid[starts].tolist(), best.tolist(), strict=True):
-                relevant[query if self.repeated else (number, query)] = label >= 1
-        return About(
-            methods={method.name: method for method in self.methods},
-            settings=self.settings,
-            seeds=self.seeds,
-            trials=self.trials,
-            repeated=self.repeated,
-            select=self._selects,
-            convention=self._convention,
-            features=self.features,
+                relevant[query if self.config.repeated else (number, query)] = label >= 1
+        categories = (name for fold in self.folds for name in fold.train.categories)
+        return Found(
             rules=rules,
             versions=versions_in_words(),
             queries=len(relevant),
-            tested=sum(fold.test.n_queries for fold in self.folds),
-            rows=0 if self._grouped else sum(fold.test.labels.size for fold in self.folds),
-            data=self.data,
-            left_out=tuple(
-                dict.fromkeys(name for fold in self.folds for name in fold.train.categories)
-            ),
+            tested=sum(test.n_queries for test in tests),
             without_relevant=len(relevant) - sum(relevant.values()),
+            rows=0 if self._grouped else sum(test.labels.size for test in tests),
             planned=len(self),
             finished=len(self.finished),
+            categories=tuple(dict.fromkeys(categories)),
+            notes=self.notes,
         )
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
 from lambdaplus.evaluation.significance import TESTS, holm
@@ -65,9 +66,9 @@ class Summary:
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> from lambdaplus.study import Config, Study, find_methods
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> study.finish()
     >>> from lambdaplus.study import Summary
     >>> Summary(study.results).best("map")
@@ -85,7 +86,7 @@ class Summary:
     @cached_property
     def main_metrics(self) -> list[str]:
         """The metrics that some method optimises, or all if there is none."""
-        wanted = set(self.results.about.criteria.values())
+        wanted = set(self.results.criteria.values())
         metrics = self.results.metrics
         return [metric for metric in metrics if metric in wanted] or metrics
 
@@ -108,10 +109,10 @@ class Summary:
 
     def selector(self, method: str) -> str:
         """The metric that selected the models of a method, in words."""
-        about = self.results.about
-        if about.select:
-            return label(str(about.select))
-        return "each metric" if about.each_metric_selects else label(about.criteria[method])
+        results = self.results
+        if results.config.select:
+            return label(results.config.select)
+        return "each metric" if results.each_metric_selects else label(results.criteria[method])
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
@@ -153,7 +154,7 @@ class Summary:
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """For each main metric, the best of lambdaplus and of the others by validation values."""
-        methods, means = self.results.about.methods, self.results.validation_means
+        methods, means = self.results.methods, self.results.validation_means
         chosen = []
         for metric in self.main_metrics:
             sides = []
@@ -189,8 +190,8 @@ class Summary:
     @property
     def other_side(self) -> str:
         """What the methods that are not of lambdaplus are, in words."""
-        about = self.results.about
-        origins = {about.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
+        results = self.results
+        origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
         return "other" if "yours" in origins else "built-in"
 
     def verdict(self) -> str:
@@ -215,7 +216,7 @@ class Summary:
 
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
-        methods = self.results.about.methods
+        methods = self.results.methods
         below = [
             f"{name} ({label(metric)})"
             for metric in self.results.metrics
@@ -258,50 +259,50 @@ class Summary:
 
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
-        about = self.results.about
-        unit = "split" if about.repeated else "fold"
-        seeds = ", ".join(map(str, about.seeds))
-        over = f", and over the seeds {seeds}" if len(about.seeds) > 1 else ""
-        folds = count(len(self.results.folds), unit)
-        if about.rows:
+        results, config, found = self.results, self.results.config, self.results.found
+        unit = "split" if config.repeated else "fold"
+        seeds = ", ".join(map(str, config.seeds))
+        over = f", and over the seeds {seeds}" if len(config.seeds) > 1 else ""
+        folds = count(len(results.folds), unit)
+        if found.rows:
             lines = [
                 f"Means over {folds}{over} of the value over all test rows of a {unit} "
-                f"({count(about.rows, 'row')}). Higher is better."
+                f"({count(found.rows, 'row')}). Higher is better."
             ]
-            if "map" in self.results.metrics:
+            if "map" in results.metrics:
                 lines.append("MAP of rows without queries is their average precision.")
         else:
-            tested = f"{count(about.queries, 'test query', 'test queries')}"
-            if about.repeated:
-                tested += f", each tested {about.tested / about.queries:.3g} times on average"
+            tested = f"{count(found.queries, 'test query', 'test queries')}"
+            if config.repeated:
+                tested += f", each tested {found.tested / found.queries:.3g} times on average"
             lines = [
                 f"Means of test values over the queries of each {unit}, then over {folds} "
                 f"({tested}){over}. Higher is better."
             ]
-        if about.repeated:
+        if config.repeated:
             lines.append("Tests of significance count a query once, with its mean over the splits.")
         lines += [
             f"{label(metric)} has no value on {_listed(missing)}, which the mean leaves out: no "
             "test query there has both relevant and other documents."
-            for metric in self.results.metrics
-            if (missing := self.results.undefined(metric))
+            for metric in results.metrics
+            if (missing := results.undefined(metric))
         ]
-        whose = about.convention.tool.partition(":")[0]
-        tied = "rows" if about.rows else "documents and queries without relevant documents"
+        whose = find_convention(config.convention).tool.partition(":")[0]
+        tied = "rows" if found.rows else "documents and queries without relevant documents"
         lines.append(f"Tied {tied} follow {whose}'s convention.")
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             test = f"{TESTS[comparison.test]} test over queries"
-            if about.rows:
+            if found.rows:
                 test = "DeLong test (AUC) or bootstrap over rows"
             lines.append(
                 f"Significant: p < {decimal(comparison.alpha, 2)} in a {tail} {test}, with Holm's "
                 "correction for the number of tests of each metric."
             )
-        if about.without_categories:
+        if results.without_categories:
             lines.append(
-                f"Without the categories {_listed(about.left_out)}, which they cannot be fitted "
-                f"with: {_listed(about.without_categories)}."
+                f"Without the categories {_listed(found.categories)}, which they cannot be fitted "
+                f"with: {_listed(results.without_categories)}."
             )
         if said := self.below_by_own_metric():
             lines.append(said)

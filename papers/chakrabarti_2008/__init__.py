@@ -226,7 +226,7 @@ def matrix(results: Results) -> Table:
     for method in results.methods:
         zero = f"{w_is_zero(results, method)} of {len(results.folds)}"
         means = [results.mean(method, metric) for metric in METRICS]
-        rows.append((method, results.about.criteria[method], *means, zero))
+        rows.append((method, results.criteria[method], *means, zero))
     foot = (
         "A method's C is the best of 1, 10, 100 and 1,000 on validation data by its own criterion. "
         "If w = 0, all documents are tied and count as in random order."

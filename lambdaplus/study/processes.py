@@ -21,6 +21,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+import numba
+
+from lambdaplus.data import RankingData
+from lambdaplus.data.cache import fingerprint, write_binary
+from lambdaplus.study.fits import fit_and_save
+from lambdaplus.study.methods import Task
+
 PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
 SHUTDOWN_SECONDS = 2.0  # grace period before a process is killed
@@ -185,3 +192,25 @@ def working_folder() -> Iterator[Path]:
         yield Path(folder)
     finally:
         watch.communicate()  # closes its input, for which it waits
+
+
+def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
+    """`fit_and_save` in a separate process, with the number of threads of its settings."""
+    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
+    fit_and_save(file, task, *work)
+
+
+def laid_out(data: RankingData, root: Path) -> Path:
+    """Write the data to a folder from which processes read it."""
+    folder = root / fingerprint(data)
+    if not folder.exists():
+        try:
+            write_binary(data, folder)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
+                "folder with more space, or use one job, which needs none",
+                str(root),
+            ) from error
+    return folder

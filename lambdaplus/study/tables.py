@@ -38,15 +38,15 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Settings, Study, find_methods
+    >>> from lambdaplus.study import Config, Study, find_methods
     >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Settings(rounds=2))
+    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
     >>> study.finish()
     >>> from lambdaplus.study import Summary, results_table
     >>> results_table(Summary(study.results)).columns
     ('method', 'MAP', 'time')
     """
-    results, about = summary.results, summary.results.about
+    results = summary.results
     marks = {metric: _marks(summary, metric) for metric in results.metrics}
     rows: list[list[Any]] = []
     intervals = {} if summary.comparison is None else summary.comparison.intervals
@@ -56,7 +56,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         heads += ["95 % interval"] if metric in intervals else []
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
-        by_origin.setdefault(about.methods[method].origin, []).append(method)
+        by_origin.setdefault(results.methods[method].origin, []).append(method)
     for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
             whose = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
@@ -176,17 +176,9 @@ def folds_table(results: Results) -> Table:
     return Table(("method", "metric", "mean", *results.folds), rows)
 
 
-def chosen_fits(results: Results) -> pl.DataFrame:
-    """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
-    return results.fits.filter("chosen").select(
-        "method", "fold", "seed", "metric", "trial", pl.col("round").alias("rounds"),
-        pl.col("validation").alias("value"), "parameters",
-    )  # fmt: skip
-
-
 def choices_table(summary: Summary) -> Table | None:
-    """`chosen_fits`, for a report."""
-    frame = chosen_fits(summary.results)
+    """`Results.chosen_fits`, for a report."""
+    frame = summary.results.chosen_fits()
     plain = pl.col("parameters").str.replace_all(r'[{}"]', "")
     return Table(frame.columns, frame.with_columns(plain).rows()) if frame.height else None
 
@@ -194,7 +186,7 @@ def choices_table(summary: Summary) -> Table | None:
 def rules_table(results: Results) -> Table:
     """The rules of the metrics; metrics with equal rules share a row."""
     by_rules: dict[str, list[str]] = {}
-    for metric, rules in results.about.rules.items():
+    for metric, rules in results.found.rules.items():
         by_rules.setdefault(rules, []).append(label(metric))
     rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
     return Table(("metric", "rules"), rows)
@@ -202,7 +194,7 @@ def rules_table(results: Results) -> Table:
 
 def searched_methods(results: Results) -> list[str]:
     """The methods with randomly drawn parameters that have finished a fold."""
-    return [method for method in results.about.searched if method in results.seconds]
+    return [method for method in results.searched if method in results.seconds]
 
 
 def search_in_words(results: Results) -> str:
@@ -210,17 +202,17 @@ def search_in_words(results: Results) -> str:
     chosen = _chosen(results)
     if not chosen.height:
         return ""
-    late = chosen.filter(pl.col("round") > 0.95 * results.about.settings.rounds).height
+    late = chosen.filter(pl.col("round") > 0.95 * results.config.rounds).height
     return (
         f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
-        f"{results.about.settings.rounds:,} allowed{'; more rounds may help' if late else ''}."
+        f"{results.config.rounds:,} allowed{'; more rounds may help' if late else ''}."
     )
 
 
 def choosers(results: Results) -> list[str]:
     """The metrics that select trials, without those that no method optimises if others remain."""
     metrics = _chosen(results)["metric"].unique(maintain_order=True).to_list()
-    criteria = set(results.about.criteria.values())
+    criteria = set(results.criteria.values())
     return [metric for metric in metrics if metric in criteria] or metrics
 
 

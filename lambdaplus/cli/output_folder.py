@@ -26,6 +26,7 @@ class OutputFolder:
         self.folder = folder
         self.inputs = [path.resolve() for path in inputs]
         self._own = folder / ".lambdaplus"  # for the lock and the list of written files
+        self.made = self._own / "made"  # for results until they are published
         self._lock = FileLock(self._own / "lock", mode=0o666, thread_local=False)
 
     def __enter__(self) -> OutputFolder:
@@ -38,9 +39,12 @@ class OutputFolder:
             raise BlockingIOError(
                 f"another run writes to {self.folder}: wait until it ends, or pass another --out"
             ) from None
+        shutil.rmtree(self.made, ignore_errors=True)  # of a run that was killed
+        self.made.mkdir()
         return self
 
     def __exit__(self, *_: Any) -> None:
+        shutil.rmtree(self.made, ignore_errors=True)
         self._lock.release()
 
     def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:

@@ -1,0 +1,173 @@
+"""The trainers of LightGBM and XGBoost: boosted trees on ranking data, watched by round.
+
+They set what a fair comparison keeps the same: threads, seed, the labels that an objective takes,
+and no metric of the framework.  A function is called with the scores of the validation documents
+after each round, and says whether to stop.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data import RankingData
+from lambdaplus.frameworks.internals import lightgbm_parameters
+
+Watch = Callable[[Floats], bool]
+"""Called with the validation scores after a round, (n,) float64; whether training may stop."""
+
+Predict = Callable[[RankingData, int], Floats]
+"""Scores of the documents, (n,) float64, by the trees of the first rounds."""
+
+POINTWISE = ("binary", "binary:logistic")
+"""Objectives of LightGBM and XGBoost that use no queries: log-loss."""
+
+BINARY = {*POINTWISE, "rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
+"""Native objectives that require labels 0 and 1."""
+
+
+def training_labels(objective: Any, labels: Floats) -> Floats:
+    """The labels that an objective is trained on: 0 and 1 for native ones that require them."""
+    binary = isinstance(objective, str) and objective in BINARY
+    return (labels >= 1).astype(np.float64) if binary else labels
+
+
+def train_lightgbm(
+    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData, watch: Watch,
+    *, rounds: int, seed: int = 0, threads: int = 1,
+) -> Predict:  # fmt: skip
+    """Train LightGBM with an objective of lambdaplus or its own, the same for any threads."""
+    import lambdaplus.lightgbm as lgb
+
+    params = {"deterministic": True, "verbosity": -1, **params}
+    _refuse_what_lightgbm_ignores(params)
+    lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
+    over = False
+
+    def look(scores: Floats, _: Any) -> tuple[str, float, bool]:
+        nonlocal over
+        over = watch(scores)
+        return "seen", 0.0, True
+
+    def after_round(state: Any) -> None:
+        lengths.append(state.model.current_iteration())
+        if over:
+            raise lgb.callback.EarlyStopException(state.iteration, state.evaluation_result_list)
+
+    data = lgb.Dataset(
+        train.features, training_labels(objective, train.labels), weight=train.weights,
+        group=train.group if train.grouped else None,
+        categorical_feature=[train.feature_names.index(name) for name in train.categories],
+    )  # fmt: skip
+    group = valid.group if valid.grouped else None
+    booster = lgb.train(
+        {**params, "num_threads": threads, "objective": objective, "metric": "None", "seed": seed},
+        data, num_boost_round=rounds, feval=look, callbacks=[after_round],
+        valid_sets=[data.create_valid(valid.features, valid.labels, group=group)],
+    )  # fmt: skip
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        trees = lengths[rounds - 1]
+        if not trees:  # for 0, LightGBM would use all
+            return np.zeros(len(part.labels))
+        given: dict[str, Any] = {"num_iteration": trees, "num_threads": threads}
+        scores = booster.predict(part.features, raw_score=True, **given)
+        return np.asarray(scores, dtype=np.float64)
+
+    return predict
+
+
+def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
+    try:
+        groups = lightgbm_parameters()
+    except ImportError:  # LightGBM 3 has no list of its parameters
+        return
+    main = {alias: name for name, aliases in groups.items() for alias in (name, *aliases)}
+    for name in params:
+        if main.get(name, name) != name:
+            raise ValueError(
+                f"{name} is another name of {main[name]}: use that name, since LightGBM ignores "
+                "one of them if both are set"
+            )
+        if name not in main:
+            raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
+
+
+def train_xgboost(
+    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData, watch: Watch,
+    *, rounds: int, seed: int = 0, threads: int = 1,
+) -> Predict:  # fmt: skip
+    """Train XGBoost with an objective of lambdaplus or its own."""
+    import lambdaplus.xgboost as xgb
+
+    over = False
+
+    def look(scores: Floats, _: Any) -> tuple[str, float]:
+        nonlocal over
+        over = watch(scores)
+        return "seen", 0.0
+
+    class AfterRound(xgb.callback.TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            return over
+
+    def matrix(part: RankingData, labels: Floats | None = None) -> Any:
+        types = ["c" if name in part.categories else "q" for name in part.feature_names]
+        matrix = xgb.DMatrix(
+            part.features, labels, nthread=threads, enable_categorical=True,
+            feature_types=types if part.categories else None,
+        )  # fmt: skip
+        if labels is None:
+            return matrix
+        by_query = part.grouped and objective not in POINTWISE
+        if by_query:
+            matrix.set_group(part.group)
+        if part.weights is not None:
+            matrix.set_weight(part.queries.query_weights if by_query else part.weights)
+        return matrix
+
+    ours = callable(objective)
+    params = {
+        # The default, 0.5, is meant for probabilities.
+        **({"base_score": 0.0} if objective not in POINTWISE else {}),
+        "tree_method": "hist",
+        **params,
+        "objective": "rank:ndcg" if ours else objective,
+    }
+    _refuse_what_xgboost_ignores(params)
+    booster = xgb.train(
+        {**params, "seed": seed, "nthread": threads, "disable_default_eval_metric": 1},
+        matrix(train, training_labels(objective, train.labels)),
+        num_boost_round=rounds, obj=objective if ours else None, custom_metric=look,
+        evals=[(matrix(valid, valid.labels), "valid")], callbacks=[AfterRound()],
+        verbose_eval=False,
+    )  # fmt: skip
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        scores = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
+        return np.asarray(scores, dtype=np.float64)
+
+    return predict
+
+
+def _refuse_what_xgboost_ignores(params: Mapping[str, Any]) -> None:
+    import xgboost
+
+    if "eta" in params:
+        raise ValueError(
+            "eta is another name of learning_rate: use that name, since XGBoost ignores one of "
+            "them if both are set"
+        )
+    data = xgboost.DMatrix(np.zeros((2, 1)), label=[0, 1])
+    with warnings.catch_warnings(record=True) as caught, xgboost.config_context(verbosity=1):
+        warnings.simplefilter("always")
+        xgboost.Booster(dict(params), [data]).save_config()
+    for message in caught:
+        if "are not used" in str(message.message):
+            unused = re.findall(r'"(.*?)"', str(message.message))
+            meant = hint(unused[0], xgboost.XGBRanker().get_params())
+            raise ValueError(f"XGBoost has no parameter {', '.join(map(repr, unused))}{meant}")

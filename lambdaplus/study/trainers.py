@@ -1,0 +1,308 @@
+"""The trainers of methods: boosted trees, CatBoost's, and scikit-learn compatible estimators.
+
+Parameters with the name of an option of `~lambdaplus.objectives.lambda_objective` configure our
+objective, others are passed to the framework.  CatBoost does not pass queries to a custom
+objective, so it is trained with its own objectives only.
+"""
+
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.arguments import hint, numbers
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data import RankingData
+from lambdaplus.data.ranking_data import numeric_part
+from lambdaplus.estimators import boosters
+from lambdaplus.estimators.boosters import Predict, Watch, training_labels
+from lambdaplus.evaluation.progress import Progress
+from lambdaplus.evaluation.scoring import mean_values
+from lambdaplus.metrics.weighted_sum import parts_of, value_of
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.study.methods import Criterion, Fitted, Method, Task
+
+OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())
+"""Names of parameters that configure our objective; others are passed to the framework."""
+
+OF_THE_STUDY = {
+    "objective", "loss_function", "metric", "eval_metric", "num_iterations", "n_estimators",
+    "iterations", "num_boost_round", "early_stopping_round", "early_stopping_rounds", "seed",
+    "random_seed", "random_state", "num_threads", "thread_count", "nthread", "n_jobs",
+    "disable_default_eval_metric",
+}  # fmt: skip
+"""Parameters that the study sets itself."""
+
+LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
+"""Parameters that are part of the name of CatBoost's loss."""
+
+
+def values_of(
+    metrics: Sequence[Criterion], data: RankingData, scores: ArrayLike
+) -> dict[Criterion, float]:
+    """Means of metrics, or of sums of metrics, over queries; NaN if no query has a value."""
+    parts = dict.fromkeys(part for metric in metrics for part, _ in parts_of(metric))
+    means = mean_values(list(parts), data.queries, scores)
+    return {metric: value_of(metric, means) for metric in metrics}
+
+
+class Validation:
+    """Evaluates a training every few rounds, and ends it when no metric improves any more."""
+
+    def __init__(
+        self, data: RankingData, metrics: Sequence[Criterion], patience: int, every: int = 1
+    ) -> None:
+        self.data = data
+        self.every = every
+        self.progress = {metric: Progress(patience) for metric in metrics}
+        self._round = 0
+
+    def see(self, scores: ArrayLike) -> bool:
+        """Evaluate validation scores after one more round; return whether training may stop."""
+        self._round += 1
+        if self._round % self.every:
+            return False
+        values = values_of(list(self.progress), self.data, scores)
+        if np.isnan(list(values.values())).all():
+            raise ValueError(
+                f"no validation query has a value of {', '.join(map(str, values))}, since none "
+                "has both relevant and other documents"
+            )
+        for metric, value in values.items():
+            self.progress[metric].add(self._round, value)
+        return all(one.over for one in self.progress.values())
+
+    def best_round(self, metric: Criterion) -> int:
+        """The first round with the best value of a metric; the last round if it has no value."""
+        return self.progress[metric].best_round or self.progress[metric].rounds[-1]
+
+
+def train_lightgbm(task: Task) -> dict[Criterion, Fitted]:
+    """Train LightGBM, with our objectives or its own."""
+    config = task.config
+    trees = {"num_leaves": config.leaves, "min_data_in_leaf": config.documents_in_leaf}
+    return _boosted(task, boosters.train_lightgbm, trees)
+
+
+def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
+    """Train XGBoost, with our objectives or its own, leaf by leaf as LightGBM's trees."""
+    trees = {"grow_policy": "lossguide", "max_leaves": task.config.leaves, "max_depth": 0}
+    return _boosted(task, boosters.train_xgboost, trees)
+
+
+def train_catboost(task: Task) -> dict[Criterion, Fitted]:
+    """Train CatBoost, with its own objectives; its losses have an option `noise`, too."""
+    depth = max(1, round(np.log2(task.config.leaves)))  # its trees are symmetric
+    return _boosted(task, _train_catboost, {"depth": depth}, frozenset())
+
+
+def _boosted(
+    task: Task,
+    train: Callable[..., Predict],
+    trees: Mapping[str, Any],
+    objective_options: Set[str] = OBJECTIVE_OPTIONS,
+) -> dict[Criterion, Fitted]:
+    """Train once; the ranker of each metric has the trees up to its best round."""
+    target, config = task.method.target, task.config
+    options = {k: v for k, v in task.parameters.items() if k in objective_options}
+    others = {k: v for k, v in task.parameters.items() if k not in objective_options}
+    for name in sorted(OF_THE_STUDY & others.keys()):
+        raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
+    objective = _with_options(target, options) if options else target
+    validation = Validation(task.valid, task.metrics, config.patience, config.every)
+    predict = train(
+        objective, {**trees, "learning_rate": config.learning_rate, **others}, task.train,
+        task.valid, validation.see, rounds=config.rounds, seed=task.seed, threads=task.threads,
+    )  # fmt: skip
+
+    def fitted(metric: Criterion) -> Fitted:
+        best, curve = validation.best_round(metric), validation.progress[metric].values
+        return Fitted(lambda part: predict(part, best), best, curve, validation.every)
+
+    return {metric: fitted(metric) for metric in task.metrics}
+
+
+def _with_options(target: Any, options: Mapping[str, Any]) -> Any:
+    """Our objective for the same metric with other options; it must have the default ones."""
+    metric = getattr(target, "metric", None)
+    if metric is None or target != lambda_objective(metric):
+        raise ValueError(
+            f"{', '.join(options)}: options of lambda_objective can only be tried for an objective "
+            f"of lambdaplus with default options, not for {target!r}"
+        )
+    return lambda_objective(metric, **options)
+
+
+def _train_catboost(
+    objective: str, params: dict[str, Any], train: RankingData, valid: RankingData, watch: Watch,
+    *, rounds: int, seed: int, threads: int,
+) -> Predict:  # fmt: skip
+    try:
+        import catboost
+    except ImportError as error:
+        raise ImportError("CatBoost is not installed: pip install catboost") from error
+
+    of_loss = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
+    loss, _, mode = objective.partition(":")
+    options = ";".join(filter(None, [mode, *of_loss]))
+
+    def pool(part: RankingData) -> Any:
+        part = numeric_part(part)
+        labels = training_labels(objective, part.labels)
+        query, weights = part.queries.query_of_row, part.queries.query_weights
+        of_rows = None if weights is None else weights[query]
+        return catboost.Pool(part.features, labels, group_id=query, group_weight=of_rows)
+
+    class Look:
+        """A metric that CatBoost copies, and also calls on the training data."""
+
+        labels = training_labels(objective, valid.labels).astype(np.float32)
+        scores: Floats | None = None
+
+        def is_max_optimal(self) -> bool:
+            return True
+
+        def get_final_error(self, error: float, weight: float) -> float:
+            return error
+
+        def evaluate(self, approxes: Any, labels: Any, weight: Any) -> tuple[float, float]:
+            if np.array_equal(labels, self.labels):
+                type(self).scores = np.array(approxes[0], dtype=np.float64)
+            return 0.0, 1.0
+
+    class AfterRound:
+        def after_iteration(self, _: Any) -> bool:
+            assert Look.scores is not None, "CatBoost evaluates metrics before its callbacks"
+            return not watch(Look.scores)
+
+    model = catboost.CatBoost(
+        {
+            **params,
+            "thread_count": threads,
+            "loss_function": f"{loss}:{options}" if options else loss,
+            "eval_metric": Look(),
+            "iterations": rounds,
+            "random_seed": seed,
+            "allow_writing_files": False,
+            "logging_level": "Silent",
+        }
+    )
+    with warnings.catch_warnings():
+        # CatBoost warns that it cannot compile Look with numba.
+        warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
+        sets = {"X": pool(train), "eval_set": pool(valid)}
+        model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}
+        scores = model.predict(numeric_part(part).features, **given)
+        return np.asarray(scores, dtype=np.float64)
+
+    return predict
+
+
+_CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
+
+
+def train_estimator(task: Task) -> Fitted:
+    """Fit the estimator ``task.method.target``, passing the arguments that its signatures accept.
+
+    Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
+    ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
+    predict: ``qid``; also ``sample_weight`` if there are weights.  A classifier ranks by its
+    ``decision_function`` or ``predict_proba``.  Categories are left out.
+    """
+    train, valid = numeric_part(task.train), numeric_part(task.valid)
+    criterion = str(task.method.criterion)
+    made = find_class(task.method.target)
+    own = {
+        "random_state": task.seed,
+        "n_jobs": task.threads,
+        **dict.fromkeys(_CRITERION, criterion),
+    }
+    accepted = inspect.signature(made).parameters
+    model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
+    takes = inspect.signature(model.fit).parameters
+    data: dict[str, Any] = {"qid": train.qid} if "qid" in takes else {"group": train.group}
+    if train.weights is not None:
+        data["sample_weight"] = train.weights
+    data["eval_set"] = valid.features, valid.labels, valid.qid
+    if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
+        data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
+    passed = {name: value for name, value in data.items() if name in takes}
+    model.fit(train.features, train.labels, **passed)
+    by_query = "qid" in inspect.signature(model.predict).parameters
+
+    def predict(part: RankingData) -> Floats:
+        features = numeric_part(part).features
+        # Of rankers, such as McRank, `predict` returns scores; of classifiers, classes.
+        if hasattr(model, "decision_function"):
+            return numbers(model.decision_function(features), "scores")
+        if hasattr(model, "predict_proba"):
+            return numbers(model.predict_proba(features)[:, -1], "scores")
+        queries = {"qid": part.qid} if by_query else {}
+        return numbers(model.predict(features, **queries), "scores")
+
+    return Fitted(predict, _rounds(model), _curve(model, criterion))
+
+
+def refuse_unknown_parameters(method: Method) -> None:
+    """Raise a ValueError for parameters in the grid that the constructor does not take."""
+    parameters = inspect.signature(find_class(method.target)).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    for name in method.grid:
+        if name not in parameters:
+            raise ValueError(
+                f"{method.name} has no parameter {name!r}{hint(name, parameters)}; it has "
+                + ", ".join(parameters)
+            )
+
+
+def constructor_in_words(method: Method) -> str:
+    """The arguments of the estimator, with its defaults, and the values that are tried."""
+    made = find_class(method.target)
+    defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
+    arguments = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
+    unsaid = {"random_state", "n_jobs", *method.grid}
+    call = ", ".join(
+        f"{name}={arguments[name]!r}"
+        for name in defaults
+        if name not in unsaid and arguments[name] is not inspect.Parameter.empty
+    )
+    tried = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
+    return "; ".join([f"{made.__name__}({call})", *tried])
+
+
+def _rounds(model: Any) -> int:
+    """Number of passes or rounds of the model, from the attributes that estimators have."""
+    for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
+        rounds = getattr(model, name, None)
+        if rounds is not None and np.ndim(rounds) == 0 and rounds > 0:  # LightGBM: -1 without one
+            return int(rounds)
+    return 0
+
+
+def _curve(model: Any, criterion: str) -> list[float]:
+    curve = getattr(model, "learning_curve_", ())
+    curve = getattr(model, "learning_curves_", {}).get(criterion, curve)
+    for curves in getattr(model, "evals_result_", {}).values():
+        curve = curves.get(criterion, curve)
+    return list(map(float, curve))
+
+
+def find_class(target: Any) -> Any:
+    """The class itself, or that given as ``module:Class``."""
+    if not isinstance(target, str):
+        return target
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        if isinstance(error, ImportError) and module.startswith("lambdaplus"):
+            raise
+        raise ValueError(f"{target!r} cannot be imported as module:Class: {error}") from None
