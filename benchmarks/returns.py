@@ -26,7 +26,7 @@ from lambdaplus.evaluation import Table
 NAMES, FEATURES = 2_000, 20
 DATES = {"train": 40, "valid": 20, "test": 60}
 RATES, LEAST_RATE, MOST_RATE, STEP = (0.01, 0.03, 0.1, 0.3), 0.001, 3.0, 10**0.5
-ROUNDS, PATIENCE = 400, 60
+ROUNDS, PATIENCE = 400, 40
 TREES = {"num_leaves": 8, "min_data_in_leaf": 500, "num_threads": 1, "verbose": -1}
 GRADES = 32  # as many as LightGBM's ranking objectives take by default
 

@@ -23,9 +23,10 @@ from one_line import OWN
 from ranking_sets import KNOWN_ITEMS
 from tables import keep
 
-from lambdaplus import LambdaObjective, lambda_objective
+from lambdaplus import LambdaObjective, combine, lambda_objective
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Table
+from lambdaplus.metrics import Declaration, components
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.study import Method, find_methods
@@ -59,14 +60,24 @@ class OverNoisyRankings(Objective):
         return np.mean([one[0] for one in both], axis=0), np.mean([one[1] for one in both], axis=0)
 
 
-def _weighed_by(metric: str, **options: Any) -> Any:
+def _weighed_by(metric: str | Declaration, **options: Any) -> Any:
     return lambda_objective(metric, **{"damping": None, "surrogate": metric, **options})
 
 
+SUM = Declaration(
+    name="reciprocal_ranks",
+    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
+    source="NDCG with the discount 1 / rank; MRR for one relevant document",
+    binary=True,
+    discount=components.reciprocal,
+    gain=components.relevance,
+    normalizer=components.ideal_relevance,
+)
+
 CANDIDATES: dict[str, Any] = {
-    "reciprocal_ranks": _weighed_by("reciprocal_ranks"),
-    "reciprocal_ranks, damped": _weighed_by("reciprocal_ranks", damping=0.01, damped=1.0),
-    "reciprocal_ranks + auc": lambda_objective("reciprocal_ranks + auc", damping=None),
+    "reciprocal_ranks": _weighed_by(SUM),
+    "reciprocal_ranks, damped": _weighed_by(SUM, damping=0.01),
+    "reciprocal_ranks + auc": combine({_weighed_by(SUM): 1.0, _weighed_by("auc"): 1.0}),
     "mrr": _weighed_by("mrr"),
     "mrr, noisy": OverNoisyRankings(_weighed_by("mrr")),
     "map": _weighed_by("map"),

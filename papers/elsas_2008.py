@@ -172,7 +172,7 @@ def order_table(results: Results) -> Table:
                     for name in IN_ORDERS))
         for reading in ORDERS
     ]  # fmt: skip
-    return Table(("pairs", *IN_ORDERS), rows)
+    return Table(("pairs", *IN_ORDERS), rows, narrow=True)
 
 
 def by_seed(results: Results, method: str) -> list[Values]:

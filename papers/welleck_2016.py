@@ -404,7 +404,7 @@ NOT_TESTED = Claim(
     "Tables 1 and 2",
     "On Yahoo's sets, larger, the gain in MAUC and MAP is larger.",
     None,
-    "Yahoo's sets, MQ2007 and the Gov sets are not available",
+    "Yahoo's sets, MQ2007 and .Gov are not available",
 )
 
 WELLECK_2016 = Paper(

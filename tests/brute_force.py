@@ -208,16 +208,6 @@ def mrr(ranked: Labels, k: int | None, relevant: float) -> float:
     return NAN
 
 
-def reciprocal_ranks(ranked: Labels, k: int | None, relevant: float) -> float:
-    """Sum of one over the ranks of all relevant documents up to k, over that of the best order."""
-    hits = [label >= relevant for label in ranked]
-    found, best = (
-        sum(1 / rank for rank, hit in enumerate(order[:k], 1) if hit)
-        for order in (hits, sorted(hits, reverse=True))
-    )
-    return found / best if best else NAN
-
-
 def success(ranked: Labels, k: int | None, relevant: float) -> float:
     """Whether any of the first k is relevant; NaN where nothing is."""
     found = any(label >= relevant for label in ranked[:k])
@@ -333,7 +323,7 @@ TEXTBOOK: dict[str, Callable[..., float]] = {
     definition.__name__: definition
     for definition in (
         auc, pauc, pauc_tpr, mauc, class_auc, concordance, cindex, spearman, kendall, gini,
-        hand_till, mrr, reciprocal_ranks, success, dcg, ndcg, err, pfound, rbp, top_precision,
+        hand_till, mrr, success, dcg, ndcg, err, pfound, rbp, top_precision,
         top_recall, lift, f1, recall, rprec, bpref,
     )
 }  # fmt: skip

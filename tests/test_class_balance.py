@@ -54,6 +54,20 @@ def test_the_first_round_is_that_of_log_loss_at_the_base_rate() -> None:
     assert_allclose(hessian, np.full(200, p * (1 - p)), rtol=1e-5)
 
 
+@pytest.mark.parametrize("metric", ["auc", "map", "mauc", "concordance", "cindex", "ndcg"])
+def test_hessians_of_a_table_are_those_of_log_loss_in_xgboost_too(metric: str) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    labels, scores, _ = rare(0)
+    objective = lambda_objective(metric, one_group=True)
+    gradient, hessian = objective(labels, scores)
+    matrix = xgboost.DMatrix(np.zeros((labels.size, 1)), labels)
+    found = objective(scores.astype(np.float32), matrix)
+    # One query is scaled like those of the frameworks' own ranking objectives.
+    factor = 2.0 if metric == "ndcg" else 1.0
+    assert_allclose(found[0], gradient, rtol=FLOAT32)
+    assert_allclose(found[1], factor * hessian, rtol=FLOAT32)
+
+
 def test_balance_has_no_effect_within_queries_and_with_one_group() -> None:
     data = graded()
     for noise in (None, 1.0):

@@ -42,7 +42,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import raw
 
-from lambdaplus import combine, lambda_map, lambda_ndcg, lambda_objective
+from lambdaplus import combine, evaluate, lambda_map, lambda_ndcg, lambda_objective
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
 
@@ -171,10 +171,23 @@ def test_objectives_may_have_labels_of_their_own(kind: Any) -> None:
 
 
 @both
+@pytest.mark.parametrize("metric", ["p@100", "ndcg", "spearman", "concordance"])
+def test_all_rows_are_one_ranking_to_watched_metrics(kind: Any, metric: str) -> None:
+    X, y, X_test, y_test = data()
+    for objective in ("map", LOG_LOSS[kind]):
+        model = made(kind, objective=objective, eval_metric=metric)
+        model.fit(X, y, **sets(kind, (X_test, y_test)))
+        found = model.evals_result_ if kind is LightGBMClassifier else model.evals_result()
+        scores = model.decision_function(X_test)
+        expected = evaluate(y_test, scores, metrics=metric, one_group=True)[metric]
+        assert next(iter(found.values()))[metric][-1] == pytest.approx(expected, abs=1e-6)
+
+
+@both
 @pytest.mark.parametrize("objective", ["cindex", "map + cindex"])
 def test_labels_of_two_classes_are_not_times(kind: Any, objective: str) -> None:
     X, y, _, _ = data()
-    with pytest.raises(ValueError, match="'cindex' reads labels in a way of its own"):
+    with pytest.raises(ValueError, match=r"'cindex' reads labels in a way of|in opposite orders"):
         made(kind, objective=objective).fit(X, y)
 
 
@@ -302,6 +315,12 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
         made(kind, cv=None, calibration="sigmoid").fit(X, y)
     with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
         made(kind, cv="often").fit(X, y)
+    for cv in (0, 1, -1, True, False, np.int64(1)):
+        for more in ({}, sets(kind, (X, y))):
+            with pytest.raises(ValueError, match="at least 2: pass cv=None for no folds"):
+                made(kind, cv=cv).fit(X, y, **more)
+    with pytest.raises(ValueError, match="calibration='platt' is not one of sigmoid, isotonic"):
+        made(kind, calibration="platt").fit(X, y)
     single = np.arange(200) == 7  # a class of one row has no folds
     alone = {} if kind is LightGBMClassifier else {"min_child_weight": 0.0}  # as for log-loss
     assert made(kind, **alone).fit(X[:200], single).predict(X[:200]).sum() >= 1

@@ -263,10 +263,22 @@ def test_own_labels_that_do_not_fit_are_refused() -> None:
         lp.lambda_map.on(purchases[:80])(clicks, scores, None, [40, 50])
     with pytest.raises(ValueError, match="labels of its own for 80 rows, and was called for 90"):
         lp.eval_map.on(purchases[:80])(clicks, scores, None, [40, 50])
+    used = lp.lambda_map.on(purchases)
+    used(clicks, scores, None, [40, 50])
+    used(clicks, scores + 1.0, None, [40, 50])
+    for other in (used, pickle.loads(pickle.dumps(used))):
+        with pytest.raises(ValueError, match="for the rows of another data set"):
+            other(clicks[::-1], scores, None, [40, 50])
+        with pytest.raises(ValueError, match="for the rows of another data set"):
+            other(clicks, scores, None, [50, 40])
     with pytest.raises(ValueError, match="different numbers of rows"):
         lp.eval_map.on(purchases, purchases)
     with pytest.raises(TypeError, match="cannot have labels of its own"):
         lp.lambda_map.on(purchases).on(purchases)
+    columns = np.column_stack([clicks, purchases])
+    for ranker in (lp.LightGBMRanker(), lp.XGBoostRanker()):
+        with pytest.raises(ValueError, match=r"shape \(90, 2\): pass one column.*lambda_map\.on\("):
+            ranker.fit(scores[:, None], columns, group=[40, 50])
     model = lp.LightGBMRanker(objective=lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
     with pytest.raises(ValueError, match="sort rows and labels by qid first"):
         model.fit(scores[:, None], clicks, qid=np.arange(90) % 2)

@@ -134,7 +134,7 @@ def test_columns_of_other_names_are_named(tmp_path: pathlib.Path) -> None:
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
     done = invoke(*arguments)
-    assert "it has: query_id, relevance, x. Name the column with --qid" in done.output
+    assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
@@ -218,7 +218,9 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"qid": "query"}, "has no column 'query' of queries; it has: .* pass --qid none if the"),
+        ({"qid": "query"}, "has no column 'query'; it has: .* pass --qid none if the table"),
+        ({"qid": "q", "label": "l"}, "'q' and no 'l'; .* Name the columns with --qid and --label"),
+        ({"label": "title", "drop": ()}, "not a number. Labels are numbers, such as 1 for yes"),
         ({"label": "lable"}, r"no column 'lable' \(did you mean 'label'\?\)"),
         ({"weight": "wieght"}, r"no column 'wieght' \(did you mean 'weight'\?\)"),
         ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),

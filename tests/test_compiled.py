@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -66,17 +67,31 @@ def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_pa
         "print(outer(4), sum(outer.stats.cache_hits.values()))\n"
     )
     (package / "words.py").write_text("text = 'one'\n")
-
-    def run() -> str:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        environment["PYTHONPATH"] = str(Path(__file__).parents[1])
-        command = [sys.executable, "outer.py"]
-        return subprocess.run(
-            command, cwd=package, env=environment, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
+    run = partial(_output, package, "outer.py")
     assert run() == "50 0"
     (package / "words.py").write_text("text = 'another'\n")
     assert run() == "50 1"
     (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 2\n")
     assert run() == "60 0"
+
+
+def test_a_kernel_is_compiled_again_if_the_class_of_an_argument_has_moved(tmp_path: Path) -> None:
+    """As in an update: files in the cache contain the name of the module of the class."""
+    for module in ("here", "there"):
+        pair = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    x: float\n"
+        (tmp_path / f"{module}.py").write_text(pair)
+        (tmp_path / "kernel.py").write_text(
+            f"from lambdaplus.compute.compiled import compiled\nfrom {module} import Pair\n"
+            "@compiled\ndef double(pair):\n    return 2 * pair.x\nprint(double(Pair(4)))\n"
+        )
+        assert _output(tmp_path, "kernel.py") == "8"
+        (tmp_path / f"{module}.py").unlink()
+
+
+def _output(folder: Path, file: str) -> str:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    command = [sys.executable, "-B", file]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -45,7 +45,7 @@ GAINS = declared("own_gains")
 TWICE = CountAbove(lambda c: c.relevant * 2.0, lambda c: c.relevant * 1.0)
 ABOVE = declared("own_counts", binary=True, gain=lambda c: c.relevant * 1.0, form=TWICE)
 HIGHER = declared("own_order", gain=lambda c: 0 * c.label,
-                  form=CountAbove(lambda c: 1 + 0 * c.label, label, "lower"))  # fmt: skip
+                  form=CountAbove(lambda c: 1 + 0 * c.label, label, "higher"))  # fmt: skip
 
 
 def of_gains(ranked: list[float]) -> float:
@@ -155,7 +155,7 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'lower'"),
+        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'higher'"),
         (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
         (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
         (lambda: GAINS("ten"), "a cutoff must be a whole number, at least 1, got 'ten'"),

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 import warnings
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,8 @@ from lambdaplus.estimators import (
     XGBoostClassifier,
     XGBoostRanker,
 )
+from lambdaplus.metrics import CATALOGUE
+from lambdaplus.metrics.names import SPELLINGS
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
@@ -247,6 +250,22 @@ def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
         loaded.load_model(tmp_path / "model.json")
         assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
         assert all(loaded.get_params()[key] is value for key, value in options.items())
+
+
+def test_a_model_with_labels_of_its_own_is_for_the_same_rows(tmp_path: Path) -> None:
+    fit, valid = halves(XGBoostRanker)
+    own = np.arange(len(fit["y"])) % 2
+    model = made(XGBoostRanker, objective=lambda_map.on(own)).fit(**fit)
+    model.save_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="the same objective, with the same labels"):
+        XGBoostRanker(objective=lambda_map.on(1 - own)).load_model(tmp_path / "model.json")
+    loaded = XGBoostRanker(objective=lambda_map.on(own))
+    loaded.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+    with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
+        loaded.fit(**valid)
+    with pytest.raises(ValueError, match="labels of its own for the rows of another data set"):
+        clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
 
 
 @every_estimator
@@ -672,6 +691,37 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         assert model.score(data.features, data.labels, qid=data.qid) > 0.7
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
+        ("lambda_mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
+        ("ndcg@0", "a cutoff must be a whole number, at least 1, got 0; "),
+        # LightGBM would read nothing after a blank or =, and train something else.
+        ("ndcg(gains=linear)", "ndcg has no option 'gains'; it has: gain, discount, short"),
+        ("map + bogus", "unknown metric 'bogus'"),
+        ("class_auc(label=0)", "class_auc(label=0) is not available as an objective"),
+    ],
+)
+@every_estimator
+def test_objectives_that_nobody_knows_are_refused(kind: Any, name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        made(kind, objective=name).fit(**data_of(kind))
+    if name.startswith("map +"):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            made(kind, eval_metric=name).fit(**data_of(kind))
+    hasattr(made(kind, objective=name), "predict_proba")  # does not raise
+
+
+@every_estimator
+def test_misspelt_objectives_of_a_framework_are_refused(kind: Any) -> None:
+    name, right = ("lambdarnk", "lambdarank") if of_lightgbm(kind) else ("rank:ndgc", "rank:ndcg")
+    framework = "LightGBM" if of_lightgbm(kind) else "XGBoost"
+    message = rf"{framework} has no objective '{name}' either \(did you mean '{right}'\?\)"
+    with pytest.raises(ValueError, match=message):
+        made(kind, objective=name).fit(**data_of(kind))
+
+
 # -- the metric that early stopping watches ------------------------------------------------------
 
 
@@ -706,6 +756,68 @@ def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: s
         assert set(found) == set(names)
         # The curves are in an order in which the framework's own rule picks the same one.
         assert list(found)[0 if of_lightgbm(kind) else -1] == watched
+
+
+EVERY_METRIC = [d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE]
+
+
+@pytest.mark.filterwarnings("ignore:eval_metric='auc' is a metric")
+@pytest.mark.parametrize("metric", EVERY_METRIC)
+@every_estimator
+def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
+    kind: Any, metric: str
+) -> None:
+    fit, valid = halves(kind)
+    X, labels, sizes = valid["X"], valid["y"], graded().queries(40, 60).sizes
+    ranks = "qid" in valid
+    options = {"one_group": True} if not ranks else {"group": sizes}
+
+    def value(labels: Any, scores: Any) -> float:
+        return float(evaluate(labels, scores, metrics=metric, **options)[metric])
+
+    # Of times, cindex has the lowest first.
+    direction = 1.0 if value(labels, labels) > value(labels, -labels) else -1.0
+    assert direction == (-1.0 if metric == "cindex" else 1.0)
+    objectives = [] if SPELLINGS[metric.partition("@")[0]].refusal else [metric]
+    for objective in ["map", *objectives]:
+        for y in (labels, labels.max() - labels):  # a value that rises, and one that falls
+            model = made(
+                kind, objective=objective, eval_metric=metric, early_stopping_rounds=4,
+                n_estimators=20, learning_rate=0.5,
+            )  # fmt: skip
+            train = {**fit, "eval_set": [(X, y)]}
+            if metric == "cindex" and not (ranks and objective == metric):
+                with pytest.raises(ValueError, match=r"low labels first|reads labels in a way"):
+                    model.fit(**train)
+                continue
+            model.fit(**train)
+            best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
+            [found] = curves(model).values()
+            [curve] = found.values()
+            scores = raw(model, X)
+            assert best == np.argmax(curve)
+            assert value(y, scores) == pytest.approx(curve[best], abs=1e-6)
+            assert direction * np.corrcoef(scores, labels)[0, 1] > 0.1
+
+
+@every_estimator
+def test_metrics_that_prefer_the_reverse_ranking_are_refused(kind: Any) -> None:
+    fit, _ = halves(kind)
+    names = ["cindex", *([] if "qid" in fit else ["class_auc(label=0)", "mauc(classes=all)"])]
+    for name in names:
+        for objective in ("ndcg", "lambdarank" if of_lightgbm(kind) else "rank:ndcg"):
+            with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
+                made(kind, objective=objective, eval_metric=["map", name]).fit(**fit)
+    if "qid" in fit:
+        with pytest.raises(ValueError, match="higher with high labels first, and the objective"):
+            made(kind, objective="cindex", eval_metric="ndcg").fit(**fit)
+        signs = np.where(np.arange(len(fit["y"])) % 3, -1.0, 1.0)  # most times are censored
+        times = {**fit, "y": signs * (1.0 + fit["y"]), "eval_set": fit["eval_set"]}
+        for higher in ("risk", "life"):
+            named = f"cindex(higher={higher})"
+            made(kind, objective=named, eval_metric=named).fit(**times)
+    with pytest.raises(ValueError, match="want labels in opposite orders"):
+        made(kind, eval_metric="map + cindex").fit(**fit)
 
 
 @pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])

@@ -524,23 +524,26 @@ def pooled_query(ties: int | None, n: int = 300) -> tuple[Floats, Floats, Floats
 @pytest.mark.parametrize("ties", [None, 1, 8])
 @pytest.mark.parametrize("all_pairs", [False, True])
 @pytest.mark.parametrize("damping", [None, 0.01])
-@pytest.mark.parametrize("metric", ["auc", "mauc"])
-def test_an_auc_weight_of_k_is_k_rows(
-    ties: int | None, all_pairs: bool, damping, metric: str
-) -> None:
+@pytest.mark.parametrize("metric", ["auc", "mauc", "gini", "gini of many labels"])
+def test_a_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping, metric: str) -> None:
     labels, scores, weight = pooled_query(ties)
-    if metric == "mauc":
+    metric, *many = metric.split(" of ")
+    if metric != "auc":
         labels = labels + (np.arange(labels.size) % 3 == 0)
+    if many:
+        labels = labels + np.random.default_rng(1).permutation(labels.size) / labels.size
     copies = weight.astype(int)
     given_ = {"metric": metric, "all_pairs": all_pairs, "damping": damping}
     weighted = gradients(labels, scores, weight=weight, **given_)
     repeated = gradients(np.repeat(labels, copies), np.repeat(scores, copies), **given_)
     row = np.repeat(np.arange(len(labels)), copies)
     summed = [np.bincount(row, part, minlength=len(labels)) for part in repeated]
-    assert_close(weighted, summed, (1e-9, 1e-9))
+    # A tree of labels has other halves where labels have other numbers of rows.
+    tree = many and not all_pairs
+    assert_close(weighted, summed, (DAMPED if damping else SWEEP) if tree else (1e-9, 1e-9))
 
 
-@pytest.mark.parametrize("metric", ["auc", "mauc", "map"])
+@pytest.mark.parametrize("metric", ["auc", "mauc", "map", "gini"])
 @pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-28, 1e28])
 def test_the_scale_of_weights_is_that_of_the_gradient(metric: str, scale: float) -> None:
     labels, scores, weight = pooled_query(8)
@@ -678,6 +681,18 @@ def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
     one_group = gradients(labels, scores, weight=weight, metric=name, one_group=True)
     assert_identical(found, one_group)
     assert np.abs(found[0]).max() > 0
+
+
+def test_a_query_of_each_pair_is_the_pairwise_logistic_loss() -> None:
+    """For preferences without grades: the page of questions."""
+    random = np.random.default_rng(0)
+    scores = random.normal(size=30)
+    pairs = np.array([random.choice(30, 2, replace=False) for _ in range(50)])
+    objective, better = lambda_objective("concordance", normalize=False), np.tile([1.0, 0.0], 50)
+    found = objective(better, scores[pairs.ravel()], None, [2] * 50)[0]
+    slope = 1 / (1 + np.exp(scores[pairs[:, 0]] - scores[pairs[:, 1]]))
+    expected = np.column_stack([-slope, slope]).ravel()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.refusal], ids=str)

@@ -175,6 +175,7 @@ def test_misspelt_files_and_columns_are_asked_for(folder: Path) -> None:
         ([folder / "a.cvs"], "there is no file or folder {}/a.cvs (did you mean 'a.csv'?)"),
         ([folder / "no" / "a.csv"], "there is no folder {0}/no, so no {0}/no/a.csv"),
         ([folder / "b.csv"], "{}/b.csv has no column 'score' (did you mean 'scores'?)"),
+        ([folder / "b.csv"], "in the order of qid, label, score, such as --columns query,grade"),
         ([folder / "run", "--qrels", folder / "qrel"], "{}/qrel (did you mean 'qrels'?)"),
     ):
         found = invoke("evaluate", *arguments)

@@ -26,7 +26,10 @@ NAN, INF = float("nan"), float("inf")
             "labels must be finite: 1 of 3 are not, the first is nan in row 2",
         ),
         ({"labels": [INF, 0, NAN]}, "2 of 3 are not, the first is inf in row 0"),
-        ({"labels": [[1, 0, 2]]}, "labels must be one-dimensional, got shape (1, 3)"),
+        (
+            {"labels": [[1, 0, 2]]},
+            "labels must be one-dimensional, got shape (1, 3): pass one column",
+        ),
         ({"group": [2, 2]}, "group sizes add up to 4, but there are 3 rows"),
         ({"group": [3, 0]}, "at least 1 each"),
         ({"group": [1.5, 1.5]}, "query sizes: integers"),

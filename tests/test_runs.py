@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import invoke
+from sklearn.metrics import average_precision_score, roc_auc_score
 from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
@@ -165,6 +166,20 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     ).per_query["map(divisor=relevant)"]
     mine = [r for r in rows if r["run"] == "ours0" and r["metric"].startswith("map")]
     assert [float(row["value"]) for row in mine] == expected.tolist()
+
+
+def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 2, 50), rng.normal(size=50)
+    lines = [f"{label},{score}" for label, score in zip(labels, scores, strict=True)]
+    (tmp_path / "fraud.csv").write_text("\n".join(["yes,score", *lines]))
+    found = invoke("evaluate", tmp_path / "fraud.csv", "--columns", "none,yes,score")
+    assert found.exit_code == 0, found.output
+    assert f"{roc_auc_score(labels, scores):.4f}" in found.output
+    assert f"{average_precision_score(labels, scores):.4f}" in found.output
+    assert "50 rows without queries" in found.output
+    found = invoke("explain", "auc", tmp_path / "fraud.csv", "--columns", "none,yes,score")
+    assert found.exit_code == 0, found.output
 
 
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:

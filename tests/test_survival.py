@@ -56,6 +56,16 @@ def test_it_equals_scikit_survivals() -> None:
             assert found["cindex"] == pytest.approx(theirs, rel=1e-12)
 
 
+def test_a_label_of_zero_is_an_event_at_time_zero() -> None:
+    """Whatever its sign: a censored time of 0 has no label of its own."""
+    for zero in (0.0, -0.0):
+        for higher, right in (("risk", [1.0, 0.5, 0.25]), ("life", [0.25, 0.5, 1.0])):
+            metric = parse_metric("cindex", higher=higher)
+            # Comparable with the event at 2 and the row censored at 1, which are not comparable.
+            for scores, expected in ((right, 1.0), (right[::-1], 0.0)):
+                assert evaluate([zero, -1.0, 2.0], scores, metrics=metric)[str(metric)] == expected
+
+
 def test_without_censoring_it_is_concordance() -> None:
     time, _, scores = survival(200)
     life = evaluate(time, scores, metrics="cindex(higher=life)")["cindex(higher=life)"]

@@ -215,6 +215,32 @@ def test_rank_correlations_are_scipys(name: str, theirs: Any) -> None:
             assert math.isnan(expected) == (len({*labels}) == 1 or len({*scores}) == 1)
 
 
+def weighted_gini(loss: Floats, weight: Floats, scores: Floats) -> float:
+    """That of the Fire Peril competition of Kaggle (2014): loss by exposure, and exposures."""
+    order = np.argsort(-scores, kind="stable")
+    random = np.cumsum(weight[order]) / weight.sum()
+    lorentz = np.cumsum((loss * weight)[order]) / (loss * weight).sum()
+    return float((lorentz[1:] * random[:-1]).sum() - (lorentz[:-1] * random[1:]).sum())
+
+
+@pytest.mark.parametrize("ties", [None, 4, 30])
+def test_gini_of_exposures_is_that_of_kaggle(ties: int | None) -> None:
+    """Rows of one score, which count as one step, are one row there: of all their loss."""
+    for seed, n in enumerate((5, 40, 3000)):
+        random = np.random.default_rng(seed)
+        scores, weight = random.normal(size=n), random.uniform(0.1, 2, n)
+        if ties:
+            scores = random.integers(0, ties, n).astype(float)
+        loss = np.where(random.random(n) < 0.5, random.gamma(2, 3, n), 0.0)
+        loss[0] = 1.0
+        best = weighted_gini(loss, weight, loss)
+        different, row = np.unique(scores, return_inverse=True)
+        exposure = np.bincount(row, weight)
+        expected = weighted_gini(np.bincount(row, loss * weight) / exposure, exposure, different)
+        found = one_value("gini", loss, scores, group=None, weight=weight)
+        assert found == close(expected / best)
+
+
 @pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
 def test_partial_auc_is_sklearns(max_fpr: float) -> None:
     """Without ties: there we count their worst order, and scikit-learn takes them as one step."""

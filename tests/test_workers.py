@@ -91,7 +91,8 @@ def test_the_gradient_is_that_of_one_machine(group: Group, layout: str, rounded:
 
 
 KINDS = (
-    "ndcg@50", "mrr", "mauc", "concordance", "err", "map + 0.5*auc", "logloss + auc(pairs=swap)",
+    "ndcg@50", "mrr", "mauc", "concordance", "spearman", "err", "map + 0.5*auc",
+    "logloss + auc(pairs=swap)", "cindex",
 )  # fmt: skip
 
 
@@ -100,8 +101,11 @@ def test_each_kind_of_objective_is_that_of_one_machine(
     group: Group, name: str, rounded: None
 ) -> None:
     rows = Rows()
-    if name in ("ndcg@50", "mauc", "concordance", "err"):
+    if name in ("ndcg@50", "mauc", "concordance", "spearman", "err"):
         rows.labels = np.minimum(np.random.default_rng(2).geometric(0.5, N) - 1.0, 4.0)
+    elif name == "cindex":  # other times on each worker
+        event = np.random.default_rng(2).random(N) < 0.5
+        rows.labels = (1.0 + np.arange(N) // 400) * np.where(event, 1, -1)
     objective = lp.lambda_objective(name, one_group=True, noise=None)
     for scores in (rows.scores, np.zeros(N, np.float32)):  # as in the first round
         rows.scores = scores
@@ -233,6 +237,18 @@ def test_values_over_all_rows(group: Group, layout: str, weights: float) -> None
         assert dict(found) == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize("name", ["cindex", "spearman", "kendall"])
+def test_values_of_several_labels(group: Group, name: str) -> None:
+    """Of scores of few values, which are not rounded: other times on each worker."""
+    rows = Rows()
+    rows.scores = np.round(rows.scores)
+    rows.labels = (1.0 + np.arange(N) // 400) * np.where(rows.labels > 0, -1, 1)
+    metric = lp.eval_metric(name, one_group=True)
+    _, expected = rows.on_one(metric)
+    for _, found in group.run(workers.answers, rows.parts("three"), metric):
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
 def test_early_stopping_ends_all_at_once(group: Group) -> None:
     parts = Rows().parts("sorted")
     for part in parts:
@@ -283,7 +299,7 @@ NDCG: dict[str, Any] = {"one_group": True, "gain": "linear"}
         (graded_rows(2), lp.lambda_objective("ndcg", noise=1.0, one_group=True),
          "ndcg over all rows on 2 workers has no noisy rankings: pass noise=None"),
         (graded_rows(20), lp.lambda_objective("ndcg", **NDCG),
-         "at most 16 different labels, and there are 20"),
+         "there are 20: group them into grades, or train on one machine"),
         (graded_rows(20), lp.eval_metric("ndcg", **NDCG),
          "at most 16 different labels, and there are 20"),
         (queries_on_one(), lp.lambda_ndcg,

@@ -12,7 +12,15 @@ import sys
 from pathlib import Path
 
 from certificate import certificate
-from measured import accuracy_gains, linear, options, speed, sweep_against_pairs, what_helps
+from measured import (
+    accuracy_gains,
+    linear,
+    many_labels,
+    options,
+    speed,
+    sweep_against_pairs,
+    what_helps,
+)
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from small_study import small_study
@@ -33,6 +41,7 @@ def main() -> None:
         "what-helps": what_helps(),
         "speed": speed(),
         "linear": linear(),
+        "many-labels": many_labels(),
     }
     for name, figure in figures.items():
         save(figure, folder, name)

@@ -165,6 +165,30 @@ def linear() -> Figure:
 
 
 @styled
+def many_labels() -> Figure:
+    """The time of a gradient with many labels, as documents and as labels become more."""
+    found, figure, panels = measured("many-labels"), *new_figure(3.4, 1, 2, width=8.0)
+    ways = {"tree": "tree of labels", "pairs": "pair by pair", "grades": "20 grades"}
+    metrics = dict.fromkeys(point["metric"] for point in found["by_size"])
+    for axes, key, across in zip(panels, ("by_size", "by_labels"), ("n", "labels"), strict=True):
+        for metric, dash in zip(metrics, ("-", "--", ":"), strict=True):
+            for (way, words), colour in zip(ways.items(), SERIES, strict=False):
+                mine = [p for p in found[key] if p["metric"] == metric and way in p]
+                axes.plot(
+                    [p[across] for p in mine], [p[way] for p in mine], dash, color=colour,
+                    marker="o", markersize=3, label=f"{metric.split('(')[0]}, {words}",
+                )  # fmt: skip
+        axes.set(xscale="log", yscale="log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_formatter("{x:g}")
+    panels[0].set_xlabel("documents, each with another label")
+    panels[1].set_xlabel("labels of 5,000 documents")
+    panels[0].set_ylabel("milliseconds for one gradient")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+@styled
 def sweep_against_pairs() -> Figure:
     """The time of a gradient as a ranking grows: over all pairs, and of LightGBM's own."""
     points = measured("speed")["pairs"]

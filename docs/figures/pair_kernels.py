@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.objectives.exponentials import NEAR, REACH, pair_function
+from lambdaplus.objectives.exponentials import NEAR, REACH, PairShape, pair_function
 from lambdaplus.ranking.queries import Floats
 from lambdaplus.study.plots import SERIES, new_figure, styled
 
@@ -20,7 +20,7 @@ PANELS = {"logistic": 0.0, "half over 0.01 + distance": 0.5, "over 0.01 + distan
 
 def relative_error(kind: str, damped: float, distance: Floats) -> Floats:
     """Relative error of one of the three functions of a kernel at these distances; sigma is 1."""
-    kernel = pair_function(1.0, 0.01, damped)
+    kernel = pair_function(PairShape(1.0, 0.01, damped))
     x = np.exp(-distance)
     coefficients, exact = {
         "concordant": (kernel.fits.concordant, x / (1 + x)),

@@ -59,7 +59,7 @@ class Hinges:
         self.loss_of_block: Ints = np.nonzero(blocks)[0]
         of_losses = np.broadcast_to(index, active.shape)
         self._active = active  # the queries of each loss that have a block, and their blocks
-        self._blocks = [row[mine] for row, mine in zip(of_losses, active, strict=True)]
+        self._blocks = [row[active] for row, active in zip(of_losses, active, strict=True)]
 
     @property
     def convex(self) -> bool:
@@ -94,7 +94,7 @@ class Hinges:
         rankings: dict[int, Ranking] = {}  # losses with the same labels share one sort
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
-        for loss, mine, block in zip(self.losses, self._active, self._blocks, strict=True):
+        for loss, active, block in zip(self.losses, self._active, self._blocks, strict=True):
             key = id(loss.queries)
             if key not in rankings:
                 rankings[key] = rank(loss.queries, scores)
@@ -103,8 +103,8 @@ class Hinges:
             # hinge elsewhere.
             slope = np.zeros((worst.loss.size, w.size))
             over_queries(_slopes, self._bounds, self.X, worst.coefficient, slope)
-            slopes.append(slope[mine])
-            offsets.append(worst.loss[mine])
+            slopes.append(slope[active])
+            offsets.append(worst.loss[active])
             # Losses that share a slack have one block, whose hinge is their maximum.
             hinge[block] = np.maximum(hinge[block], offsets[-1] + slopes[-1] @ w)
         return Cut(

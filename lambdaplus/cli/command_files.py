@@ -19,7 +19,11 @@ DataFile = Annotated[
 ]
 Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC qrels file with the judgements.")]
 Columns = Annotated[
-    str, typer.Option(help="Columns of CSV and Parquet files: qid, label, score[, docno].")
+    str,
+    typer.Option(
+        help="Columns of CSV and Parquet files: qid, label, score[, docno]. qid is none: the table "
+        "has no queries, and all rows are one ranking."
+    ),
 ]
 COLUMNS = "qid,label,score"
 
@@ -70,7 +74,7 @@ def read_runs(
 ) -> dict[str, Run]:
     """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-    from lambdaplus.data.table_files import SUFFIXES
+    from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES, NoColumnError
 
     for file in (*files, data, qrels):
         if file is not None:
@@ -100,7 +104,15 @@ def read_runs(
                     f"{file} is neither .csv nor .parquet: pass --data for a file with one score "
                     "per line, or --qrels for a TREC run"
                 )
-            runs.append(read_table(file, qid=names[0], label=names[1], score=names[2], docno=docno))
+            qid = None if names[0] == NO_QUERIES else names[0]
+            try:
+                run = read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)
+            except NoColumnError as error:
+                raise ValueError(
+                    f"{error} in the order of qid, label, score, such as --columns "
+                    "query,grade,score, or --columns none,label,score if there are no queries"
+                ) from None
+            runs.append(run)
     alike = len({run.name for run in runs}) < len(runs)
     by_name = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
     if len(by_name) < len(files):

@@ -38,9 +38,13 @@ def evaluate(
     data: DataFile = None,
     qrels: Qrels = None,
     columns: Columns = COLUMNS,
-    metrics: Annotated[str, typer.Option(help="Comma-separated; see lambdaplus metrics.")] = (
-        "ndcg@10,map,mrr,p@10"
-    ),
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated; see lambdaplus metrics. Default: ndcg@10,map,mrr,p@10; without "
+            "queries: auc,map."
+        ),
+    ] = None,
     convention: Annotated[
         str,
         typer.Option(
@@ -86,11 +90,10 @@ def evaluate(
             options["empty"] = int(empty) if empty in ("0", "1") else empty
         if per_query is not None:
             refuse_overwriting(per_query, [*runs, data, qrels])
-        names = split_names(metrics)
-        evaluations = {
-            name: evaluate_run(run, names, **options)
-            for name, run in read_runs(runs, data, qrels, columns).items()
-        }
+        read = read_runs(runs, data, qrels, columns)
+        whole = any(run.qid is None for run in read.values())
+        names = split_names(metrics or ("auc,map" if whole else "ndcg@10,map,mrr,p@10"))
+        evaluations = {name: evaluate_run(run, names, **options) for name, run in read.items()}
         check_options(test=test, alternative=alternative)
         if len(evaluations) == 1:
             if baseline is not None or pairs:

@@ -7,7 +7,7 @@ the file imports has changed.  The key of a cached kernel therefore includes the
 import hashlib
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,16 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     # numba compares this stamp, by default time and size of the file, with that in the cache.
     kept = kernel._cache._cache_file
     kept._source_stamp = (kept._source_stamp, imported_source(function.__globals__))
+    kept._load_index = partial(_load_index, kept._load_index)
     return kernel
+
+
+def _load_index(load: Callable[[], Any]) -> Any:
+    """The cached kernels; none if one takes a class that another version had elsewhere."""
+    try:
+        return load()
+    except (ImportError, AttributeError):
+        return {}
 
 
 def imported_source(names: dict[str, Any]) -> str:

@@ -29,8 +29,8 @@ class Run:
     name : str
         The name of the file up to the first dot.
     labels, scores : (n,) array_like
-    qid : (n,) array_like of int or str
-        The query of each row; the rows of a query are adjacent.
+    qid : (n,) array_like of int or str, or None
+        The query of each row; the rows of a query are adjacent.  None: all rows are one ranking.
     docno : (n,) array_like of str, optional
     returned, judged : (n,) array_like of bool, optional
         Documents that were not returned have the lowest scores.  Those that were not judged have
@@ -197,7 +197,7 @@ def _check_values(values: Mapping[Any, Mapping[Any, Any]], what: str) -> None:
 def read_table(
     path: str | os.PathLike[str],
     *,
-    qid: str = "qid",
+    qid: str | None = "qid",
     label: str = "label",
     score: str = "score",
     docno: str | None = None,
@@ -209,7 +209,7 @@ def read_table(
     path : str or path-like
         The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
     qid, label, score : str
-        Names of the columns.
+        Names of the columns; with ``qid=None``, all rows are one ranking.
     docno : str, optional
         Column of document numbers.
 
@@ -222,13 +222,14 @@ def read_table(
     FileNotFoundError, ValueError, ImportError
         As in `read_columns`; a score must be a finite number as well.
     """
-    named = [qid, *([docno] if docno else [])]
+    named = [name for name in (qid, docno) if name]
     table = TableFile(Path(path), [*named, label, score])
     ids = {name: table.identifiers(name) for name in named}
     labels, scores = table.numbers(label), table.numbers(score)
-    rows = rows_by_query(ids[qid])
+    rows = rows_by_query(ids[qid]) if qid else np.arange(labels.size)
     numbers = ids[docno].astype(np.str_)[rows] if docno else None
-    return Run(_name(table.file), labels[rows], scores[rows], ids[qid][rows], numbers)
+    queries = ids[qid][rows] if qid else None
+    return Run(_name(table.file), labels[rows], scores[rows], queries, numbers)
 
 
 def _values_of_documents(

@@ -22,7 +22,7 @@ def survival_labels(time: ArrayLike, event: ArrayLike) -> Floats:
     Returns
     -------
     (n,) float64
-        Labels for the metric ``cindex`` and its objective.
+        Labels for the metric ``cindex`` and its objective, in which a label of 0 is an event.
 
     Raises
     ------

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 SUFFIXES = (".csv", ".parquet")
+NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 # Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
@@ -118,6 +119,10 @@ def _warn_of_columns(table: TableFile, left_out: list[str], features: list[str])
             warnings.warn(f"{table.file}: the columns {shown} {what}", stacklevel=3)
 
 
+class NoColumnError(ValueError):
+    """A table lacks a column that was asked for."""
+
+
 class TableFile:
     """Columns of a CSV or Parquet file; a ValueError names the file and the column."""
 
@@ -146,7 +151,7 @@ class TableFile:
             raise ValueError(f"{file}, {error}") from None
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
-            raise ValueError(
+            raise NoColumnError(
                 f"{file} has no column "
                 f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
                 f"{', '.join(self.names)}. Pass the names of its columns"

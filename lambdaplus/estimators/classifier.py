@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
-from lambdaplus.compute.arguments import number
+from lambdaplus.compute.arguments import check_choice, is_flag, number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.estimators.held_out import (
     HeldOut,
@@ -74,6 +74,7 @@ class RankingClassifier(FrameworkEstimator):
     """
 
     _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
+    _one_ranking = True
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
@@ -115,16 +116,17 @@ class RankingClassifier(FrameworkEstimator):
         ValueError
             For labels and weights that cannot be used, class weights of other labels, masked
             arrays, more or fewer than two classes, a ``pos_label`` that does not occur, a model to
-            continue from that was trained for the other class, and calibration without rows that
-            the model has not seen; in `LightGBMClassifier`, for metrics that neither lambdaplus nor
-            LightGBM knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not
-            have.
+            continue from that was trained for the other class, a ``cv`` below 2, calibration
+            without rows that the model has not seen, and metrics that are higher for the reverse
+            ranking; in `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM
+            knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
         TypeError
             For arguments that the parent does not have.
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
-        objective = find_objective(self.objective, one_ranking=True)
+        objective = find_objective(self.objective, self._one_ranking)
+        self._check_own()
         self._forget()
         if not isinstance(objective, Objective):
             self._train(train, call, objective)
@@ -135,6 +137,18 @@ class RankingClassifier(FrameworkEstimator):
         vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._decide(held_out, continued=model is not None)
         return self
+
+    def _check_own(self) -> None:
+        """Raise a ValueError for values of ``calibration`` and ``cv`` that mean nothing."""
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, ("sigmoid", "isotonic"))
+        cv = self.cv
+        if is_flag(cv) or (isinstance(cv, Integral) and cv < 2):
+            raise ValueError(
+                f"cv={cv!r} is no number of folds, which is at least 2: pass cv=None for no folds"
+            )
+        if isinstance(cv, str) and cv != "auto":
+            raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
 
     def _rank(self, call: dict[str, Any], objective: Objective) -> None:
         """Train on the codes of the labels, 1 for the trained class, which replace them."""
@@ -311,8 +325,6 @@ class RankingClassifier(FrameworkEstimator):
     def _splits(self, codes: Ints) -> list[Any]:
         """Rows for training and others, for each fold; no folds if they are not needed."""
         cv = self.cv
-        if isinstance(cv, str) and cv != "auto":
-            raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
         if cv is None:
             return []
         if cv == "auto" or isinstance(cv, Integral):

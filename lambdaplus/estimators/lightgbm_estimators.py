@@ -14,10 +14,12 @@ from lambdaplus.estimators.objective_names import (
     at_cutoffs,
     find_metrics,
     metric_of,
+    refuse_reversed,
     refuse_unknown,
+    unknown_objective_explained,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, replaced
+from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
@@ -30,6 +32,7 @@ from lambdaplus.frameworks.internals import (
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
+from lambdaplus.ranking.queries import Queries
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
@@ -72,10 +75,13 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     if ours:
         lgb.refuse_random_forest(model.boosting_type)
         warn_of_unused(params, objective, stacklevel=5)
-    wanted = call.pop("eval_metric", None) or model.eval_metric
-    if wanted is None and ours and not metric_is_set:
+    wanted = asked = call.pop("eval_metric", None) or model.eval_metric
+    if asked is None and ours and not metric_is_set:
         wanted = metric_of(objective)
-    metrics, native = find_metrics(wanted, objective)
+    metrics, native = find_metrics(wanted, objective, model._one_ranking)
+    if metrics is not None and (asked or evaluation_sets(call)):
+        y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
+        refuse_reversed(metrics, objective, Queries(y, group=call.get("group")))
     for name in native:
         if isinstance(name, str):
             _refuse_unknown(name)
@@ -97,7 +103,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any, **changed
     off = "None" if not metric_is_set and (ours or metrics is not None) else None
     attributes = lightgbm_attributes(model, metric=off, **changed)
     set_lightgbm_objective(model, objective)
-    with replaced(model, **attributes), lgb.constant_features_explained():
+    explained = unknown_objective_explained(objective, "LightGBM")
+    with explained, replaced(model, **attributes), lgb.constant_features_explained():
         fit(**call)
 
 

@@ -1,15 +1,20 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
+import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import hint
 from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Declaration, RankingMetric
-from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.metrics.names import split_names
+from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
 from lambdaplus.ranking.queries import Queries
@@ -24,6 +29,34 @@ NATIVE: Mapping[str, str] = {
     "rank:pairwise": "ndcg@10",
 }
 """The frameworks' own ranking objectives, and the metric of `score` for each."""
+
+
+def _may_be_native(name: str) -> bool:
+    """Whether a framework may know this name; LightGBM reads only what is before a blank or =."""
+    return re.fullmatch(r"[\w:@.-]+", name) is not None
+
+
+@contextmanager
+def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None]:
+    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
+    if not isinstance(objective, str):
+        yield
+        return
+    try:
+        lambda_objective(objective.removeprefix("lambda_"))
+        problem = ""
+    except ValueError as error:
+        problem = str(error)
+    if not _may_be_native(objective):
+        raise ValueError(problem)
+    try:
+        yield
+    except Exception as error:
+        if "Unknown objective" not in str(error):
+            raise
+        raise ValueError(
+            f"{problem}; {framework} has no objective {objective!r} either{hint(objective, NATIVE)}"
+        ) from None
 
 
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:
@@ -49,7 +82,7 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     if isinstance(objective, ObjectiveOn):
         return _of_one_ranking(objective.objective, part).on(objective.labels)
     if isinstance(objective, LambdaObjective):
-        if objective.metric.declaration.labels is not None:
+        if objective.metric.compares_some:
             raise ValueError(
                 f"the objective {str(objective.metric)!r} reads labels in a way of its own, and a "
                 "classifier trains on 0 and 1: use a ranker, or 'auc', the share of pairs of the "
@@ -60,11 +93,16 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     return objective
 
 
-def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None, list[Any]]:
-    """The metrics of lambdaplus among those given, and all others, for the framework."""
+def find_metrics(
+    metrics: Any, objective: Any = None, one_ranking: bool = False
+) -> tuple[EvalMetric | None, list[Any]]:
+    """The metrics of lambdaplus among those given, and all others, for the framework.
+
+    With ``one_ranking``, as in classifiers, they treat all rows as one ranking.
+    """
     ours: list[Any] = []
     native: list[Any] = []
-    one_group = bool(getattr(objective, "one_group", False))
+    one_group = one_ranking or bool(getattr(objective, "one_group", False))
     for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
             if metric.labels:
@@ -78,7 +116,7 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
             try:
                 ours += eval_metric(metric).metrics
             except ValueError:
-                if not isinstance(metric, str):
+                if not isinstance(metric, str) or not all(map(_may_be_native, split_names(metric))):
                     raise
                 native.append(metric)
         elif callable(metric):
@@ -86,6 +124,41 @@ def find_metrics(metrics: Any, objective: Any = None) -> tuple[EvalMetric | None
         elif metric is not None:
             raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
+
+
+def refuse_reversed(metrics: EvalMetric, objective: Any, queries: Queries) -> None:
+    """Raise a ValueError for a metric that falls as the objective's ranking gets better.
+
+    Early stopping and searches would choose the worst model.
+    """
+    ranks_by_risk = objective == "survival:cox"  # of XGBoost
+    if ranks_by_risk or getattr(objective, "has_own_labels", False):
+        return
+    aim = getattr(objective, "metric", None)
+    low_first = aim is not None and parts_of(aim)[0][0].low_labels_first
+    for metric in metrics.metrics:
+        if _prefers_low_labels(metric, queries, metrics.one_group) != low_first:
+            first, other = ("high", "low") if low_first else ("low", "high")
+            raise ValueError(
+                f"eval_metric={str(metric)!r} is higher with {first} labels first, and the "
+                f"objective ranks {other} ones first, so early stopping would choose the worst "
+                "round: pass a metric and an objective of the same order (cindex(higher=life) has "
+                "long times first)"
+            )
+
+
+def _prefers_low_labels(
+    metric: RankingMetric | WeightedSum, queries: Queries, one_group: bool
+) -> bool:
+    """Whether the reverse of the ranking by label has a higher value."""
+    parts = [part for part, _ in parts_of(metric)]
+    if parts[0].declaration.labels is not None:  # the sign of a label may not be a part of its size
+        return parts[0].low_labels_first
+    by_label, reverse = (
+        value_of(metric, mean_values(parts, queries, scores, one_group))
+        for scores in (queries.labels, -queries.labels)
+    )
+    return by_label < reverse
 
 
 def are_ours(metrics: Any) -> list[bool]:

@@ -28,6 +28,7 @@ class FrameworkEstimator:
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
+    _one_ranking: ClassVar = False  # whether all rows are one, for any metric
 
     objective: Any
     eval_metric: Any

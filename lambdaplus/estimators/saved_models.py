@@ -9,6 +9,7 @@ import ast
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
+from lambdaplus.objectives.objective import ObjectiveOn
 
 ATTRIBUTE = "lambdaplus"
 _MAKERS: Mapping[str, Any] = {
@@ -58,7 +60,19 @@ def as_saved(value: Any) -> Any:
             return {"expression": repr(value)}
     except (ValueError, SyntaxError, TypeError):
         pass
-    return {"lost": getattr(value, "__qualname__", None) or repr(value)}
+    named = {"lost": getattr(value, "__qualname__", None) or repr(value)}
+    if getattr(value, "has_own_labels", False):
+        named["labels"] = sha256(
+            b"".join(each.tobytes() for each in _own_labels(value))
+        ).hexdigest()
+    return named
+
+
+def _own_labels(objective: Any) -> list[NDArray[Any]]:
+    if isinstance(objective, ObjectiveOn):
+        return [objective.labels]
+    parts = getattr(objective, "parts", ())
+    return [labels for part, _ in parts for labels in _own_labels(part)]
 
 
 def restored(name: str, saved: Any, given: Any) -> Any:
@@ -77,7 +91,8 @@ def restored(name: str, saved: Any, given: Any) -> Any:
         return given
     raise ValueError(
         f"the saved model was trained with {name}={saved['lost']}, which a file cannot hold: load "
-        f"it into an estimator that has the same {name}, or pickle the estimator"
+        f"it into an estimator that has the same {name}"
+        f"{', with the same labels' if 'labels' in saved else ''}, or pickle the estimator"
     )
 
 

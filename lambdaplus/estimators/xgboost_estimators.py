@@ -12,10 +12,12 @@ from lambdaplus.estimators.objective_names import (
     are_ours,
     find_metrics,
     metric_of,
+    refuse_reversed,
     refuse_unknown,
+    unknown_objective_explained,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, replaced
+from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_saved,
@@ -32,7 +34,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
-from lambdaplus.ranking.queries import Documents
+from lambdaplus.ranking.queries import Documents, Queries
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _SAVED_TYPE = "lambdaplus.XGBoostClassifier"
@@ -100,7 +102,10 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, native = find_metrics(wanted, objective)
+    metrics, native = find_metrics(wanted, objective, model._one_ranking)
+    if metrics is not None and (model.eval_metric or evaluation_sets(call)):
+        y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
+        refuse_reversed(metrics, objective, Queries(y, group=call.get("group")))
     if metrics is not None and not all(isinstance(metric, str) for metric in native):
         raise ValueError(
             "XGBoost supports one callable metric: pass that alone, or only names of metrics"
@@ -130,7 +135,8 @@ def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     if called or metrics is not None:
         replacing = _GivenGradient(objective if called else None, metrics, ours_last, stops)
         callbacks.insert(0, replacing)
-    with replaced(model, callbacks=callbacks or None, **changed):
+    explained = unknown_objective_explained(objective, "XGBoost")
+    with explained, replaced(model, callbacks=callbacks or None, **changed):
         fit(**call)
     save_with(model.get_booster(), **_asked_for(model))
 

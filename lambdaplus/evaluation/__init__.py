@@ -5,6 +5,7 @@ tools print different values, `eval_metric` creates metrics for training, such a
 `scorer` creates scorers for scikit-learn.
 """
 
+from lambdaplus.evaluation.compare import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import (
@@ -18,7 +19,7 @@ from lambdaplus.evaluation.feval import (
 )
 from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.result_tables import Cell, Table
-from lambdaplus.evaluation.run_comparison import Pair, RunComparison, compare_runs
+from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.scorers import scorer
 from lambdaplus.evaluation.scoring import evaluate
 

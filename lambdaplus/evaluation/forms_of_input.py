@@ -26,8 +26,9 @@ class Input(NamedTuple):
 
 def input_of_run(run: Run) -> Input:
     """The documents of a run, as they are evaluated."""
-    queries, qid = run.queries, identifiers(run.qid)
-    return Input(queries, run.scores, qid[queries.boundaries[:-1]], run.docno, run.judged)
+    queries = run.queries
+    names = None if run.qid is None else identifiers(run.qid)[queries.boundaries[:-1]]
+    return Input(queries, run.scores, names, run.docno, run.judged)
 
 
 def read_input(

@@ -193,9 +193,9 @@ def evaluate_input(
         if default != "skip":
             query_values = np.where(missing, float(default), query_values)
         per_query[name] = query_values
-        mean[name] = mean_of(per_query[name], ranked.query_weights if ranked.grouped else None)
+        mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
-        if not queries.grouped and metric.declaration.pooled and not ranked.grouped:
+        if not queries.grouped and not ranked.grouped:
             rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
@@ -207,7 +207,7 @@ def evaluate_input(
         qid=np.arange(n_queries) if qid is None else qid,
         conventions=rules,
         convention=convention,
-        weights=queries.query_weights if queries.grouped else None,
+        weights=queries.query_weights,
         metrics={str(metric): metric for metric in metrics},
         rows=rows,
     )
@@ -229,8 +229,7 @@ def mean_values(
             continue
         query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
         _refuse_infinite(metric, query_values)
-        weights = ranked.query_weights if ranked.grouped else None
-        mean[str(metric)] = mean_of(query_values, weights, ranked.workers)
+        mean[str(metric)] = mean_of(query_values, ranked.query_weights, ranked.workers)
     return mean
 
 

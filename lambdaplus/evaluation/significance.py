@@ -21,6 +21,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "alternative": get_args(Alternative),
     "correction": ("holm", "none"),
 }
+ROUNDING = 1e-12  # equal values may differ by this much because of rounding errors
 AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
 
 
@@ -75,7 +76,7 @@ def p_value(
     if alternative == "two-sided":
         sums, observed = np.abs(sums), abs(observed)
     # Equal sums may differ because of rounding errors.
-    extreme = int((sums >= observed - 1e-12 * np.abs(difference).sum()).sum())
+    extreme = int((sums >= observed - ROUNDING * np.abs(difference).sum()).sum())
     return extreme / sums.size if exact else (1 + extreme) / (1 + sums.size)
 
 

@@ -5,6 +5,7 @@ the share of the rows of the other side that a row is ranked correctly against. 
 bootstrapped over rows.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.evaluation.result import Rows
+from lambdaplus.evaluation.significance import ROUNDING, Alternative
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
@@ -34,6 +36,46 @@ class Spread(NamedTuple):
 
     covariance: Floats
     resampled: Floats
+
+    def interval(
+        self, value: float, confidence: float, first: int, second: int | None = None
+    ) -> tuple[float, float]:
+        """The interval of the value of a run, or of its difference from that of another run."""
+        from scipy import stats
+
+        signs = self._signs(first, second)
+        if len(self.resampled):
+            tail = (1.0 - confidence) / 2
+            low, high = np.quantile(self.resampled @ signs, [tail, 1.0 - tail]).tolist()
+            return low, high
+        half = stats.norm.ppf((1.0 + confidence) / 2) * self._error(signs)
+        if second is not None:
+            return value - half, value + half
+        return max(0.0, value - half), min(1.0, value + half)
+
+    def p_value(
+        self, difference: float, alternative: Alternative, first: int, second: int
+    ) -> float:
+        """P of the difference of two runs, by a normal distribution."""
+        from scipy import stats
+
+        if difference == 0.0:
+            return 1.0
+        error = self._error(self._signs(first, second))
+        # Without an error, the runs are separated on all rows.
+        z = math.copysign(math.inf, difference) if error <= ROUNDING else difference / error
+        return float(2 * stats.norm.sf(abs(z)) if alternative == "two-sided" else stats.norm.sf(z))
+
+    def _signs(self, first: int, second: int | None) -> Floats:
+        signs = np.zeros(len(self.covariance))
+        signs[first] = 1.0
+        if second is not None:
+            signs[second] = -1.0
+        return signs
+
+    def _error(self, signs: Floats) -> float:
+        variance = float(signs @ self.covariance @ signs)
+        return math.sqrt(variance) if variance > 0 else 0.0 * variance  # NaN remains
 
 
 def spread(

@@ -70,6 +70,12 @@ def _booster(model: Any) -> Any:
     return booster
 
 
+BY_CATEGORIES = (
+    "it splits by categories, which no engine here reads; train it on a column of 0 and 1 for each "
+    "category instead, as pandas.get_dummies makes them"
+)
+
+
 def _check(plain: bool, what: str) -> None:
     if not plain:
         raise ValueError(f"this model cannot be exported: {what}")
@@ -98,7 +104,7 @@ def _lightgbm_node(node: dict[str, Any], missing: set[int]) -> Node:
     if "leaf_value" in node:
         _check("leaf_coeff" not in node, "it has linear trees")
         return float(node["leaf_value"])
-    _check(node["decision_type"] == "<=", "it splits by categories, which no engine here reads")
+    _check(node["decision_type"] == "<=", BY_CATEGORIES)
     _check(node["missing_type"] != "Zero", "it was trained with zero_as_missing=True")
     # x <= t is x < the next number after t; JSON has no infinity.
     threshold = min(math.nextafter(node["threshold"], math.inf), sys.float_info.max)
@@ -138,7 +144,7 @@ def _from_xgboost(booster: Any) -> Forest:
 
 
 def _xgboost_tree(tree: dict[str, Any], weight: float) -> Node:
-    _check(not any(tree["split_type"]), "it splits by categories, which no engine here reads")
+    _check(not any(tree["split_type"]), BY_CATEGORIES)
 
     def node(at: int) -> Node:
         number = float(np.float32(tree["split_conditions"][at]))  # a leaf's value, or a threshold

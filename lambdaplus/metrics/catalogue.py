@@ -133,7 +133,7 @@ HAND_TILL = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.class_pairs,
-    form=CountAbove(c.one_over_count, c.one_over_count, "lower"),
+    form=CountAbove(c.one_over_count, c.one_over_count, "higher"),
     cutoff="no",
     signed_deltas=True,  # a swap also moves both documents past documents of other classes
 )
@@ -146,7 +146,7 @@ CONCORDANCE = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.unequal_pairs,
-    form=CountAbove(c.each_one, c.each_one, "lower"),
+    form=CountAbove(c.each_one, c.each_one, "higher"),
     cutoff="no",
     parameters=(PAIRS,),
     # Its swap deltas depend on all documents between the two.
@@ -164,7 +164,7 @@ CINDEX = Declaration(
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.comparable_pairs,
-    form=CountAbove(c.may_be_lower, c.may_be_higher, "lower"),
+    form=CountAbove(c.may_be_lower, c.may_be_higher, "higher"),
     cutoff="no",
     parameters=(
         Parameter(
@@ -200,7 +200,7 @@ KENDALL = Declaration(
     # Pairs in order less those in reverse: twice those in order, less all.
     offset=c.minus_unequal_pairs,
     normalizer=c.root_of_pairs,
-    form=CountAbove(c.two, c.each_one, "lower"),
+    form=CountAbove(c.two, c.each_one, "higher"),
     cutoff="no",
     correlation="pairs",
     surrogate="concordance(pairs=equal)",
@@ -252,18 +252,7 @@ MRR = Declaration(
     gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    surrogate="reciprocal_ranks",
-)
-
-RECIPROCAL_RANKS = Declaration(
-    name="reciprocal_ranks",
-    title="Sum of the reciprocal ranks of all relevant documents, divided by its best value",
-    source="NDCG (Jarvelin & Kekalainen 2002) with the discount 1 / rank; MRR for one relevant "
-    "document",
-    binary=True,
-    discount=c.reciprocal,
-    gain=c.relevance,
-    normalizer=c.ideal_relevance,
+    surrogate="map",
 )
 
 SUCCESS = Declaration(

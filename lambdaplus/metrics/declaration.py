@@ -79,8 +79,9 @@ class Declaration:
     judged_only : bool
         Whether documents without a judgement are left out.
     labels : callable, optional
-        Other numbers for the labels, (n,), as a function of the `RankingMetric` and of the labels
-        of a data set: what the other functions get, and in what order documents are ranked.  Then
+        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
+        different labels of a data set: what the other functions get, and in what order documents
+        are ranked.  Then
         pairs are weighed by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
@@ -117,9 +118,9 @@ class Declaration:
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
-    signed_deltas: bool = False
+    signed_deltas: bool = False  # hand_till: U and V of a pair depend on the documents between
     closed_ties: bool = True
-    judged_only: bool = False
+    judged_only: bool = False  # bpref: what is not judged must not count as irrelevant
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""
@@ -238,6 +239,15 @@ class RankingMetric:
     def compares_some(self) -> bool:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
         return self.declaration.labels is not None
+
+    @property
+    def low_labels_first(self) -> bool:
+        """Whether the best ranking has low labels first, as of times if a high score is a risk."""
+        labels: Any = self.declaration.labels
+        if labels is None:
+            return False
+        low, high = labels(self, np.array([1.0, 2.0]))
+        return bool(low > high)
 
     def discounts(self, ranks: Floats) -> Floats:
         """The discount at these ranks, counted from 1, and 0 beyond the cutoff: (r,) -> (r,).

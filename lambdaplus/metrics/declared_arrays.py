@@ -1,6 +1,6 @@
 """A metric on a data set: the results of the functions of its declaration."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,28 +26,27 @@ class MetricArrays(NamedTuple):
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
-    """The lists that the metric ranks: the queries, or all rows as one list.
+    """What the metric ranks together: each query, or all rows as a table or as one query.
 
-    A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
+    Only metrics that are ``pooled`` rank a table.  A ValueError is raised if a metric of queries
+    gets none, as ``group=`` may have been forgotten.
     """
-    pooled = metric.declaration.pooled
-    if metric.declaration.labels is not None:
-        return _relabelled(metric, queries if queries.grouped else queries.as_one_query)
-    if metric.over_data_set and not pooled:
-        return queries.as_one_query
-    if metric.over_data_set and queries.grouped:
-        queries = queries.ungrouped
-    if pooled == "middle":
-        return queries.in_units
-    if queries.grouped or pooled:
-        return queries
-    if one_group:
-        return queries.as_one_query
-    raise ValueError(
-        f"{metric} ranks the documents of each query, but the data has no queries: set group= (or "
-        "qid=); if all rows are one ranking, pass one_group=True to evaluate, eval_metric or "
-        f"gradients, or train with lambda_objective({str(metric)!r}, one_group=True)"
-    )
+    declared, lists = metric.declaration, queries
+    if metric.over_data_set or not queries.grouped:
+        if declared.pooled:
+            lists = queries.ungrouped if queries.grouped else queries
+        elif metric.over_data_set or metric.compares_some or one_group:
+            lists = queries.as_one_query
+        else:
+            raise ValueError(
+                f"{metric} ranks the documents of each query, but the data has no queries: set "
+                "group= (or qid=); if all rows are one ranking, pass one_group=True to evaluate, "
+                f"eval_metric or gradients, or train with lambda_objective({str(metric)!r}, "
+                "one_group=True)"
+            )
+    if metric.compares_some:
+        return _relabelled(metric, lists)
+    return lists.in_units if declared.pooled == "middle" else lists
 
 
 _by_labels: WeakKeyDictionary[Queries, dict[RankingMetric, Queries]] = WeakKeyDictionary()
@@ -57,9 +56,11 @@ def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
     """The same documents with the labels that the metric sees, for the lifetime of the data."""
     kept = _by_labels.setdefault(queries, {})
     if metric not in kept:
-        declared: Any = metric.declaration.labels
-        labels = as_declared(metric, "labels", declared(metric, queries.labels), queries.labels)
-        kept[metric] = queries.with_labels(labels)
+        # Of all workers, which must number labels alike.
+        workers, declared = queries.list_workers, metric.declaration.labels
+        different = np.unique(workers.concatenate(np.unique(queries.labels)))
+        numbers = as_declared(metric, "labels", cast(Any, declared)(metric, different), different)
+        kept[metric] = queries.with_labels(numbers[np.searchsorted(different, queries.labels)])
     return kept[metric]
 
 

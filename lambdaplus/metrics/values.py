@@ -98,7 +98,7 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     copies, workers = queries.multiplicities, queries.list_workers
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
-    if metric.declaration.pooled is not None and not queries.grouped:
+    if not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
     edges, score, code, *_ = each_alone(entries)
     rows, form = np.arange(score.size), metric.declaration.form

@@ -31,6 +31,12 @@ class WeightedSum:
             if self.metrics.count(metric) > 1:
                 raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
 
+        if len({metric.low_labels_first for metric in self.metrics}) > 1:
+            raise ValueError(
+                f"the parts of {self} want labels in opposite orders: cindex(higher=life) has high "
+                "ones first, as other metrics"
+            )
+
     @property
     def metrics(self) -> tuple[RankingMetric, ...]:
         return tuple(metric for metric, _ in self.parts)

@@ -13,13 +13,10 @@ Examples
 [-0.709, 0.122, 0.587]
 """
 
+from lambdaplus.objectives.combined_objective import CombinedObjective, combine
 from lambdaplus.objectives.lambda_gradient import gradients
-from lambdaplus.objectives.objective import (
-    CombinedObjective,
+from lambdaplus.objectives.lambda_objective import (
     LambdaObjective,
-    LogLoss,
-    Objective,
-    combine,
     lambda_auc,
     lambda_map,
     lambda_mauc,
@@ -27,6 +24,8 @@ from lambdaplus.objectives.objective import (
     lambda_ndcg,
     lambda_objective,
 )
+from lambdaplus.objectives.log_loss import LogLoss
+from lambdaplus.objectives.objective import Objective
 
 __all__ = [
     "CombinedObjective",

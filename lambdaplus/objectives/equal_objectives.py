@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lambdaplus.objectives.objective import CombinedObjective, LambdaObjective
+from lambdaplus.objectives.combined_objective import CombinedObjective
+from lambdaplus.objectives.lambda_objective import LambdaObjective
 
 
 def equal_objectives(objectives: Mapping[str, Any]) -> list[list[str]]:

@@ -27,18 +27,24 @@ class Exponentials(NamedTuple):
     hessian: Floats
 
 
+class PairShape(NamedTuple):
+    """The parameters of a pair function: damping 0 means none, ``damped`` is the share."""
+
+    sigma: float
+    damping: float = 0.0
+    damped: float = 1.0
+
+
 class PairFunction(NamedTuple):
     """One pair function: its parameters, and the sums of exponentials that approximate it."""
 
-    parameters: tuple[float, float, float]  # sigma, damping, damped
+    shape: PairShape
     fits: Exponentials
 
 
 @lru_cache(maxsize=64)
-def pair_function(
-    sigma: float, damping: float = 0.0, damped: float = 1.0, far: bool = False
-) -> PairFunction:
-    """The pair function for these parameters; damping 0 means none, ``damped`` is the share.
+def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
+    """The pair function for these parameters.
 
     Without damping, the sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum,
     relative to the largest value of the query.  With damping, the relative error of a pair is at
@@ -46,6 +52,7 @@ def pair_function(
     and discordant pairs beyond REACH / sigma, or FAR / sigma with ``far``, have at least a third of
     the weight at that distance, unless a share is not damped.
     """
+    sigma, damping, damped = shape
     # The fits hold for sigma = 1: with d in units of 1 / sigma, rates have the unit sigma. A
     # division by the distance adds a factor sigma.
     divided = sigma * damped if damping else 0.0
@@ -54,7 +61,7 @@ def pair_function(
     concordant, discordant, hessian = (sigma * total * fit for fit in unscaled)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
     fits = Exponentials(*(array.reshape(-1, LANES) for array in arrays))
-    return PairFunction((sigma, damping, damped), fits)
+    return PairFunction(shape, fits)
 
 
 Fits = tuple[Floats, Floats, Floats, Floats]

@@ -65,8 +65,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
         U = None if arrays.U is None else arrays.U[entry]
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            its = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
-            yield Lists(its, list_query, entry)
+            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
+            yield Lists(elements, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 
 

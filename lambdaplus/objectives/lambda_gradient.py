@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import check_flag, number
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
+from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.log_loss import log_loss_of_classes
 from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
+from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
     rows_by_label,
@@ -45,17 +47,6 @@ from lambdaplus.ranking.sort import Entries, each_alone, merge_ties, rank_some
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
 
-def check_pair_options(
-    sigma: float, normalize: bool, damping: float | None, damped: float = 1.0
-) -> None:
-    """Raise a ValueError for values of the wrong type or out of range."""
-    number("sigma", sigma, least=1e-15, most=1e15)  # its square fits float32
-    check_flag(normalize=normalize)
-    if damping is not None and number("damping, if not None,", damping, least=0.0):
-        number("damping, if not 0 or None,", damping, least=1e-6, most=1e6)
-    number("damped", damped, least=0.0, most=1.0)
-
-
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
     """Parse the name of a metric; a ValueError if it cannot be an objective."""
     parsed = parse_metric(metric, **options)
@@ -64,48 +55,44 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
     return parsed
 
 
-class LambdaGradient:
-    """The gradient of a metric on a data set, at any scores; options as in `lambda_objective`.
+TEXTBOOK = {"sigma", "normalize", "damping", "damped"}  # the options of pairs in `gradients`
 
-    ``noise`` is for data with queries, ``balance`` for data without; ``all_pairs`` visits every
-    pair instead of using the sweep.
+
+def is_table(metric: RankingMetric, queries: Queries) -> bool:
+    """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
+    return not queries.divided and (metric.equal_pairs or not queries.grouped)
+
+
+class LambdaGradient:
+    """The gradient of a metric on a data set, at any scores.
+
+    ``all_pairs`` visits every pair instead of using the sweep.
     """
 
     def __init__(
         self,
         metric: RankingMetric,
         queries: Queries,
-        *,
-        sigma: float,
-        normalize: bool,
-        damping: float | None,
-        damped: float = 1.0,
-        noise: float | None = None,
-        balance: float = 0.0,
+        options: PairOptions,
         all_pairs: bool = False,
     ) -> None:
-        self.metric, self.queries = metric, queries
-        self.sigma, self.normalize = float(sigma), normalize
-        self.damping = float(damping or 0.0) if damped else 0.0
-        self.damped = float(damped)
-        self.noise = noise if queries.grouped else None
-        self.all_pairs = all_pairs
+        self.metric, self.queries, self.all_pairs = metric, queries, all_pairs
+        self.normalize, self.noise = options.normalize, options.noise if queries.grouped else None
+        damping = float(options.damping or 0.0) if options.damped else 0.0
+        self.shape = PairShape(float(options.sigma), damping, float(options.damped))
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.of_class = np.empty(0)  # factors of the Hessians of each class
-        # Whether the data is a table, whose gradient has the size of that of log-loss.
-        self.table = not queries.divided and (
-            metric.equal_pairs or (metric.declaration.pooled is not None and not queries.grouped)
-        )
+        self.table = is_table(metric, queries)
         if metric.compares_some and not queries.divided:
-            self.total = queries.n_documents / 2  # as for log-loss of two equal classes
+            self.total = queries.longest / 2  # as for log-loss of two equal classes
         elif not queries.divided:
             count = queries.strata(metric.relevant).count
             # That of log-loss at the base rates, so that bounds of Hessians mean the same.
             self.total = float((count * (1.0 - count / count.sum())).sum())
             # Of classes, not of many labels.
-            if balance and not queries.grouped and count.size <= MOST_CLASSES:
+            if options.balance and not queries.grouped and count.size <= MOST_CLASSES:
                 # Rows of weight 0 do not count, nor do classes of such rows.
-                self.of_class = (count * ((count > 0).sum() / count.sum())) ** balance
+                self.of_class = (count * ((count > 0).sum() / count.sum())) ** options.balance
         self.workers = queries.list_workers
         self._refuse()
         self._warn_of_many_labels()
@@ -166,7 +153,7 @@ class LambdaGradient:
             gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
             discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
         )
-        sums = sums_of_many_labels(many, self.sigma, self.damping, self.damped)
+        sums = sums_of_many_labels(many, self.shape)
         factor = self._factor(sums, arrays.scale[q : q + 1])[0]
         for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
             values = factor * total
@@ -248,7 +235,8 @@ class LambdaGradient:
         sums = self._sums(first, entries)
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         if self.noise:
-            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, self.sigma)
+            sigma = self.shape.sigma
+            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
         _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
@@ -256,7 +244,7 @@ class LambdaGradient:
 
     def _mixed(self, entries: Entries, values: Floats) -> Floats:
         """Half of these values, and half of those of log-loss."""
-        sigma, unit = self.sigma, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING)
+        sigma, unit = self.shape.sigma, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING)
         weight = np.bincount(entries.code, entries.weight, minlength=2)
         if not weight.all():  # no pairs
             return values
@@ -275,7 +263,7 @@ class LambdaGradient:
         for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
             whole = all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
-                add_pairs(few, spread, self.sigma, self.damping, self.damped, all_pairs, sums)
+                add_pairs(few, spread, self.shape, all_pairs, sums)
         return sums.of_entries(entries.size) if signed else sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
@@ -376,9 +364,8 @@ def gradients(
     [0.3655, -0.5, 0.1345]
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
-    textbook: dict[str, Any] = {"sigma": 1.0, "normalize": False, "damping": None, "damped": 1.0}
-    of_pairs = {name: options.pop(name, value) for name, value in textbook.items()}
-    check_pair_options(**of_pairs)
+    of_pairs = {name: options.pop(name) for name in TEXTBOOK & options.keys()}
+    pairs = PairOptions(**{"normalize": False, "balance": 0.0, **of_pairs})
     optimised = objective_metric(metric, **options)
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return LambdaGradient(optimised, queries, **of_pairs, all_pairs=all_pairs).at(scores)
+    return LambdaGradient(optimised, queries, pairs, all_pairs).at(scores)

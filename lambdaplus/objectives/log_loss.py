@@ -5,6 +5,8 @@ constant, so that like a ranking it does not depend on where scores begin.
 """
 
 import math
+import re
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,14 +15,56 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from lambdaplus.compute.arguments import number, number_of
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.metrics.parameters import shortest
 from lambdaplus.ranking.queries import Queries, reaches
 
 FARTHEST = 1e9  # scores below the highest one
 MEANS = 1024
 
+_NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
+
 _of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
 _of_queries = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class LogLoss:
+    """Log-loss of the logistic function of scores, as a part of `combine`.
+
+    It keeps scores log-odds, which a ranking metric alone does not.  Without queries, its absolute
+    gradients at the base rate add up to those of a part that ranks.  With queries, it is the mean
+    over the rows of each query, in bits.
+
+    Attributes
+    ----------
+    relevant : float, optional
+        Label from which a row is positive; by default, labels must be 0 and 1.
+    """
+
+    relevant: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.relevant is not None:
+            object.__setattr__(self, "relevant", number("relevant", self.relevant))
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return log_loss_derivatives(queries, scores, self.relevant)
+
+    def __str__(self) -> str:
+        return "logloss" + (
+            "" if self.relevant is None else f"(relevant={shortest(self.relevant)})"
+        )
+
+
+def find_log_loss(name: Any, relevant: Any) -> LogLoss | None:
+    """Log-loss, if this is its name, such as ``logloss`` or ``logloss(relevant=2)``."""
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        return None
+    return LogLoss(relevant if found[1] is None else number_of(found[1]))
 
 
 def log_loss_derivatives(

@@ -13,6 +13,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import between, middle_of
 from lambdaplus.objectives.lists import ListArrays, Lists
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
@@ -70,7 +71,7 @@ def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
     return order
 
 
-def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float, damped: float) -> Sums:
+def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
     """The sums over all pairs, by row in the order of `rows_by_label`."""
     n, size = many.cell.size, np.bincount(many.cell, minlength=many.cell_score.size)
     counts = np.diff(many.edge)
@@ -94,9 +95,9 @@ def sums_of_many_labels(many: ManyLabels, sigma: float, damping: float, damped: 
     while nodes.size:
         split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
         if leaves.size:
-            _add_leaves(leaves, many, rows, sigma, damping, damped, out)
+            _add_leaves(leaves, many, rows, shape, out)
         if split.size:
-            _add_level(split, many, rows, sigma, damping, damped, out)
+            _add_level(split, many, rows, shape, out)
     return out
 
 
@@ -181,15 +182,7 @@ def _plan(
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 
 
-def _add_level(
-    split: Ints,
-    many: ManyLabels,
-    rows: Rows,
-    sigma: float,
-    damping: float,
-    damped: float,
-    out: Sums,
-) -> None:
+def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
     """Add the sums over the pairs of rows in different halves of these nodes."""
     first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
     edge, joined = many.edge, rows.joined
@@ -208,8 +201,8 @@ def _add_level(
         pieces += _pieces(np.flatnonzero(power == p), end - begin)
 
     def at(i: int) -> Any:
-        its = pieces[i]
-        return its, begin, end, slot, m, many.cell, joined[power[its[0]]][0], rows.gain
+        halves = pieces[i]
+        return halves, begin, end, slot, m, many.cell, joined[power[halves[0]]][0], rows.gain
 
     over_tasks(lambda i: _count(*at(i), rows.U, slots), len(pieces))
     per_node = 2 if rows.gain.size else 1
@@ -224,7 +217,7 @@ def _add_level(
     gains = np.array([0.0, 1.0] if rows.gain.size else [])
     elements = score, code, potential, potential, weight
     arrays = ListArrays(start, stop, zeros, gains, zeros + 2, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
+    sums = _sums_of_lists(arrays, rows.spread, shape, out)
     values = np.zeros((slot[-1], 8))
     found = weight, sums.gradient, sums.hessian
     _of_slots(slot, slots, points, start, per_node, of_slot, *found, values)
@@ -232,13 +225,11 @@ def _add_level(
     over_tasks(lambda i: _write(*at(i), rows.U, values, *both), len(pieces))
 
 
-def _sums_of_lists(
-    arrays: ListArrays, spread: float, sigma: float, damping: float, damped: float, out: Sums
-) -> Sums:
+def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sums) -> Sums:
     n_lists = arrays.start.size
     sums = no_sums(arrays.score.size, n_lists)
     lists = Lists(arrays, np.arange(n_lists), np.empty(0, np.int64))
-    add_pairs(lists, np.full(n_lists, spread), sigma, damping, damped, False, sums)
+    add_pairs(lists, np.full(n_lists, spread), shape, False, sums)
     out.received[0] += sums.received.sum()
     return sums
 
@@ -368,11 +359,11 @@ def _of_slots(
                     to = 4 if per_node == 2 and h == j else 0
                     apart = j * (start[per_node * k + j] - start[per_node * k])
                     for part in range(2):
-                        its = gradient if part == 0 else hessian
+                        total = gradient if part == 0 else hessian
                         i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
-                        high_value = its[i] / weight[i] if weight[i] > 0.0 else 0.0
+                        high_value = total[i] / weight[i] if weight[i] > 0.0 else 0.0
                         if points[s] == 2 and weight[low] > 0.0:
-                            low_value = its[low] / weight[low]
+                            low_value = total[low] / weight[low]
                             if weight[i] > 0.0:
                                 slope = high_value - low_value
                                 slope /= slots[s, MOST] - slots[s, LEAST]
@@ -402,15 +393,7 @@ def _write(
                 hessian[t] += distance * (values[k, 5] + u * values[k, 7])
 
 
-def _add_leaves(
-    leaves: Ints,
-    many: ManyLabels,
-    rows: Rows,
-    sigma: float,
-    damping: float,
-    damped: float,
-    out: Sums,
-) -> None:
+def _add_leaves(leaves: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
     """Add the sums over all pairs of the rows of each leaf."""
     first, last = leaves.T
     size = many.edge[last] - many.edge[first]
@@ -420,7 +403,7 @@ def _add_leaves(
     U = rows.U[row] if rows.U.size else None
     elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
     arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, sigma, damping, damped, out)
+    sums = _sums_of_lists(arrays, rows.spread, shape, out)
     out.gradient[row] += sums.gradient
     out.hessian[row] += sums.hessian
 

@@ -11,7 +11,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import BATCH, over_tasks
-from lambdaplus.objectives.exponentials import REACH, PairFunction, pair_function
+from lambdaplus.objectives.exponentials import REACH, PairFunction, PairShape, pair_function
 from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
@@ -42,10 +42,7 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
     return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
 
 
-def add_pairs(
-    lists: Lists, spread: Floats, sigma: float, damping: float, damped: float, all_pairs: bool,
-    sums: Sums,
-) -> None:  # fmt: skip
+def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, sums: Sums) -> None:
     """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
     arrays = lists.arrays
     size, n_classes = arrays.stop - arrays.start, arrays.n_classes
@@ -57,11 +54,11 @@ def add_pairs(
     few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
     two, long = n_classes == 2, ~few & (size > LONG_SWEEP)
     some_long = bool(long.any())
-    for function, of_function in _functions(spread, lists.query, sigma, damping, damped):
+    for function, of_function in _functions(spread, lists.query, shape):
         which = np.flatnonzero(of_function & few)
         # The exact function; its parameters instead of sums of exponentials.
         for some, begin, end in _visits(which, size):
-            visit_pairs(some, begin, end, *arrays, *function.parameters, *out)
+            visit_pairs(some, begin, end, *arrays, *function.shape, *out)
         swept = of_function & ~few
         with_fits = *arrays, *function.fits
         # Of two classes, U and V differ; of more, they are the same (see `ListArrays`).
@@ -120,17 +117,18 @@ def _sweep_long(kernel: Any, which: Ints, arrays: tuple[Any, ...], out: Sums) ->
 
 
 def _functions(
-    spread: Floats, query: Ints, sigma: float, damping: float, damped: float
+    spread: Floats, query: Ints, shape: PairShape
 ) -> list[tuple[PairFunction, Bools | bool]]:
     """The pair functions, and the lists of these queries that each of them is for."""
-    if not damping:
-        return [(pair_function(sigma), True)]
+    undamped = pair_function(PairShape(shape.sigma))
+    if not shape.damping:
+        return [(undamped, True)]
     spread = spread[query]
-    far = sigma * spread > REACH
+    far = shape.sigma * spread > REACH
     return [
-        (pair_function(sigma), spread == 0),
-        (pair_function(sigma, damping, damped), (spread > 0) & ~far),
-        *([(pair_function(sigma, damping, damped, far=True), far)] if far.any() else []),
+        (undamped, spread == 0),
+        (pair_function(shape), (spread > 0) & ~far),
+        *([(pair_function(shape, far=True), far)] if far.any() else []),
     ]
 
 

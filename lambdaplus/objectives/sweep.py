@@ -45,6 +45,25 @@ def aligned(rows: int) -> Any:
     return memory[skip : skip + rows * LANES].reshape(rows, LANES)
 
 
+@compiled
+def _write_decays(
+    rates: Floats, octet: int, last_octet: int, score: Floats, begin: int, end: int, low: int,
+    high: int, decays: Any,
+) -> None:  # fmt: skip
+    """Write the decays of the elements ``low`` to ``high`` of the list ``begin`` to ``end - 1``.
+
+    Row i - low is the decay between elements i - 1 and i.  There is one more than elements of a
+    chunk, since the way up begins with the decay between its last element and the next chunk.
+    Beyond the ends of the list the distance is 0.
+    """
+    # In loops of their own, so that the processor can pipeline exponentials.
+    for y in range(last_octet - octet + 1):
+        rate = load(rates, octet + y)
+        for i in range(low, high + 1):
+            here, before = min(i, end - 1), max(i - 1, begin)
+            store(decay(rate, score[before] - score[here]), decays, y * STEPS + i - low)
+
+
 @compiled(error_model="numpy")
 def sweep_two_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
@@ -94,17 +113,9 @@ def sweep_two_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        # In loops of their own, so that the processor can pipeline exponentials.
-                        for which_one in range(1 + two):
-                            rate = load(rates, octet + which_one)
-                            for i in range(low, high + 1):
-                                # Row i - low is the decay between elements i - 1 and i. There is
-                                # one more than elements, since the way up begins a chunk with the
-                                # decay between its last element and the next chunk. Beyond the ends
-                                # of the list the distance is 0.
-                                here, before = min(i, end - 1), max(i - 1, begin)
-                                x = decay(rate, score[before] - score[here])
-                                store(x, decays, which_one * STEPS + i - low)
+                        _write_decays(
+                            rates, octet, octet + two, score, begin, end, low, high, decays
+                        )
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
@@ -208,12 +219,9 @@ def sweep_many_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        for which_one in range(1 + two):
-                            rate = load(rates, octet + which_one)
-                            for i in range(low, high + 1):
-                                here, before = min(i, end - 1), max(i - 1, begin)
-                                x = decay(rate, score[before] - score[here])
-                                store(x, decays, which_one * STEPS + i - low)
+                        _write_decays(
+                            rates, octet, octet + two, score, begin, end, low, high, decays
+                        )
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step

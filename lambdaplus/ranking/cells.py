@@ -303,6 +303,6 @@ def _count(
             c = cut + np.int32((line[np.uintp(c), 0] - s) * line[np.uintp(c), 1])
             cut = child[np.uintp(c)]
         k = np.uintp(c)
-        its = np.int32((line[k, 0] - s) * line[k, 1] + line[k, 2]) * classes + code[i]
-        slot[i] = its
-        size[np.uintp(its)] += np.int32(1)
+        place = np.int32((line[k, 0] - s) * line[k, 1] + line[k, 2]) * classes + code[i]
+        slot[i] = place
+        size[np.uintp(place)] += np.int32(1)

@@ -84,7 +84,7 @@ def _number(
                 n_found += 1
             else:
                 at = (at + np.uint64(1)) & last
-        its = number[at] * classes + code[i]
-        slot[i] = its
-        size[np.uintp(its)] += np.int32(1)
+        place = number[at] * classes + code[i]
+        slot[i] = place
+        size[np.uintp(place)] += np.int32(1)
     return n_found

@@ -58,11 +58,21 @@ class Strata:
 class Queries:
     """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
-    Queries are given by their sizes (``group``) or by one ``qid`` per row; the rows of a query are
-    adjacent.  Without queries, all rows of all workers form one ranking, in which a row of weight
-    k counts as k rows; with ``one_query`` they are a query, in which weights are factors.
+    What is ranked together is one of three kinds:
+
+    - queries, given by their sizes (``group``) or by one ``qid`` per row, whose rows are adjacent:
+      ``divided`` and ``grouped``;
+    - with ``one_query``, all rows of all workers as a query, in which weights are factors, too:
+      ``grouped`` only;
+    - a table, all rows of all workers, in which a row of weight k counts as k rows: neither.
+
     ``returned``, (n,) bool, is False for documents without a rank, which have the lowest scores of
     their query.
+
+    Attributes
+    ----------
+    multiplicities : (n,) float64, optional
+        The weights of a table.
     """
 
     def __init__(
@@ -81,7 +91,7 @@ class Queries:
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
         self.divided = divided = group is not None or qid is not None
-        self.grouped = divided or one_query  # whether the rows are queries, or one
+        self.grouped = divided or one_query
         self.workers = workers
         self.list_workers = ONE_MACHINE if divided else workers  # those that share its lists
         self.weights: Floats | None = None if weight is None else _weights(weight, n)
@@ -91,7 +101,7 @@ class Queries:
         nothing = divided and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = None if returned is None else flags_of_rows(returned, n, "returned")
-        self._unit = 1.0  # of multiplicities, a power of two
+        self.multiplicities = None if self.grouped else self.weights
         self._strata: dict[float | None, Strata] = {}
 
     def _check_whole(self) -> None:
@@ -130,17 +140,10 @@ class Queries:
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
-    @property
-    def multiplicities(self) -> Floats | None:
-        """Row weights if they are multiplicities, which they are without queries only."""
-        if self.grouped or self.weights is None:
-            return None
-        return self.weights if self._unit == 1.0 else self.weights / self._unit
-
     @cached_property
     def query_weights(self) -> Floats | None:
         """Weight of each query in a mean over queries, (n_queries,): the mean of its rows'."""
-        if self.weights is None:
+        if self.weights is None or not self.grouped:
             return None
         return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
 
@@ -186,7 +189,7 @@ class Queries:
             return None
         # A power of two divides without rounding, so that equal multiplicities stay equal.
         same = copy.copy(self)
-        same._unit, same._strata = 2.0 ** math.floor(math.log2(largest)), {}
+        same.multiplicities, same._strata = copies / 2.0 ** math.floor(math.log2(largest)), {}
         return same
 
     def with_own_labels(self, labels: ArrayLike, what: str) -> Queries:
@@ -325,6 +328,13 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
+_HINTS = {  # what to do about two dimensions
+    "scores": ": leave out num_class, since a ranking has one score per row",
+    "labels": ": pass one column, and the others to objectives and metrics of their own, as in "
+    "combine({lambda_ndcg: 1, lambda_map.on(purchases): 0.5}) and eval_map.on(purchases)",
+}
+
+
 def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     kept = single and type(values) is np.ndarray and values.dtype == np.float32
@@ -332,11 +342,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        hint = ": leave out num_class, since a ranking has one score per row"
-        raise ValueError(
-            f"{name} must be one-dimensional, got shape {array.shape}"
-            + (hint if name == "scores" and array.ndim == 2 else "")
-        )
+        hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")
     if array.size and not single and not np.isfinite(extremes(array)).all():
         refuse_infinite(array, name)
     return array

@@ -46,12 +46,12 @@ class Rounded(NamedTuple):
         _spread(self.slot_of_entry, values, by_slot)
 
         def look_up(piece: int) -> None:
-            rows, its = slots.pieces[piece], by_slot
+            rows, of_piece = slots.pieces[piece], by_slot
             if slots.places is not None:
                 by_cell = by_slot.reshape(cells, -1).take(slots.places[piece], axis=0)
-                its = by_cell.reshape(-1, 2)
+                of_piece = by_cell.reshape(-1, 2)
             factor = np.empty(0) if weight is None else weight[rows]
-            _look_up(slots.of_row[rows], its, factor, gradient[rows], hessian[rows])
+            _look_up(slots.of_row[rows], of_piece, factor, gradient[rows], hessian[rows])
 
         over_tasks(look_up, len(slots.pieces))
 
@@ -133,7 +133,7 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
     if n_classes > MOST_CLASSES:
         raise ValueError(
             f"{what} supports at most {MOST_CLASSES} different labels, and there are {n_classes}: "
-            "group them into grades"
+            "group them into grades, or train on one machine"
         )
 
 

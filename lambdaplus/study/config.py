@@ -10,7 +10,6 @@ from typing import Any, Self, get_args, get_origin
 from lambdaplus.compute.arguments import number, whole_number
 
 MADE_UP = "web-search-like"
-NO_QUERIES = "none"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search

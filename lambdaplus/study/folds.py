@@ -25,9 +25,9 @@ from lambdaplus.data import (
 )
 from lambdaplus.data.ranking_data import join, numeric_part, rows_of_data
 from lambdaplus.data.relative_features import relative_to_query
-from lambdaplus.data.table_files import INDEX, SUFFIXES, WEIGHT_NAMES, TableFile
+from lambdaplus.data.table_files import INDEX, NO_QUERIES, SUFFIXES, WEIGHT_NAMES, TableFile
 from lambdaplus.ranking.queries import rows_by_query
-from lambdaplus.study.config import MADE_UP, NO_QUERIES, SHARES, Config
+from lambdaplus.study.config import MADE_UP, SHARES, Config
 
 MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
@@ -39,19 +39,13 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
     table = TableFile(file, [])
     whole = config.qid == NO_QUERIES
     queries, label, weight = ("" if whole else config.qid), config.label, config.weight
-    if queries and queries not in table.names:
+    _refuse_missing_columns(table, {"qid": queries, "label": label, "weight": weight})
+    try:
+        labels = table.numbers(label)
+    except ValueError as error:
         raise ValueError(
-            f"{file} has no column {queries!r} of queries{hint(queries, table.names)}; it has: "
-            f"{', '.join(table.names)}. Name the column with --qid, or pass --qid none if the "
-            "table has no queries, so that all rows are one ranking"
-        )
-    for option, name in {"label": label, "weight": weight}.items():
-        if (name or option == "label") and name not in table.names:
-            raise ValueError(
-                f"{file} has no column {name!r}{hint(name, table.names)}; it has: "
-                f"{', '.join(table.names)}. Name the column with --{option}"
-            )
-    labels = table.numbers(label)
+            f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
+        ) from None
     if not labels.size:
         raise ValueError(f"{file} has no rows")
     qid = table.identifiers(queries) if queries else np.zeros(labels.size, dtype=np.int64)
@@ -93,6 +87,26 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
             if name not in categories and table.has_rounded(name)
         ),
     ]
+
+
+def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
+    """Raise one ValueError for all columns that options name and the table does not have."""
+    missing = {
+        option: name
+        for option, name in by_option.items()
+        if (name or option == "label") and name not in table.names
+    }
+    if not missing:
+        return
+    names = (f"{name!r}{hint(name, table.names)}" for name in missing.values())
+    column = "the column" if len(missing) == 1 else "the columns"
+    advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
+    if "qid" in missing:
+        advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
+    raise ValueError(
+        f"{table.file} has no column {' and no '.join(names)}; it has: "
+        f"{', '.join(table.names)}. {advice}"
+    )
 
 
 def _wanted(config: Config, names: Sequence[str], taken: set[str]) -> list[str]:

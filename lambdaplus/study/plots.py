@@ -17,7 +17,7 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.evaluation.run_comparison import ROUNDING
+from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, label
 from lambdaplus.study.tables import best_by_trial, choosers

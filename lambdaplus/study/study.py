@@ -19,12 +19,13 @@ import numpy as np
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold
 from lambdaplus.data.cache import fingerprint
+from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.objectives.equal_objectives import equal_objectives
-from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, NO_QUERIES, TREES, Config
+from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, TREES, Config
 from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
 from lambdaplus.study.folds import data_in_words, folds_and_notes
 from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion

@@ -277,9 +277,8 @@ class Summary:
             if (missing := results.undefined(metric))
         ]
         whose = find_convention(config.convention).tool.partition(":")[0]
-        lines.append(
-            f"Tied documents and queries without relevant documents follow {whose}'s convention."
-        )
+        tied = "rows" if found.rows else "documents and queries without relevant documents"
+        lines.append(f"Tied {tied} follow {whose}'s convention.")
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             test = f"{TESTS[comparison.test]} test over queries"

@@ -117,7 +117,7 @@ def verdict_table(summary: Summary) -> Table | None:
         )
         for one in summary.verdicts
     ]
-    heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 % interval")
+    heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 %\ninterval")
     foot = (
         f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
         f"test data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction "

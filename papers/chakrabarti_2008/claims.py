@@ -275,7 +275,7 @@ def time_claims(times: Times, documents: Mapping[str, int]) -> Iterator[Claim]:
         "Figure 8",
         "DORM's time grows much more steeply than the number of documents.",
         None,
-        f"SciPy's assignment of 30 ranks is linear: {grown:.1f} times the time a pass for "
+        f"SciPy's assignment of 30 ranks is linear: {grown:.1f} times as long for "
         f"{documents[large] / documents[small]:.1f} times the documents",
     )
     parts = {
@@ -314,5 +314,5 @@ NOT_TESTED = Claim(
     "Figure 9",
     "The same on TD2003, TD2004, TREC 2000 and TREC 2001.",
     None,
-    "these sets are not available",
+    "not available",
 )

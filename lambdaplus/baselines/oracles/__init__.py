@@ -73,7 +73,7 @@ def make_loss(
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
         return Loss(AUCOracle(queries, pair_scale), queries)
-    return Loss(PairMapOracle(metric, queries, pair_scale), queries)
+    return Loss(PairMapOracle(metric, queries, pair_scale, first_only=name == "mrr"), queries)
 
 
 def _decay(metric: RankingMetric, decay: str | int | Decay) -> Decay:

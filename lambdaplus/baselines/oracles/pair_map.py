@@ -18,15 +18,19 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.metrics.forms import Cascade
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 
 class PairMapOracle:
-    """Most violated constraints for 1 - metric, for queries with at most two classes."""
+    """Most violated constraints for 1 - metric, for queries with at most two classes.
 
-    def __init__(self, metric: RankingMetric, queries: Queries, pair_scale: bool) -> None:
+    With ``first_only``, only the first good document has a credit, as in MRR.
+    """
+
+    def __init__(
+        self, metric: RankingMetric, queries: Queries, pair_scale: bool, first_only: bool = False
+    ) -> None:
         self.queries, classes = queries, queries.strata().n_classes
         if classes.max() > 2:
             raise ValueError(
@@ -34,8 +38,8 @@ class PairMapOracle:
                 f"{int(classes.argmax())} (from 0) has {classes.max()} different labels: pass "
                 "relevant=, the label from which a document is relevant, or feature_map='dorm'"
             )
-        arrays, form = metric_arrays(metric, queries), metric.declaration.form
-        self.discount = arrays.discount
+        arrays = metric_arrays(metric, queries)
+        self.discount, self.first_only = arrays.discount, first_only
         # The credit of a relevant document per unit of discount, and of each one above it.
         # Good document i, counted from 0, has the credit gain + slope i, wherever the i above it
         # are.
@@ -44,7 +48,6 @@ class PairMapOracle:
         lower = arrays.strata[:-1][two]
         self.gain[two] = arrays.scale[two] * (arrays.gain[lower + 1] - arrays.gain[lower])
         self.slope[two] = arrays.scale[two] * arrays.coupling.within_class[lower + 1]
-        self.first_only = isinstance(form, Cascade)
         self.cutoff = metric.cutoff or queries.longest
         # The fast search needs steps that do not grow with the rank, unlike LETOR's 1, 1, .63.
         falls = -np.diff(self.discount)

@@ -44,8 +44,8 @@ class CountAbove(Form):
     ----------
     row, column : callable
         The factors, (s,), as functions of `LabelCounts`; not negative.
-    relation : {"any", "lower"}
-        With "lower", only documents of higher classes than x add to the term.
+    relation : {"any", "higher"}
+        Which documents above add to the term: all, or only those of higher classes than x.
 
     Raises
     ------
@@ -55,15 +55,17 @@ class CountAbove(Form):
 
     row: CountsFunction
     column: CountsFunction
-    relation: Literal["any", "lower"] = "any"
+    relation: Literal["any", "higher"] = "any"
 
     def __post_init__(self) -> None:
-        if self.relation not in ("any", "lower"):
-            raise ValueError(f"CountAbove: relation={self.relation!r} is neither 'any' nor 'lower'")
+        if self.relation not in ("any", "higher"):
+            raise ValueError(
+                f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
+            )
 
     def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
         row = counts.per_class("row", self.row(counts))
-        return row, counts.per_class("column", self.column(counts)), self.relation == "lower"
+        return row, counts.per_class("column", self.column(counts)), self.relation == "higher"
 
     def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
         row, column, _ = parts
@@ -85,40 +87,40 @@ class CountAbove(Form):
         # A binary indexed tree of the columns of the documents above, by class.
         above, before = np.zeros(most + 1), np.empty(0)
         for q in range(first, last):
-            base, total, r, its = boundaries[q], 0.0, 0, strata[q]
-            n_classes, every = strata[q + 1] - its, 0.0  # sum over all documents above
+            base, total, r, lowest = boundaries[q], 0.0, 0, strata[q]
+            n_classes, every = strata[q + 1] - lowest, 0.0  # sum over all documents above
             above[: n_classes + 1] = 0.0
             while r < ranked[q]:
                 # Sums of d, and of d times the index within the run of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
                 while r < ranked[q] and score[base + r] == score[base + start]:
-                    within += column[its + code[row[base + r]]]
+                    within += column[lowest + code[row[base + r]]]
                     weight += discount[r]
                     slope += discount[r] * (r - start)
                     r += 1
                 m = r - start
                 if higher and before.size < m:
                     before = np.empty(2 * m)
-                # With "lower", first what is above the run, then with the run itself.
+                # With "higher", first what is above the run, then with the run itself.
                 for i in range(m if higher else 0):
                     x = code[row[base + start + i]]
                     before[i] = _sum_above(above, n_classes, x)
                 for i in range(m if higher else 0):
                     x = code[row[base + start + i]]
-                    _add(above, n_classes, x, column[its + x])
+                    _add(above, n_classes, x, column[lowest + x])
                 for i in range(m):
                     x = code[row[base + start + i]]
-                    upto, others = every, within - column[its + x]
+                    upto, others = every, within - column[lowest + x]
                     if higher:
                         upto = before[i]
                         others = _sum_above(above, n_classes, x) - upto if m > 1 else 0.0
                     # The term of docs/mathematics/metric-as-data.md. A document of the run is
                     # equally often at each of its ranks, so its gain, and what is added from above
                     # the run, get the mean discount.
-                    expected = weight * (gain[its + x] + factor[its + x] * upto)
+                    expected = weight * (gain[lowest + x] + factor[lowest + x] * upto)
                     if m > 1:
                         # Each of the others is above with probability t / (m - 1).
-                        expected += slope * factor[its + x] * others / (m - 1)
+                        expected += slope * factor[lowest + x] * others / (m - 1)
                     total += expected / m
                 every += within
             out[q] = total
@@ -138,12 +140,12 @@ class CountAbove(Form):
         adds, changes = np.empty(most), np.empty(most)
         for k in range(query.size):
             q, r, to = query[k], 0, start[k]
-            its = strata[q]
-            A, B = its + a[k], its + b[k]
+            lowest = strata[q]
+            A, B = lowest + a[k], lowest + b[k]
             # What a passed document of each class adds to the term of a less that of b, and the
             # change of its own term if a document of class b replaces one of class a above it.
-            for x in range(strata[q + 1] - its):
-                X = its + x
+            for x in range(strata[q + 1] - lowest):
+                X = lowest + x
                 adds[x] = _coupling(factor, column, higher, A, X)
                 adds[x] -= _coupling(factor, column, higher, B, X)
                 changes[x] = _coupling(factor, column, higher, X, B)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
 
 
@@ -47,7 +47,10 @@ class Form(ABC):
 
     @staticmethod
     @abstractmethod
-    def values(*arguments: Any) -> None:
+    def values(
+        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
+        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, *parts: Any,
+    ) -> None:  # fmt: skip
         """Write the sum over all ranks of some queries, the mean over the orders of ties.
 
         ``ranked`` is the number of ranked documents of each query; row and score are by rank,
@@ -56,7 +59,11 @@ class Form(ABC):
 
     @staticmethod
     @abstractmethod
-    def potentials(*arguments: Any) -> None:
+    def potentials(
+        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
+        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
+        U: Floats, V: Floats, *parts: Any,
+    ) -> None:  # fmt: skip
         """Write the potentials U and V of two classes for the entries of some lists.
 
         An entry stands for ``size`` documents of one class at consecutive ranks, and gets their

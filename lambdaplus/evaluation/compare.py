@@ -1,0 +1,304 @@
+"""Comparison of several systems on the same queries or rows, with significance tests."""
+
+import itertools
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.evaluation.result import Evaluation, Rows, mean_of, queries_in_words
+from lambdaplus.evaluation.run_comparison import Pair, RunComparison
+from lambdaplus.evaluation.significance import (
+    ROUNDING,
+    TESTS,
+    Alternative,
+    Test,
+    bootstrap_intervals,
+    check_options,
+    holm,
+    p_value,
+)
+from lambdaplus.evaluation.whole_tables import Spread, spread
+
+
+def compare_runs(
+    runs: Mapping[str, Evaluation],
+    *,
+    baseline: str | None = None,
+    test: Test = "wilcoxon",
+    alternative: Alternative = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare systems that were evaluated on the same queries.
+
+    Parameters
+    ----------
+    runs : dict of str to Evaluation
+        At least two runs by name, with the same metrics and queries.  The order of queries can
+        differ if they were evaluated with a qid.
+    baseline : str, optional
+        Run with which all others are compared.  By default, all pairs of runs are compared.
+    test : {"wilcoxon", "t", "randomization"}
+        Wilcoxon's signed-rank test without queries whose difference is 0 (Yue et al. 2007), the
+        paired t-test (Elsas et al. 2008), or Fisher's paired randomisation test, which swaps the
+        two systems on each query at random.
+    alternative : {"two-sided", "greater"}
+        "greater" tests whether each run is better than the baseline or, without a baseline, than
+        each other run.
+    correction : {"holm", "none"}
+        Correction for the number of tests of one metric.
+    alpha : float
+        Significance level of the letters; stars have the levels .05, .01 and .001.
+    confidence : float
+        Confidence level of the bootstrap intervals.
+    resamples, seed : int
+        Number of samples and seed of the randomisation test and the bootstrap.
+
+    Returns
+    -------
+    RunComparison
+
+    Raises
+    ------
+    ValueError
+        If runs differ in queries, weights, conventions or metrics, including different metrics with
+        the same name; if there are fewer than two runs; or if an option is unknown or out of range.
+    TypeError
+        If ``runs`` is not a dict of evaluations.
+
+    Notes
+    -----
+    If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
+    divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
+    which one run of a pair has no value, are left out for this pair.
+
+    Without queries, values over all rows are tested in place of ``test``, for runs on the same rows
+    in the same order: AUC by DeLong's test, MAP and MAUC by a bootstrap over rows, whose standard
+    error gives p by a normal distribution.  A metric over all rows of data with queries
+    (``over=dataset``) is not tested, since rows of a query are not independent.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson 1988, Comparing the areas under two or more correlated receiver
+    operating characteristic curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lambdaplus import compare_runs, evaluate
+    >>> random = np.random.default_rng(0)
+    >>> labels, group = random.integers(0, 3, 1000), [20] * 50
+    >>> good = evaluate(labels, labels + random.normal(size=1000), group=group)
+    >>> bad = evaluate(labels, labels + 3 * random.normal(size=1000), group=group)
+    >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
+    >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
+    (45, 5, 0, True)
+    """
+    allowed_names = {"test": test, "alternative": alternative, "correction": correction}
+    check_options(alpha, confidence, resamples, seed, **allowed_names)
+    _check(runs, baseline)
+    names, first = tuple(runs), next(iter(runs.values()))
+    if baseline is not None:
+        compared = [(name, baseline) for name in names if name != baseline]
+    else:
+        in_turn = itertools.permutations if alternative == "greater" else itertools.combinations
+        compared = list(in_turn(names, 2))
+    p_of = partial(p_value, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    intervals = partial(bootstrap_intervals, confidence=confidence, resamples=resamples, seed=seed)
+    pairs: list[Pair] = []
+    means: dict[str, dict[str, float]] = {}
+    of_runs: dict[str, dict[str, tuple[float, float]]] = {}
+    for metric, values in _aligned(runs).items():
+        tested: list[Pair] = []
+        if tables := _tables(metric, runs):
+            means[metric] = {name: run.mean[metric] for name, run in runs.items()}
+            parsed = first.metrics.get(metric) or first.convention.metric(metric)
+            found = spread(parsed, tables, resamples, seed)
+            of_runs[metric] = {
+                name: found.interval(means[metric][name], confidence, place)
+                for place, name in enumerate(names)
+            }
+            tested = _pairs_of_rows(metric, compared, means[metric], found, confidence, alternative)
+        else:
+            defined = ~np.isnan(np.array(list(values.values()))).any(axis=0)
+            by_query = defined.size == first.n_queries
+            weights = first.weights if by_query else None
+            of_defined = None if weights is None else weights[defined]
+            means[metric] = {
+                name: mean_of(of_run[defined], of_defined) for name, of_run in values.items()
+            }
+            if not by_query or defined.size < 2:
+                continue  # one value for the whole data set, or a single query
+            differences = [_difference(values[a], values[b], weights) for a, b in compared]
+            p = [p_of(difference) if difference.size else np.nan for difference in differences]
+            tested = _pairs_of_queries(metric, compared, differences, intervals(differences), p)
+        corrected = np.array([pair.p_value for pair in tested])
+        corrected = holm(corrected) if correction == "holm" else corrected
+        pairs += [
+            pair._replace(p_corrected=float(p)) for pair, p in zip(tested, corrected, strict=True)
+        ]
+    tail = "two-tailed" if alternative == "two-sided" else "one-tailed"
+    marks = f"Letters: better than that run at {alpha:g}"
+    if baseline is not None:
+        marks = f"Stars: differs from {baseline} at .05, .01, .001"
+    what, how = queries_in_words(first.n_queries), TESTS[test]
+    if of_runs:
+        ranked = next(ranked for ranked in first.rows.values() if ranked)
+        what = f"{sum(table.labels.size for table in ranked):,} rows without queries"
+        how = "DeLong test for AUC, bootstrap over rows for other metrics"
+    weighted = "" if first.weights is None else ", weighted"
+    foot = (
+        f"{what}{weighted}. {marks} ({tail} {how}, "
+        f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
+        f"Convention {first.convention.name}:",
+        *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
+    )
+    return RunComparison(
+        names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline,
+        foot, of_runs,
+    )  # fmt: skip
+
+
+def _pairs_of_rows(
+    metric: str,
+    compared: list[tuple[str, str]],
+    means: Mapping[str, float],
+    found: Spread,
+    confidence: float,
+    alternative: Alternative,
+) -> list[Pair]:
+    """The pairs of a metric over all rows, not corrected yet."""
+    names, pairs = list(means), []
+    for a, b in compared:
+        difference = float(_without_rounding(means[a] - means[b]))
+        places = names.index(a), names.index(b)
+        interval = found.interval(difference, confidence, *places)
+        p = found.p_value(difference, alternative, *places)
+        pairs.append(Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p))
+    return pairs
+
+
+def _pairs_of_queries(
+    metric: str,
+    compared: list[tuple[str, str]],
+    differences: list[Floats],
+    intervals: list[tuple[float, float]],
+    p_values: list[float],
+) -> list[Pair]:
+    """The pairs of a metric by query, not corrected yet."""
+    return [
+        Pair(
+            metric,
+            *names,
+            n_queries=difference.size,
+            difference=mean_of(difference),
+            interval=interval,
+            wins=int((difference > 0).sum()),
+            losses=int((difference < 0).sum()),
+            ties=int((difference == 0).sum()),
+            p_value=float(p),
+            p_corrected=float(p),
+        )
+        for names, difference, interval, p in zip(
+            compared, differences, intervals, p_values, strict=True
+        )
+    ]
+
+
+def _tables(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, ...]]:
+    """The rows that each run ranked, of a metric without queries; an error if they differ."""
+    tables = [run.rows.get(metric, ()) for run in runs.values()]
+    if not all(tables):
+        return []
+    for name, of_run in zip(runs, tables, strict=True):
+        for table, first in zip(of_run, tables[0], strict=True):
+            same = np.array_equal(table.labels, first.labels)
+            if not same or not _equal(table.weights, first.weights):
+                raise ValueError(
+                    f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, "
+                    "row by row: evaluate both on the same rows in the same order"
+                )
+    return tables
+
+
+def _equal(first: Floats | None, second: Floats | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
+
+
+def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
+    if len(runs) < 2:
+        raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
+    if baseline is not None and baseline not in runs:
+        raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
+
+
+def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
+    """Per-query values by metric and run, with queries in the order of the first run."""
+    first_name, first = next(iter(runs.items()))
+    queries = first.qid.tolist()
+    aligned: dict[str, dict[str, Floats]] = {metric: {} for metric in first.per_query}
+    for name, run in runs.items():
+        both = f"{name!r} and {first_name!r}"
+        if list(run.conventions.items()) != list(first.conventions.items()):
+            raise ValueError(
+                f"{both} were not evaluated with the same metrics and conventions: "
+                f"{run.conventions} and {first.conventions}"
+            )
+        for metric in first.metrics.keys() & run.metrics.keys():
+            if first.metrics[metric] != run.metrics[metric]:
+                raise ValueError(
+                    f"{both} were evaluated with different metrics of the name {metric}: rename "
+                    "one, or evaluate both with the same Declaration"
+                )
+        place = {query: i for i, query in enumerate(run.qid.tolist())}
+        missing = [query for query in queries if query not in place]
+        if missing or run.n_queries != first.n_queries:
+            raise ValueError(
+                f"{both} do not have the same queries: they have {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
+                + (f", such as {missing[0]!r}" if missing else "")
+            )
+        places = [place[query] for query in queries]
+        _refuse_other_weights(both, first.weights, run.weights, places)
+        for metric, values in run.per_query.items():
+            by_query = len(values) == run.n_queries
+            aligned[metric][name] = values[places] if by_query else values
+    return aligned
+
+
+def _refuse_other_weights(
+    both: str, first: Floats | None, weights: Floats | None, places: list[int]
+) -> None:
+    """Raise a ValueError unless the queries have the weights of those of the first run."""
+    one, other = (np.ones(len(places)) if w is None else w for w in (first, weights))
+    if not np.allclose(one, other[places], rtol=ROUNDING, atol=0.0):
+        raise ValueError(f"{both} were not evaluated with the same weights of queries")
+
+
+def _without_rounding(difference: Floats | float) -> Floats:
+    return np.asarray(np.where(np.abs(difference) <= ROUNDING, 0.0, difference))
+
+
+def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
+    """Differences on the queries on which both have a value, with rounding errors set to 0.
+
+    They are multiplied by the weights, less their scale, so that their mean is the weighted one.
+    """
+    difference = _without_rounding(first - second)
+    known = ~np.isnan(difference) & (weights is None or weights > 0.0)
+    difference = difference[known]
+    if weights is not None and difference.size:
+        difference *= weights[known] / weights[known].mean()
+    return difference

@@ -1,0 +1,139 @@
+"""Weighted sums of objectives, of which log-loss may be a part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.arguments import number
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.parameters import shortest
+from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives.log_loss import LogLoss
+from lambdaplus.objectives.objective import Objective, ObjectiveOn
+from lambdaplus.ranking.queries import Queries
+
+
+@dataclass(unsafe_hash=True, repr=False)
+class CombinedObjective(Objective):
+    """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
+
+    Attributes
+    ----------
+    parts : tuple of (Objective or LogLoss, float)
+    metric : WeightedSum or RankingMetric
+        The sum of the parts that rank, or the metric of the only one.
+    one_group : bool
+        Whether it is set for all parts that rank.
+    """
+
+    parts: tuple[tuple[Objective | LogLoss, float], ...]
+    metric: WeightedSum | RankingMetric = field(init=False)
+    one_group: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        ranking = self._ranking()
+        # The metric of the labels of the data set, if any part is of these.
+        named = [each for each in ranking if not isinstance(each[0], ObjectiveOn)] or ranking[:1]
+        terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
+        whole = WeightedSum(tuple(terms))
+        pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
+        if len(pointwise) > 1:
+            raise ValueError("log-loss occurs twice in the sum: give it one weight")
+        for weight in pointwise:
+            number("the weight of logloss", weight, above=0.0)
+        self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
+        self.one_group = all(part.one_group for part, _ in ranking)
+
+    def _ranking(self) -> list[tuple[Objective, float]]:
+        return [(part, weight) for part, weight in self.parts if isinstance(part, Objective)]
+
+    @property
+    def __name__(self) -> str:
+        if len(self._ranking()) == len(self.parts):
+            return super().__name__
+        terms = [
+            f"{'' if weight == 1 else shortest(weight) + '*'}"
+            f"{part.metric if isinstance(part, Objective) else part}"
+            for part, weight in self.parts
+        ]
+        return f"lambda_{'+'.join(terms)}"
+
+    @property
+    def has_own_labels(self) -> bool:  # type: ignore[override]
+        """Whether any part was made by `on`."""
+        return any(isinstance(part, ObjectiveOn) for part, _ in self.parts)
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
+        for part, weight in self.parts:
+            part_gradient, part_hessian = part.derivatives(queries, scores)
+            gradient += weight * part_gradient
+            hessian += weight * part_hessian
+        return gradient, hessian
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        return any(part.compares_within_queries(queries) for part, _ in self._ranking())
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{part!r}: {shortest(weight)}" for part, weight in self.parts)
+        return f"combine({{{parts}}})"
+
+
+def combine(parts: Mapping[Objective | LogLoss, float]) -> CombinedObjective:
+    """Create an objective that optimises a weighted sum of metrics.
+
+    Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.
+
+    Parameters
+    ----------
+    parts : dict of LambdaObjective to float
+        Positive weights.  One of the parts may be a `LogLoss`.
+
+    Returns
+    -------
+    CombinedObjective
+
+    Raises
+    ------
+    ValueError
+        If no part ranks, a weight is not positive, or a metric or `LogLoss` occurs twice.
+    TypeError
+        For parts that are not lambda objectives.
+
+    Notes
+    -----
+    Weights are comparable, since every part is normalised for each query (see ``normalize`` of
+    `lambda_objective`): a metric with large swap deltas, such as DCG, does not dominate one with
+    small deltas, such as P@10.  With ``normalize=False``, the parts have the units of their
+    metrics.  The corresponding evaluation metric is ``eval_metric("ndcg@10 + 0.5*map")``.
+
+    Examples
+    --------
+    >>> from lambdaplus import combine, lambda_map, lambda_objective
+    >>> both = combine({lambda_objective("ndcg@10"): 1, lambda_map: 0.5})
+    >>> str(both.metric)
+    'ndcg@10+0.5*map'
+    >>> both == lambda_objective("ndcg@10 + 0.5*map")
+    True
+    """
+    if all(isinstance(part, LogLoss) for part in parts):
+        raise ValueError("combine needs at least one objective that ranks")
+    for part in parts:
+        if isinstance(part, LogLoss):
+            continue
+        if not isinstance(part, Objective) or isinstance(part.metric, WeightedSum):
+            shown = part.name if isinstance(part, Declaration) else part
+            raise TypeError(
+                f"{shown!r} is not a lambda objective: create parts with lambda_objective, or pass "
+                "an expression such as 'ndcg@10 + 0.5*map' to lambda_objective"
+            )
+        if part.uses_positions:
+            raise TypeError(f"{part!r} cannot be a part of a sum: pass the sum to PositionBias")
+    return CombinedObjective(tuple((part, float(weight)) for part, weight in parts.items()))

@@ -1,0 +1,220 @@
+"""Objectives of a metric, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.arguments import check_flag
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.frameworks.calls import Call
+from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.names import share_options
+from lambdaplus.metrics.parameters import as_text
+from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
+from lambdaplus.objectives.combined_objective import CombinedObjective
+from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
+from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
+from lambdaplus.objectives.objective import Objective
+from lambdaplus.objectives.pair_options import PairOptions, default_surrogate
+from lambdaplus.ranking.queries import Queries
+
+DEFAULT = PairOptions()
+
+
+@dataclass(frozen=True, repr=False)
+class LambdaObjective(PairOptions, Objective):
+    """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
+
+    Attributes
+    ----------
+    metric : RankingMetric
+    surrogate : RankingMetric
+        The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
+    sigma, damping, damped, noise, balance : float
+        Damping and noise may be None.
+    normalize, one_group : bool
+    """
+
+    metric: RankingMetric
+    surrogate: RankingMetric
+    one_group: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_flag(one_group=self.one_group)
+        if self.metric != self.surrogate:
+            for metric in (self.metric, self.surrogate):
+                if metric.compares_some:
+                    raise ValueError(
+                        f"{metric} reads labels in a way of its own, so it needs the pairs of "
+                        f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
+                        "possible"
+                    )
+
+    def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """Gradient and Hessian of every row times its weight, (n,) float64 each."""
+        return self._at(queries, scores, np.float64)
+
+    def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
+        return self._at(call.queries, call.scores, np.float32)
+
+    def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
+        ranked, surrogate = self._compared(queries)
+        if not ranked.n_queries:  # a worker without rows
+            return np.empty(0), np.empty(0)
+        # Made again in each round, which takes less than a hundredth of it: kept with the queries,
+        # whose arrays it reads, it would keep them from being freed.
+        return LambdaGradient(surrogate, ranked, self).at(scores, dtype)
+
+    def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
+        """The lists that are ranked, and the metric that weights their pairs."""
+        ranked = scope(self.metric, queries, self.one_group)
+        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
+        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
+        # "Whole tables" of docs/results/options.md.
+        return ranked, self.surrogate.with_pairs(of_table=not ranked.divided)
+
+    def compares_within_queries(self, queries: Queries) -> bool:
+        ranked, surrogate = self._compared(queries)
+        return not is_table(surrogate, ranked)
+
+    def __repr__(self) -> str:
+        always = ("sigma", "normalize", "damping")
+        words = [
+            f"{option.name}={as_text(getattr(self, option.name))}"
+            for option in fields(PairOptions)
+            if option.name in always or getattr(self, option.name) != option.default
+        ]
+        words += ["one_group=True"] if self.one_group else []
+        words += [f"surrogate={str(self.surrogate)!r}"] if self.surrogate != self.metric else []
+        return f"lambda_objective({str(self.metric)!r}, {', '.join(words)})"
+
+
+def lambda_objective(
+    metric: str | RankingMetric | Declaration | WeightedSum,
+    *,
+    sigma: float = DEFAULT.sigma,
+    normalize: bool = DEFAULT.normalize,
+    damping: float | None = DEFAULT.damping,
+    damped: float = DEFAULT.damped,
+    noise: float | None = DEFAULT.noise,
+    one_group: bool = False,
+    surrogate: str | RankingMetric | None = None,
+    balance: float = DEFAULT.balance,
+    **options: Any,
+) -> LambdaObjective | CombinedObjective:
+    """Create an objective that optimises a ranking metric or a weighted sum of metrics.
+
+    Parameters
+    ----------
+    metric : str, RankingMetric or Declaration
+        For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
+        `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
+        optimises several metrics; `combine` describes the meaning of the weights.  A part may be
+        ``logloss``, see `LogLoss`.
+    sigma : float, default=1.0
+        Scale of score differences in the pairwise loss.  With a larger value, the gradient is
+        concentrated earlier on pairs that are in the wrong order.
+    normalize : bool, default=True
+        Scale the gradient of each query by log2(1 + S) / S, where S is the sum over its pairs of
+        ``2 |lambda|``, so that every query contributes and Hessians exceed the thresholds of the
+        frameworks (``min_child_weight``, ``min_sum_hessian_in_leaf``).  One data set without
+        queries is scaled so that the absolute gradients sum to those of log-loss at a constant
+        prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
+        class's share of the n rows.
+    damping : float or None, default=None
+        Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
+        query are equal), which gives more weight to pairs with close scores.  The built-in
+        objectives of LightGBM and XGBoost have 0.01.
+    damped : float, default=1.0
+        The share that ``damping`` divides: the weight of a pair is multiplied by
+        ``1 - damped + damped / (damping + |score distance|)``.
+    noise : float or None, default=None
+        Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
+        in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
+    one_group : bool, default=False
+        Treat a data set without queries as a single query, which is always the case for AUC, MAUC
+        and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
+        the sum of their gradients (see the how-to page on weights).  For other metrics,
+        a weight multiplies the gradient of its row.
+    surrogate : str, RankingMetric or Declaration, optional
+        The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
+        evaluated.  The default is that of the declaration (MAP for
+        MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
+        swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
+        ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
+        surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
+        ``"p@5"``, ``"recall@10"`` and ``"map"``.
+        Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
+        of all pairs with the same weight, and half that of log-loss at the score plus the constant
+        that makes it lowest.  The default of MAUC is ``"mauc(pairs=equal)"``: all pairs of two
+        labels have the same weight, as those of concordance always have.
+    balance : float, default=0.5
+        For data without queries, the Hessians of class c are multiplied by
+        ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
+        classes (with weights, n_c and n are sums of weights).  With 0, the Hessians of the pairs
+        are used, which are much larger for a rare class, so that its leaves take small steps; with
+        1, all classes have the same mean Hessian, as in log-loss at the base rate.  It has no
+        effect for data with queries, nor for metrics that need ``one_group``.
+    **options
+        Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
+        document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
+        passed to the metrics that have them.
+
+    Returns
+    -------
+    LambdaObjective, or CombinedObjective for a sum
+
+    Raises
+    ------
+    ValueError
+        For unknown metrics or options (the message lists the known ones), metrics that cannot be
+        objectives, and values of the wrong type or out of range.
+
+    Examples
+    --------
+    >>> from lambdaplus import lambda_objective
+    >>> lambda_objective("ndcg", gain="linear")
+    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
+    >>> lambda_objective("ndcg@10")
+    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
+    >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
+    0.5
+    """
+    terms = terms_of(metric)
+    log_losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
+    names = [name for (name, _), other in zip(terms, log_losses, strict=True) if other is None]
+    if not names:
+        raise ValueError(
+            f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
+            "framework's own log-loss, objective='binary' or 'binary:logistic'"
+        )
+    shares = iter(share_options(names, options) if len(names) > 1 else [options])
+    parts: list[tuple[Objective | LogLoss, float]] = []
+    for (name, weight), part in zip(terms, log_losses, strict=True):
+        if part is not None:
+            parts.append((part, weight))
+            continue
+        parsed = objective_metric(name, **next(shares))
+        other = default_surrogate(parsed)
+        if surrogate is not None:
+            other = objective_metric(surrogate).with_pairs(of_table=False)
+        ranking = LambdaObjective(
+            parsed, other, one_group, sigma=sigma, normalize=normalize, damping=damping,
+            damped=damped, noise=noise, balance=balance,
+        )  # fmt: skip
+        parts.append((ranking, weight))
+    only, weight = parts[0]
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
+        return only
+    return CombinedObjective(tuple(parts))
+
+
+lambda_auc, lambda_mauc, lambda_map, lambda_mrr, lambda_ndcg = (
+    cast(LambdaObjective, lambda_objective(name)) for name in ("auc", "mauc", "map", "mrr", "ndcg")
+)

@@ -1,0 +1,39 @@
+"""What a pair of documents weighs in a gradient: options, and the metric whose swap deltas do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lambdaplus.compute.arguments import check_flag, number
+from lambdaplus.metrics import RankingMetric, parse_metric
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions:
+    """The options of pairs; `lambda_objective` describes them, and a ValueError invalid ones."""
+
+    sigma: float = 1.0
+    normalize: bool = True
+    damping: float | None = None
+    damped: float = 1.0
+    noise: float | None = None  # for data with queries
+    balance: float = 0.5  # for data without
+
+    def __post_init__(self) -> None:
+        number("sigma", self.sigma, least=1e-15, most=1e15)  # its square fits float32
+        check_flag(normalize=self.normalize)
+        if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
+            number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
+        number("damped", self.damped, least=0.0, most=1.0)
+        if self.noise is not None:
+            noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
+            object.__setattr__(self, "noise", noise)
+        number("balance", self.balance, least=0.0, most=1.0)
+
+
+def default_surrogate(metric: RankingMetric) -> RankingMetric:
+    """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
+    declared = metric.declaration
+    if declared.surrogate and "pairs" not in dict(metric.changed):
+        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
+        return parse_metric(declared.surrogate, **options)
+    return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
