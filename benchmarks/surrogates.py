@@ -71,7 +71,7 @@ SUM = Declaration(
     binary=True,
     discount=components.reciprocal,
     gain=components.relevance,
-    normalizer=components.ideal_relevance,
+    normalizer=lambda counts: counts.ideal(components.relevance(counts)),
 )
 
 CANDIDATES: dict[str, Any] = {

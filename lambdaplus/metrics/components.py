@@ -88,10 +88,6 @@ def ideal_gain(counts: LabelCounts) -> Floats:
     return counts.ideal(label_gain(counts))
 
 
-def ideal_relevance(counts: LabelCounts) -> Floats:
-    return counts.ideal(relevance(counts))
-
-
 def one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.size)
 
