@@ -1,13 +1,11 @@
-"""The trainers of methods: boosted trees, CatBoost's, and scikit-learn compatible estimators.
+"""The trainers of methods: boosted trees, and scikit-learn compatible estimators.
 
 Parameters with the name of an option of `~lambdaplus.objectives.lambda_objective` configure our
-objective, others are passed to the framework.  CatBoost does not pass queries to a custom
-objective, so it is trained with its own objectives only.
+objective, others are passed to the framework.
 """
 
 import importlib
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
@@ -18,8 +16,8 @@ from lambdaplus.compute.arguments import hint, numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.estimators import boosters
-from lambdaplus.estimators.boosters import Predict, Watch, training_labels
+from lambdaplus.estimators import boosters, catboost_trainer
+from lambdaplus.estimators.boosters import Predict
 from lambdaplus.evaluation.progress import Progress
 from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics.weighted_sum import parts_of, value_of
@@ -36,9 +34,6 @@ OF_THE_STUDY = {
     "disable_default_eval_metric",
 }  # fmt: skip
 """Parameters that the study sets itself."""
-
-LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
-"""Parameters that are part of the name of CatBoost's loss."""
 
 
 def values_of(
@@ -97,7 +92,7 @@ def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
 def train_catboost(task: Task) -> dict[Criterion, Fitted]:
     """Train CatBoost, with its own objectives; its losses have an option `noise`, too."""
     depth = max(1, round(np.log2(task.config.leaves)))  # its trees are symmetric
-    return _boosted(task, _train_catboost, {"depth": depth}, frozenset())
+    return _boosted(task, catboost_trainer.train_catboost, {"depth": depth}, frozenset())
 
 
 def _boosted(
@@ -135,74 +130,6 @@ def _with_options(target: Any, options: Mapping[str, Any]) -> Any:
             f"of lambdaplus with default options, not for {target!r}"
         )
     return lambda_objective(metric, **options)
-
-
-def _train_catboost(
-    objective: str, params: dict[str, Any], train: RankingData, valid: RankingData, watch: Watch,
-    *, rounds: int, seed: int, threads: int,
-) -> Predict:  # fmt: skip
-    try:
-        import catboost
-    except ImportError as error:
-        raise ImportError("CatBoost is not installed: pip install catboost") from error
-
-    of_loss = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
-    loss, _, mode = objective.partition(":")
-    options = ";".join(filter(None, [mode, *of_loss]))
-
-    def pool(part: RankingData) -> Any:
-        part = numeric_part(part)
-        labels = training_labels(objective, part.labels)
-        query, weights = part.queries.query_of_row, part.queries.query_weights
-        of_rows = None if weights is None else weights[query]
-        return catboost.Pool(part.features, labels, group_id=query, group_weight=of_rows)
-
-    class Look:
-        """A metric that CatBoost copies, and also calls on the training data."""
-
-        labels = training_labels(objective, valid.labels).astype(np.float32)
-        scores: Floats | None = None
-
-        def is_max_optimal(self) -> bool:
-            return True
-
-        def get_final_error(self, error: float, weight: float) -> float:
-            return error
-
-        def evaluate(self, approxes: Any, labels: Any, weight: Any) -> tuple[float, float]:
-            if np.array_equal(labels, self.labels):
-                type(self).scores = np.array(approxes[0], dtype=np.float64)
-            return 0.0, 1.0
-
-    class AfterRound:
-        def after_iteration(self, _: Any) -> bool:
-            assert Look.scores is not None, "CatBoost evaluates metrics before its callbacks"
-            return not watch(Look.scores)
-
-    model = catboost.CatBoost(
-        {
-            **params,
-            "thread_count": threads,
-            "loss_function": f"{loss}:{options}" if options else loss,
-            "eval_metric": Look(),
-            "iterations": rounds,
-            "random_seed": seed,
-            "allow_writing_files": False,
-            "logging_level": "Silent",
-        }
-    )
-    with warnings.catch_warnings():
-        # CatBoost warns that it cannot compile Look with numba.
-        warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-        sets = {"X": pool(train), "eval_set": pool(valid)}
-        model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
-
-    def predict(part: RankingData, rounds: int) -> Floats:
-        given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}
-        scores = model.predict(numeric_part(part).features, **given)
-        return np.asarray(scores, dtype=np.float64)
-
-    return predict
 
 
 _CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method

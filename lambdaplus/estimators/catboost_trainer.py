@@ -1,0 +1,86 @@
+"""The trainer of CatBoost, as `boosters` has those of LightGBM and XGBoost.
+
+CatBoost does not pass queries to a custom objective, so it is trained with its own objectives only.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data import RankingData
+from lambdaplus.data.ranking_data import numeric_part
+from lambdaplus.estimators.boosters import Predict, Watch, training_labels
+
+LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
+"""Parameters that are part of the name of CatBoost's loss."""
+
+
+def train_catboost(
+    objective: str, params: dict[str, Any], train: RankingData, valid: RankingData, watch: Watch,
+    *, rounds: int, seed: int, threads: int,
+) -> Predict:  # fmt: skip
+    """Train CatBoost with one of its own objectives, such as ``YetiRank:mode=MAP``."""
+    try:
+        import catboost
+    except ImportError as error:
+        raise ImportError("CatBoost is not installed: pip install catboost") from error
+
+    loss_options = [f"{name}={params.pop(name)}" for name in LOSS_OPTIONS if name in params]
+    loss, _, mode = objective.partition(":")
+    options = ";".join(filter(None, [mode, *loss_options]))
+
+    def pool(part: RankingData) -> Any:
+        part = numeric_part(part)
+        labels = training_labels(objective, part.labels)
+        query, weights = part.queries.query_of_row, part.queries.query_weights
+        row_weights = None if weights is None else weights[query]
+        return catboost.Pool(part.features, labels, group_id=query, group_weight=row_weights)
+
+    class Look:
+        """A metric that CatBoost copies, and also calls on the training data."""
+
+        labels = training_labels(objective, valid.labels).astype(np.float32)
+        scores: Floats | None = None
+
+        def is_max_optimal(self) -> bool:
+            return True
+
+        def get_final_error(self, error: float, weight: float) -> float:
+            return error
+
+        def evaluate(self, approxes: Any, labels: Any, weight: Any) -> tuple[float, float]:
+            if np.array_equal(labels, self.labels):
+                type(self).scores = np.array(approxes[0], dtype=np.float64)
+            return 0.0, 1.0
+
+    class AfterRound:
+        def after_iteration(self, _: Any) -> bool:
+            assert Look.scores is not None, "CatBoost evaluates metrics before its callbacks"
+            return not watch(Look.scores)
+
+    model = catboost.CatBoost(
+        {
+            **params,
+            "thread_count": threads,
+            "loss_function": f"{loss}:{options}" if options else loss,
+            "eval_metric": Look(),
+            "iterations": rounds,
+            "random_seed": seed,
+            "allow_writing_files": False,
+            "logging_level": "Silent",
+        }
+    )
+    with warnings.catch_warnings():
+        # CatBoost warns that it cannot compile Look with numba.
+        warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
+        sets = {"X": pool(train), "eval_set": pool(valid)}
+        model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
+
+    def predict(part: RankingData, rounds: int) -> Floats:
+        given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}
+        scores = model.predict(numeric_part(part).features, **given)
+        return np.asarray(scores, dtype=np.float64)
+
+    return predict
