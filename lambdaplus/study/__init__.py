@@ -5,16 +5,11 @@ reports, files and plots are made.
 
 Examples
 --------
->>> from lambdaplus.study import Config, Study, Summary, find_methods
->>> from lambdaplus.data import digits_queries
->>> study = Study(
-...     folds=digits_queries()[:1],
-...     methods=find_methods("lightgbm:lambda_map"),
-...     metrics=["map"],
-...     config=Config(rounds=5),
+>>> from lambdaplus.study import Config, Summary, study_of
+>>> study = study_of(
+...     Config(methods=("lightgbm:lambda_map",), metrics=("map",), folds="1", rounds=5)
 ... )
->>> len(list(study.run())), study.errors
-(1, {})
+>>> study.finish()
 >>> study.results.mean("lightgbm:lambda_map", "map") > 0.6
 True
 >>> Summary(study.results).best("map")
@@ -23,11 +18,12 @@ True
 
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import installed_versions, versions_in_words
+from lambdaplus.study.from_config import study_of
 from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Found, Results, write_csv, write_parquet
-from lambdaplus.study.study import Study, study_of
+from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tables import results_table
 

@@ -169,37 +169,37 @@ def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
         return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
 
     left_out = [name for name in names if name not in (*wanted, config.weight)]
-    said = [f"Left out: {', '.join(left_out)}."] if left_out else []
+    notes = [f"Left out: {', '.join(left_out)}."] if left_out else []
     folds = [Fold(fold.name, *map(changed, fold.parts)) for fold in folds]
-    return folds, [*said, *_weight_in_words(config)]
+    return folds, [*notes, *_weight_in_words(config)]
 
 
 def _weight_in_words(config: Config) -> list[str]:
     if not config.weight:
         return []
-    used = f"Weights: {config.weight}, in training and in validation values"
+    use = f"Weights: {config.weight}, in training and in validation values"
     if config.qid == NO_QUERIES:
-        return [f"{used}, and in AUC and average precision of test rows."]
-    return [f"{used}. In test means and in tests, each query counts equally."]
+        return [f"{use}, and in AUC and average precision of test rows."]
+    return [f"{use}. In test means and in tests, each query counts equally."]
 
 
 def _doubts(data: RankingData, config: Config) -> list[str]:
     """Columns that may be no features, but were not named."""
-    said = []
+    doubts = []
     for name, column in zip(data.feature_names, data.features.T, strict=True):
         if name in config.features:
             continue
         if name.strip().lower() in WEIGHT_NAMES:
-            said.append(
+            doubts.append(
                 f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
                 f"--drop {name}."
             )
         elif name not in data.categories and _counts_rows(column):
-            said.append(
+            doubts.append(
                 f"{name} is used as a feature, but has a different whole number in each row: pass "
                 f"--drop {name} if it numbers the rows."
             )
-    return said
+    return doubts
 
 
 def _counts_rows(column: Floats) -> bool:

@@ -263,15 +263,15 @@ class Config:
 
     def features_in_words(self) -> str:
         """What is done to the features, empty for nothing."""
-        said = []
+        sentences = []
         if self.scaling == "query":
-            said.append("Features are scaled to [0, 1] within each query.")
+            sentences.append("Features are scaled to [0, 1] within each query.")
         if self.relative:
-            said.append(
+            sentences.append(
                 "Beside each feature, methods have the same relative to its query: "
                 f"{', '.join(self.relative)}."
             )
-        return " ".join(said)
+        return " ".join(sentences)
 
 
 def _check_type(name: str, value: Any, kind: Any) -> None:

@@ -238,11 +238,11 @@ def fit_and_save(
     fits = {}
     for metric, model in models.items():
         curve = np.asarray(model.curve, dtype=np.float64)
-        of_valid = of_test = np.zeros(0)
+        scores = [np.zeros(0)] * 2
         # The first of equal trials is chosen, so that a later one has to be better.
         if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
-            of_valid, of_test = _scores(model, valid, "validation"), _scores(model, test, "test")
-        fits[metric] = Fit(model.rounds, model.every, curve, of_valid, of_test, seconds, notes)
+            scores = [_scores(model, valid, "validation"), _scores(model, test, "test")]
+        fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
     about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
              "trial": task.trial, "parameters": task.parameters}  # fmt: skip
     save_fits(file, fits, about)
@@ -253,8 +253,8 @@ def _own(part: RankingData | Path) -> RankingData:
     return copy.deepcopy(part) if isinstance(part, RankingData) else read_binary(part)
 
 
-def _scores(model: Fitted, of: RankingData | Path, name: str) -> Any:
-    part = _own(of)
+def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
+    part = _own(data)
     scores = numbers(model.predict(part), f"the scores of {name} documents")
     if scores.shape != part.labels.shape:
         raise ValueError(

@@ -191,13 +191,13 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
     ]
     width = train.features.shape[1]
-    said = _size_in_words(folds[0])
-    if any(_size_in_words(fold) != said for fold in folds):
-        said = f"{folds[0].name}: {said}"
+    size = _size_in_words(folds[0])
+    if any(_size_in_words(fold) != size for fold in folds):
+        size = f"{folds[0].name}: {size}"
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
         listed = f", of which categories: {', '.join(train.categories)}"
-    lines = [f"{said}; {_count(width, 'feature')}{listed}."]
+    lines = [f"{size}; {_count(width, 'feature')}{listed}."]
     shared = {
         fold.name: len(common)
         for fold in folds

@@ -124,13 +124,10 @@ class Task:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> [task] = study.run()
+    >>> from lambdaplus.study import Config, study_of
+    >>> [task] = study_of(Config(methods=("feature:best",), folds="1")).run()
     >>> task.method.name, task.fold, task.seed
-    ('lightgbm:lambda_map', 'Fold1', 0)
+    ('feature:best', 'Fold1', 0)
     """
 
     method: Method

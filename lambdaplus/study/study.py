@@ -19,15 +19,13 @@ import numpy as np
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold
 from lambdaplus.data.cache import fingerprint
-from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.objectives.equal_objectives import equal_objectives
-from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, TREES, Config
+from lambdaplus.study.config import Config
 from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
-from lambdaplus.study.folds import data_in_words, folds_and_notes
 from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion
 from lambdaplus.study.processes import (
     PRELOADED,
@@ -37,96 +35,11 @@ from lambdaplus.study.processes import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
 from lambdaplus.study.results import Choice, Found, Results, tables_of
-from lambdaplus.study.trainers import find_class, refuse_unknown_parameters, train_estimator
+from lambdaplus.study.trainers import find_class, train_estimator
 
 MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
-
-
-def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
-    """Read the data and create the study.
-
-    Parameters
-    ----------
-    config : Config
-        The study's ``config`` names the methods and metrics that its defaults stand for.
-    folder : path, optional
-        Where finished fits are stored; by default in a temporary folder.
-    jobs, threads : int
-        Number of parallel fits, and of threads of each.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    ValueError
-        For unknown methods, metrics, folds or options, and invalid data.
-    OSError
-        If the data does not exist, or cannot be read.
-
-    Examples
-    --------
-    >>> config = Config(methods=("lightgbm:lambda_map", "svm:map"), folds="1")
-    >>> len(study_of(config))  # one fit, and one for each of four values of C
-    5
-    """
-    methods, metrics = _methods_of(config), config.metrics
-    if config.baseline and config.baseline not in [method.name for method in methods]:
-        raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
-    for name in TREES if config.trials else ():
-        if getattr(config, name) != getattr(Config, name):
-            raise ValueError(
-                f"{name} is drawn at random with trials: leave it out, or list values of the "
-                "framework's parameter in the method's grid"
-            )
-    folds, notes = folds_and_notes(config)
-    if not folds[0].test.grouped:
-        metrics = METRICS_OF_ROWS if metrics == METRICS else metrics
-        _refuse_what_needs_queries(methods, metrics)
-    elif all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
-        if not config.methods:
-            methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
-        if metrics == METRICS:
-            metrics = tuple(metric for metric in metrics if metric != "mauc")
-    evaluated = dict.fromkeys(map(parse_metric, metrics))
-    names = tuple(method.name for method in methods)
-    config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
-    lines = tuple(data_in_words(folds, notes))
-    return Study(folds, methods, [*evaluated], config, folder, jobs, threads, lines)
-
-
-def _methods_of(config: Config) -> list[Method]:
-    given = ",".join(config.methods) if config.methods else None
-    methods = find_methods(given, queries=config.qid != NO_QUERIES)
-    names = [method.name for method in methods]
-    for name, grid in config.grid.items():
-        if name not in names:
-            raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
-        place = names.index(name)
-        methods[place] = replace(methods[place], grid=grid)
-        if methods[place].trainer is train_estimator:
-            refuse_unknown_parameters(methods[place])
-    return methods
-
-
-def _refuse_what_needs_queries(methods: Sequence[Method], metrics: Sequence[Metric]) -> None:
-    for metric in map(parse_metric, metrics):
-        if not metric.ranks_tables:
-            raise ValueError(
-                f"{metric} ranks the documents of each query, but the table has no queries: use "
-                f"--metrics {','.join(METRICS_OF_ROWS)}"
-            )
-    for method in methods:
-        if not method.without_queries:
-            names = ", ".join(method.name for method in METHODS_OF_ROWS)
-            raise ValueError(
-                f"{method.name} needs queries, but the table has none: use {names}, or an "
-                "estimator as module:Class"
-            )
 
 
 @dataclass(eq=False)
@@ -170,9 +83,8 @@ class Study:
     Examples
     --------
     >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Study, find_methods
+    >>> study = Study(digits_queries()[:1], find_methods("feature:best"), ["map"])
     >>> study.finish()
     >>> len(study), study.errors
     (1, {})
@@ -354,8 +266,8 @@ class Study:
         for finished, _ in enumerate(self.run(), start=1):
             watch(finished)
         if self.errors:
-            said = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
-            raise RuntimeError(f"some fits failed; the finished ones are stored: {said}")
+            errors = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
+            raise RuntimeError(f"some fits failed; the finished ones are stored: {errors}")
 
     def _is_stored(self, task: Task) -> bool:
         """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
@@ -385,12 +297,12 @@ class Study:
             return {}
         # Later trials may have ended before, but of equal ones the first is chosen.
         trials = self._values.get(_group(task), {})
-        values = [of for trial, of in trials.items() if trial < task.trial]
-        return {
-            metric: max(np.nan_to_num(of[metric], nan=-np.inf) for of in values if metric in of)
+        earlier = [values for trial, values in trials.items() if trial < task.trial]
+        found = {
+            metric: [values[metric] for values in earlier if metric in values]
             for metric in map(str, task.metrics)
-            if any(metric in of for of in values)
         }
+        return {m: float(np.nanmax([*values, -np.inf])) for m, values in found.items() if values}
 
     def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
         importlib.import_module(PRELOADED)  # exclude the import of frameworks from training times
