@@ -238,10 +238,10 @@ def fit_and_save(
     fits = {}
     for metric, model in models.items():
         curve = np.asarray(model.curve, dtype=np.float64)
-        scores = [np.zeros(0)] * 2
+        scores: tuple[Any, Any] = np.zeros(0), np.zeros(0)
         # The first of equal trials is chosen, so that a later one has to be better.
         if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
-            scores = [_scores(model, valid, "validation"), _scores(model, test, "test")]
+            scores = _scores(model, valid, "validation"), _scores(model, test, "test")
         fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
     about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
              "trial": task.trial, "parameters": task.parameters}  # fmt: skip

@@ -129,9 +129,9 @@ class Study:
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
             )
-        for alike in _equal_methods(self.methods):
+        for names in _equal_methods(self.methods):
             warnings.warn(
-                f"{', '.join(alike)} train the same trees, since the same surrogate weighs their "
+                f"{', '.join(names)} train the same trees, since the same surrogate weighs their "
                 "pairs: they differ in the metric that chooses rounds and parameters at most",
                 stacklevel=3,
             )
@@ -145,20 +145,20 @@ class Study:
         A mean over folds needs all of them.
         """
         for fold in self.folds:
-            without = [
+            undefined = [
                 str(metric)
                 for metric in map(self._convention.metric, self._evaluated)
                 if self._convention.rule(metric).empty == "skip"
                 and not has_values(metric, fold.test.queries)
             ]
-            if not without:
+            if not undefined:
                 continue
             message = (
-                f"no test query of {fold.name} has a value of {', '.join(without)}, for lack of "
+                f"no test query of {fold.name} has a value of {', '.join(undefined)}, for lack of "
                 "relevant documents or others, so means over folds have none either: leave this "
                 "fold out, or split the queries in another way"
             )
-            if len(without) == len(self._evaluated):
+            if len(undefined) == len(self._evaluated):
                 raise ValueError(message)
             warnings.warn(message, stacklevel=4)
 
@@ -244,8 +244,8 @@ class Study:
         yield from stored
         missing = [task for task in self.tasks if task.key not in self.finished]
         # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
-        apart = self.jobs > 1 and not multiprocessing.current_process().daemon
-        running = self._in_processes(missing) if apart else self._here(missing)
+        parallel = self.jobs > 1 and not multiprocessing.current_process().daemon
+        running = self._in_processes(missing) if parallel else self._here(missing)
         with contextlib.closing(running):
             for place, error in running:
                 task = missing[place]

@@ -145,24 +145,24 @@ def train_estimator(task: Task) -> Fitted:
     """
     train, valid = numeric_part(task.train), numeric_part(task.valid)
     criterion = str(task.method.criterion)
-    made = find_class(task.method.target)
-    own = {
+    estimator = find_class(task.method.target)
+    offered = {
         "random_state": task.seed,
         "n_jobs": task.threads,
         **dict.fromkeys(_CRITERION, criterion),
     }
-    accepted = inspect.signature(made).parameters
-    model = made(**{**{k: v for k, v in own.items() if k in accepted}, **task.parameters})
-    takes = inspect.signature(model.fit).parameters
-    data: dict[str, Any] = {"qid": train.qid} if "qid" in takes else {"group": train.group}
+    accepted = inspect.signature(estimator).parameters
+    model = estimator(**{**{k: v for k, v in offered.items() if k in accepted}, **task.parameters})
+    fit_arguments = inspect.signature(model.fit).parameters
+    data: dict[str, Any] = {"qid": train.qid} if "qid" in fit_arguments else {"group": train.group}
     if train.weights is not None:
         data["sample_weight"] = train.weights
     data["eval_set"] = valid.features, valid.labels, valid.qid
-    if "eval_qid" in takes:  # as LightGBM's and XGBoost's rankers take evaluation sets
+    if "eval_qid" in fit_arguments:  # as LightGBM's and XGBoost's rankers take evaluation sets
         data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
-    passed = {name: value for name, value in data.items() if name in takes}
+    passed = {name: value for name, value in data.items() if name in fit_arguments}
     model.fit(train.features, train.labels, **passed)
-    by_query = "qid" in inspect.signature(model.predict).parameters
+    takes_queries = "qid" in inspect.signature(model.predict).parameters
 
     def predict(part: RankingData) -> Floats:
         features = numeric_part(part).features
@@ -171,7 +171,7 @@ def train_estimator(task: Task) -> Fitted:
             return numbers(model.decision_function(features), "scores")
         if hasattr(model, "predict_proba"):
             return numbers(model.predict_proba(features)[:, -1], "scores")
-        queries = {"qid": part.qid} if by_query else {}
+        queries = {"qid": part.qid} if takes_queries else {}
         return numbers(model.predict(features, **queries), "scores")
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
@@ -192,17 +192,17 @@ def refuse_unknown_parameters(method: Method) -> None:
 
 def constructor_in_words(method: Method) -> str:
     """The arguments of the estimator, with its defaults, and the values that are tried."""
-    made = find_class(method.target)
-    defaults = {name: p.default for name, p in inspect.signature(made).parameters.items()}
+    estimator = find_class(method.target)
+    defaults = {name: p.default for name, p in inspect.signature(estimator).parameters.items()}
     arguments = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
-    unsaid = {"random_state", "n_jobs", *method.grid}
+    omitted = {"random_state", "n_jobs", *method.grid}
     call = ", ".join(
         f"{name}={arguments[name]!r}"
         for name in defaults
-        if name not in unsaid and arguments[name] is not inspect.Parameter.empty
+        if name not in omitted and arguments[name] is not inspect.Parameter.empty
     )
-    tried = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
-    return "; ".join([f"{made.__name__}({call})", *tried])
+    grid = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
+    return "; ".join([f"{estimator.__name__}({call})", *grid])
 
 
 def _rounds(model: Any) -> int:
