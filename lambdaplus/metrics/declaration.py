@@ -132,9 +132,13 @@ class Declaration:
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
-    signed_deltas: bool = False  # hand_till: U and V of a pair depend on the documents between
+    # Some fields are for few metrics, but follow from no other field. signed_deltas: in hand_till,
+    # U and V of a pair depend on the documents between. judged_only: in bpref, a document without a
+    # judgement must not count as irrelevant. refusal: class_auc rewards another order than that of
+    # the labels, which its objective would aim at.
+    signed_deltas: bool = False
     closed_ties: bool = True
-    judged_only: bool = False  # bpref: what is not judged must not count as irrelevant
+    judged_only: bool = False
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""

@@ -8,7 +8,6 @@ import math
 import re
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +23,6 @@ FARTHEST = 1e9  # scores below the highest one
 MEANS = 1024
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
-
-_of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
-_of_queries = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -82,10 +78,9 @@ def log_loss_derivatives(
     logistic function of the score; with queries, it is the sum over queries of the mean over the
     query's rows, in bits.
     """
-    kept = _of_queries.setdefault(queries, {})
-    if relevant not in kept:
-        kept[relevant] = _labels(queries, relevant), _weights(queries)
-    label, weight = kept[relevant]
+    label, weight = queries.once(
+        ("log-loss", relevant), lambda: (_labels(queries, relevant), _weights(queries))
+    )
     p = expit(queries.check_scores(scores))
     return weight * (p - label), weight * p * (1.0 - p)
 

@@ -21,7 +21,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows, Words
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import MetricArrays
+from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 from lambdaplus.ranking.sort import Entries, each_alone, rank_some
