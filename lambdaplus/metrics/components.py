@@ -4,7 +4,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.label_counts import LabelCounts, MetricOptions
+from lambdaplus.metrics.label_counts import LabelCounts
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
 
@@ -285,7 +285,7 @@ def best_sum_of_ranks(counts: LabelCounts) -> Floats:
     return counts.sum(np.where(several, -gain * counts.count * ranks, 0.0))
 
 
-def time_order(metric: MetricOptions, labels: Floats) -> Floats:
+def time_order(metric: RankingMetric, labels: Floats) -> Floats:
     """Numbers in the order of times, negative ones censored; reversed if a higher score is a risk.
 
     Those of events are even.  At the same time, events are earlier than censored documents.

@@ -47,7 +47,7 @@ class ManyLabels(NamedTuple):
     discount: Floats  # (n,) by rank; empty if all pairs weigh the same
 
 
-class Rows(NamedTuple):
+class Terms(NamedTuple):
     """What the rows count in the sums."""
 
     gain: Floats  # (n,) or empty
@@ -91,7 +91,7 @@ def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
     sums = np.zeros((2, n + 1))
     np.cumsum(below, out=sums[0, 1:])
     np.cumsum(below * np.arange(n), out=sums[1, 1:])
-    rows = Rows(
+    terms = Terms(
         gain,
         U,
         joined=_joined_cells(size, many.cell_score),
@@ -102,9 +102,9 @@ def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
     while nodes.size:
         split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
         if leaves.size:
-            _add_leaves(leaves, many, rows, shape, out)
+            _add_leaves(leaves, many, terms, shape, out)
         if split.size:
-            _add_level(split, many, rows, shape, out)
+            _add_level(split, many, terms, shape, out)
     return out
 
 
@@ -189,10 +189,10 @@ def _plan(
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 
 
-def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
+def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
     """Add the sums over the pairs of rows in different halves of these nodes."""
     first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
-    edge, joined = many.edge, rows.joined
+    edge, joined = many.edge, terms.joined
     cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
     slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
     halves = Halves(
@@ -210,10 +210,10 @@ def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out:
 
     def at(i: int) -> Any:
         which = pieces[i]
-        return which, halves, many.cell, joined[power[which[0]]][0], rows.gain, rows.U
+        return which, halves, many.cell, joined[power[which[0]]][0], terms.gain, terms.U
 
     over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
-    per_node = 2 if rows.gain.size else 1
+    per_node = 2 if terms.gain.size else 1
     points = elements_by_slot(slot, slots)
     stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
     start = np.append(0, stop[:-1])
@@ -222,12 +222,12 @@ def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out:
     score, U, weight = (np.empty(stop[-1]) for _ in range(3))
     elements = score, code, U, weight
     write_elements(slot, slots, points, cell_score, start, per_node, of_slot, *elements)
-    zeros, potential = np.zeros_like(start), U if rows.U.size else None
-    gains = np.array([0.0, 1.0] if rows.gain.size else [])
+    zeros, potential = np.zeros_like(start), U if terms.U.size else None
+    gains = np.array([0.0, 1.0] if terms.gain.size else [])
     arrays = ListArrays(
         start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight
     )
-    sums = _sums_of_lists(arrays, rows.spread, shape, out)
+    sums = _sums_of_lists(arrays, terms.spread, shape, out)
     values = np.zeros((slot[-1], 8))
     totals = weight, sums.gradient, sums.hessian
     values_by_slot(slot, slots, points, start, per_node, of_slot, *totals, values)
@@ -258,17 +258,17 @@ def _pieces(which: Ints, size: Ints) -> list[Ints]:
     return [piece for piece in np.split(which, cuts) if piece.size]
 
 
-def _add_leaves(leaves: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
+def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
     """Add the sums over all pairs of the rows of each leaf."""
     first, last = leaves.T
     size = many.edge[last] - many.edge[first]
     stop = np.cumsum(size)
     row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
     _rank_leaves(first, last, many.edge, many.cell, row, code)
-    U = rows.U[row] if rows.U.size else None
+    U = terms.U[row] if terms.U.size else None
     elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
     arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, shape, out)
+    sums = _sums_of_lists(arrays, terms.spread, shape, out)
     out.gradient[row] += sums.gradient
     out.hessian[row] += sums.hessian
 

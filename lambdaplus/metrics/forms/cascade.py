@@ -69,9 +69,8 @@ class Cascade(Form):
         stop = counts.per_class("stop", self.stop(counts))
         one = np.ones_like(stop)
         if self.skip is not None:
-            return Stops(
-                stop, 1.0 - counts.spread(counts.per_query("skip", self.skip(counts))), one
-            )
+            skip = counts.spread(counts.per_query("skip", self.skip(counts)))
+            return Stops(stop, 1.0 - skip, one)
         if self.limit is None:
             return Stops(stop, one, -one)
         limit = counts.spread(counts.per_query("limit", self.limit(counts)))
