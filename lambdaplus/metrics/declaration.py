@@ -249,13 +249,13 @@ class RankingMetric:
 
     @property
     def pairs(self) -> str:
-        """What a pair weighs in training: see `PAIRS`; "swap" for a metric without the option."""
+        """The weight of a pair in training, see `PAIRS`; "swap" for a metric without the option."""
         known = {parameter.name for parameter in self.declaration.parameters}
         return str(self["pairs"]) if "pairs" in known else "swap"
 
     @property
     def equal_pairs(self) -> bool:
-        """Whether all pairs of two labels weigh the same in training."""
+        """Whether all pairs of two labels have the same weight in training."""
         return self.compares_some or self.pairs in ("equal", "mixed")
 
     def with_pairs(self, of_table: bool) -> RankingMetric:

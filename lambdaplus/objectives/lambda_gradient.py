@@ -167,7 +167,7 @@ class LambdaGradient:
 
     @property
     def _counts_pairs(self) -> bool:
-        """Whether all pairs of different labels weigh the same."""
+        """Whether all pairs of different labels have the same weight."""
         return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
 
     def _long_queries(self, queries: Queries) -> list[int]:

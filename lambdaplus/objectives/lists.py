@@ -3,7 +3,7 @@
 An entry stands for the documents of one class with the same score, which get the same gradient.
 All documents of a query are one list if the metric is a discounted sum of gains, or if there are
 two classes; otherwise each pair of classes has its own potentials and list.  If all pairs of two
-classes weigh the same, all documents of a query are one list without potentials.
+classes have the same weight, all documents of a query are one list without potentials.
 
 Without queries, row weights are multiplicities: a row of weight k counts as k rows (the section
 "Weights without queries" of docs/mathematics/sweep.md).  In AP, a document's own contribution is a

@@ -43,8 +43,8 @@ class ManyLabels(NamedTuple):
     cell: Int32s  # (n,) cell of each row
     cell_score: Floats  # descending
     edge: Ints  # (labels + 1,) first row of each label
-    gain: Floats  # (labels,) ascending; empty if all pairs weigh the same
-    discount: Floats  # (n,) by rank; empty if all pairs weigh the same
+    gain: Floats  # (labels,) ascending; empty if all pairs have the same weight
+    discount: Floats  # (n,) by rank; empty if all pairs have the same weight
 
 
 class Terms(NamedTuple):

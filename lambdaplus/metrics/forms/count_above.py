@@ -150,7 +150,7 @@ class CountAbove(Form):
         for q in lists.query:
             most = max(most, metric.strata[q + 1] - metric.strata[q])
         # T_ab of docs/mathematics/metric-as-data.md. A document's own part and that of others are
-        # apart, since multiplicities weigh them differently (own, above).
+        # apart, since multiplicities weight them differently (`Part`).
         adds, changes = np.empty(most), np.empty(most)
         for k in range(lists.query.size):
             q, a, b, to = lists.query[k], lists.a[k], lists.b[k], lists.start[k]
