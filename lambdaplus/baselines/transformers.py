@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import by_query
+from lambdaplus.ranking.queries import by_query, in_unit_range
 
 
 @dataclass(eq=False, repr=False)
@@ -76,8 +76,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.method == "percentile":
             below = rankdata(features, axis=0) - 1.0
             return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
-        low, high = features.min(axis=0), features.max(axis=0)
-        return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
+        return in_unit_range(features, np.array([0, len(features)]))
 
 
 @dataclass(eq=False, repr=False)

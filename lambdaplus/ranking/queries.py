@@ -347,6 +347,16 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     return np.argsort(first[query], kind="stable")
 
 
+def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
+    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
+    sizes = np.diff(boundaries)
+    low, high = (
+        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
+        for extreme in (np.minimum, np.maximum)
+    )
+    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
+
+
 _HINTS = {  # what to do about two dimensions
     "scores": ": leave out num_class, since a ranking has one score per row",
     "labels": ": pass one column, and the others to objectives and metrics of their own, as in "
