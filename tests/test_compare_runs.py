@@ -17,11 +17,7 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import (
-    bootstrap_intervals,
-    holm,
-    p_value,
-)
+from lambdaplus.evaluation.significance import bootstrap_intervals, holm, p_value
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:

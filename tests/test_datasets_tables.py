@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.data import (
-    Fold,
-    RankingData,
-    read_columns,
-    read_data,
-    read_folds,
-    read_table,
-)
+from lambdaplus.data import Fold, RankingData, read_columns, read_data, read_folds, read_table
 from lambdaplus.data.ranking_data import join
 
 polars = pytest.importorskip("polars")

@@ -12,12 +12,7 @@ from brute_force import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lambdaplus.data import (
-    RankingData,
-    read_letor,
-    read_qrels,
-    read_trec_run,
-)
+from lambdaplus.data import RankingData, read_letor, read_qrels, read_trec_run
 from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
