@@ -653,13 +653,14 @@ def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
 
 @rankers
 def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any) -> None:
-    X, y, qid = graded().ranking
-    model = made(kind).fit(X, y, qid=qid, eval_qid=[])
+    """AUC would be that of all rows."""
+    X, y, qid = graded().features, graded().binary, graded().qid
+    model = made(kind, objective="auc").fit(X, y, qid=qid, eval_qid=[])
     with pytest.raises(ValueError, match=r"score has no queries: pass qid=.*metadata_routing=True"):
         model.score(X, y)
     for given in ({}, {"eval_qid": []}):
         with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
-            model.fit(X, y, qid=qid, eval_set=[(X, y)], **given)
+            model.fit(X, y, qid=qid, eval_set=[(X[:50], y[:50])], **given)
     search = GridSearchCV(model, {"max_depth": [2, 3]}, cv=query_folds(qid=qid, n_splits=2))
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         search.set_params(error_score="raise").fit(X, y, qid=qid)
