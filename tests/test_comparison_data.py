@@ -85,8 +85,7 @@ def test_data_that_is_not_there() -> None:
 def test_repeated_splits_from_the_command_line(file: Path, tmp_path: Path) -> None:
     command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
     options = ["--splits", "4", "--shares", "6,4,10", "--jobs", "1", "--rounds", "3"]
-    result = invoke(*command, *options, "--out", tmp_path)
-    assert result.exit_code == 0, result.output
+    invoke(*command, *options, "--out", tmp_path)
     config = Config.from_toml((tmp_path / "study.toml").read_text())
     assert (config.splits, config.shares) == (4, (6, 4, 10))
 
@@ -130,11 +129,10 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     [fold] = folds_of(Config(data=str(tmp_path), **columns))
     assert sizes(fold) == (20, 20, 20)
     arguments = ["compare", str(table), "--methods", "feature:best", "--out", str(tmp_path / "out")]
-    done = invoke(*arguments, "--qid", "query_id", "--label", "relevance")
-    assert done.exit_code == 0, done.output
+    invoke(*arguments, "--qid", "query_id", "--label", "relevance")
     again = Config.read(tmp_path / "out" / "study.toml")
     assert (again.qid, again.label) == ("query_id", "relevance")
-    done = invoke(*arguments)
+    done = invoke(*arguments, ends=2)
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
@@ -271,7 +269,6 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     file = own_table(tmp_path)
     options = ["--qid", "none", "--weight", "weight", "--drop", "qid,doc", "--rounds", "5"]
     done = invoke("compare", file, *options, "--out", tmp_path / "out", "--report", "--jobs", "2")
-    assert done.exit_code == 0, done.output
     for name in ("lightgbm:binary", "xgboost:binary:logistic", "xgboost:lambda_auc"):
         assert name in done.output
     assert "as one ranking without queries" in done.output
@@ -328,8 +325,7 @@ def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: Path) -> None:
     table.write_csv(tmp_path / "run.csv")
     top = table.sort("s", descending=True).head(50)["y"].to_numpy()
     options = ["--columns", "none,y,s", "--metrics", "lift@10%,recall@10%,p@10%"]
-    done = invoke("evaluate", tmp_path / "run.csv", *options, "--per-query", tmp_path / "v.csv")
-    assert done.exit_code == 0, done.output
+    invoke("evaluate", tmp_path / "run.csv", *options, "--per-query", tmp_path / "v.csv")
     values = dict(pl.read_csv(tmp_path / "v.csv").select("metric", "value").iter_rows())
     positives = table["y"].sum()
     expected = [top.mean() / (positives / 500), top.sum() / positives, top.mean()]

@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compare(*arguments: str, jobs: int = 1) -> tuple[int, str]:
     """Exit code, and what was said."""
-    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs)
+    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs, ends=None)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, " ".join(result.output.split())
 
