@@ -8,7 +8,7 @@ typer_testing = pytest.importorskip("typer.testing")
 
 
 def invoke(*arguments: Any, ends: int | None = 0, width: int = 400) -> Any:
-    """Output of `lambdaplus` on a terminal of this width.  It ends with this code, or any if None."""
+    """Output of `lambdaplus` on a terminal of this width; `ends` is its exit code, None for any."""
     from lambdaplus.cli import app
 
     runner = typer_testing.CliRunner(env={"COLUMNS": str(width)})
