@@ -67,12 +67,9 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = validate_data(self, X, reset=False, dtype=np.float64)
         if qid is None:
             return self._scaled(features)
-        X, queries, rows = by_query(features, np.zeros(len(features)), qid=qid)
-        scaled = np.empty(features.shape)
-        scaled[slice(None) if rows is None else rows] = np.concatenate(
-            [self._scaled(part) for part in np.split(X, queries.boundaries[1:-1])]
-        )
-        return scaled
+        documents = by_query(features, np.zeros(len(features)), qid=qid)
+        parts = np.split(documents.X, documents.queries.boundaries[1:-1])
+        return documents.in_original_order(np.concatenate([*map(self._scaled, parts)]))
 
     def _scaled(self, features: Floats) -> Floats:
         """The documents of one query."""

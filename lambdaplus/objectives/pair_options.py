@@ -1,4 +1,4 @@
-"""What a pair of documents weighs in a gradient: options, and the metric whose swap deltas do."""
+"""The weight of a pair of documents in a gradient: options, and the metric of the swap deltas."""
 
 from dataclasses import dataclass
 from typing import Any
