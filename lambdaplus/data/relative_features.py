@@ -178,7 +178,10 @@ def relative_to_query(data: RankingData, kinds: Sequence[str]) -> RankingData:
 def scaled_by_query(data: RankingData) -> RankingData:
     """The data with each feature scaled to [0, 1] in every query; a ValueError for missing ones."""
     if not np.isfinite(data.features).all():
-        raise ValueError(f"{data.name}: missing or infinite features cannot be scaled to [0, 1]")
+        raise ValueError(
+            f"{data.name}: missing or infinite features cannot be scaled to [0, 1] in each query: "
+            "fill them in, or leave the scaling out"
+        )
     scaled = in_unit_range(data.features, data.queries.boundaries)
     return dataclasses.replace(data, features=scaled)
 
