@@ -80,9 +80,7 @@ def test_refuses(options: dict[str, Any], message: str) -> None:
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
     file = tmp_path / "holes.csv"
     file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
-    with pytest.raises(
-        ValueError, match="Fold1 train: missing or infinite features cannot be scaled"
-    ):
+    with pytest.raises(ValueError, match="Fold1 train: missing or infinite features"):
         folds_of(Config(data=str(file), scaling="query"))
 
 
