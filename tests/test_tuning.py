@@ -26,12 +26,8 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Range, draw
+from lambdaplus.study.random_search import best_by_trial, parameter_table, search_in_words
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
-from lambdaplus.study.tables import (
-    best_by_trial,
-    parameter_table,
-    search_in_words,
-)
 from lambdaplus.study.trainers import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)

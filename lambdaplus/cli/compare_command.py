@@ -106,12 +106,13 @@ def compare(
     from rich.console import Console
 
     console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
-    if report:
-        _need_for_report()
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         from lambdaplus.study import Config, study_of
+        from lambdaplus.study.plot_style import needs_matplotlib
 
+        if report:
+            needs_matplotlib()  # raise its error before the first fit, not after the last
         asked: dict[str, Any] = {
             name: LISTS[name](f"--{name}", value) if name in LISTS else value
             for name, value in ctx.params.items()
@@ -199,9 +200,9 @@ def _run(
                     console.print(NO_EVIDENCE, soft_wrap=True)
                 folder.publish(made)  # whatever happens to the report
                 if report:
-                    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
+                    data, date = config.data or DIGITS, time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), **said)
+                        write_report(summary, made, config.to_toml(), data=data, date=date)
                     folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
@@ -219,14 +220,6 @@ def _run(
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
     return int(bool(study.errors))
-
-
-def _need_for_report() -> None:
-    """Raise an ImportError before the first fit, not after the last."""
-    with errors_of("compare"):
-        from lambdaplus.study.plots import needs_matplotlib
-
-        needs_matplotlib()
 
 
 def _fit(study: Study, console: Console) -> None:

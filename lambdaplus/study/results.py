@@ -44,10 +44,8 @@ class Found:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> study.results.found.finished
     1
@@ -98,10 +96,8 @@ class Results:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> [*study.results.methods], study.results.values.columns
     (['lightgbm:lambda_map'], ['method', 'fold', 'seed', 'metric', 'query', 'value'])
@@ -247,7 +243,7 @@ def _of_seeds(tables: Sequence[tuple[Rows, ...]]) -> Rows:
 
 
 def write_parquet(results: Results, folder: Path) -> None:
-    """Write the rows of per_query.csv (see `write_csv`) to ``per_query.parquet``.
+    """Write ``per_query.parquet``, with the rows of the ``per_query.csv`` of `write_csv`.
 
     Parameters
     ----------
@@ -257,13 +253,10 @@ def write_parquet(results: Results, folder: Path) -> None:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> study.finish()
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import write_parquet
+    >>> from lambdaplus.study import Config, study_of, write_parquet
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
+    >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_parquet(study.results, pathlib.Path(folder))
     ...     [path.name for path in pathlib.Path(folder).iterdir()]
@@ -288,13 +281,10 @@ def write_csv(results: Results, folder: Path) -> None:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> study.finish()
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import write_csv
+    >>> from lambdaplus.study import Config, study_of, write_csv
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
+    >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_csv(study.results, pathlib.Path(folder))
     ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
