@@ -271,6 +271,8 @@ def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
         axes.plot(np.arange(1, best.size + 1), best, label=short(name, 26))
     axes.locator_params("x", integer=True)
     axes.set(xlabel="trials", ylabel=f"best validation {metric}")
-    place = "right center" if wide else "lower center"
-    figure.legend(loc=f"outside {place}", ncols=1 if wide else 2)
+    if wide:
+        figure.legend(loc="outside right center")
+    else:
+        figure.legend(loc="outside lower center", ncols=2)
     return figure
