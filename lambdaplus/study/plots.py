@@ -52,22 +52,10 @@ def criteria_plots(summary: Summary) -> Iterator[Plot]:
         depth = depth_of(_means(summary, summary.evaluations))
         caption = (
             "Test means. The stronger the shade of a cell, the closer it is to the best of its "
-            f"column; a cell without shade is {decimal(depth, 3)} or more below it. "
-            f"{_selection(summary)}"
+            f"column; a cell without shade is {decimal(depth, 3)} or more below it. Rounds and "
+            f"parameters are selected on validation data by {summary.results.selected_by}"
         )
         yield "criterion_matrix", caption, criterion_matrix(summary)
-
-
-def _selection(summary: Summary) -> str:
-    """Which metric selects rounds and parameters, in a sentence."""
-    results = summary.results
-    if results.config.select:
-        by = label(results.config.select)
-    elif results.each_metric_selects:
-        by = "The metric of the column"
-    else:
-        by = "The metric in brackets"
-    return f"{by} on validation data selects rounds and parameters"
 
 
 def query_plots(summary: Summary) -> Iterator[Plot]:

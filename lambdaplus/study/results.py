@@ -128,6 +128,13 @@ class Results:
         return not self.config.select and bool(self.config.trials or self.found.rows)
 
     @property
+    def selected_by(self) -> str:
+        """The metrics that select rounds and parameters, in words."""
+        if self.config.select:
+            return self.config.select
+        return "each metric separately" if self.each_metric_selects else "each method's own metric"
+
+    @property
     def searched(self) -> list[str]:
         """The methods whose parameters are drawn at random."""
         return [name for name, m in self.methods.items() if self.config.trials and m.space]
