@@ -41,7 +41,7 @@ docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
 	$(BIN)/python docs/figures/draw.py
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 
-bench: .venv/installed  ## speed of gradients beside the frameworks' own, as ratios, in a minute
+bench: .venv/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
 	$(BIN)/python benchmarks/speed.py
 
 papers: .venv/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,19 +31,22 @@ METRICS = ("spearman", "ndcg(gain=linear)", "concordance(pairs=equal)")
 LABELS, N = (2, 5, 16, 50, 150, 500, 1_500, 5_000), 5_000
 GRADES = 20
 
+Gradient = Callable[[Any], tuple[Any, Any]]
 
-def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> LambdaGradient:
+
+def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> Gradient:
     queries = Queries(labels, group=[labels.size])
-    return LambdaGradient(parse_metric(metric), queries, PairOptions(), all_pairs)
+    gradient = LambdaGradient(parse_metric(metric), queries, PairOptions(), all_pairs)
+    return partial(gradient.at, queries)
 
 
-def milliseconds(gradient: LambdaGradient, scores: Any) -> float:
+def milliseconds(gradient: Gradient, scores: Any) -> float:
     """The least time of a call after the first one."""
-    gradient.at(scores)
+    gradient(scores)
     times: list[float] = []
     while len(times) < 3 or (sum(times) < 0.2 and len(times) < 100):
         start = time.perf_counter()
-        gradient.at(scores)
+        gradient(scores)
         times.append(time.perf_counter() - start)
     return 1e3 * min(times)
 
@@ -66,8 +71,8 @@ def correlation(metric: str, heavy: bool) -> float:
     scores = random.normal(size=N)
     values = random.normal(size=N) + 0.3 * scores
     ranks = np.argsort(np.argsort(values)) / N
-    of_labels = gradient_of(metric, np.exp(1.5 * values) if heavy else ranks).at(scores)[0]
-    of_grades = gradient_of(metric, np.floor(GRADES * ranks)).at(scores)[0]
+    of_labels = gradient_of(metric, np.exp(1.5 * values) if heavy else ranks)(scores)[0]
+    of_grades = gradient_of(metric, np.floor(GRADES * ranks))(scores)[0]
     return float(np.corrcoef(of_grades, of_labels)[0, 1])
 
 

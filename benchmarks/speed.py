@@ -3,17 +3,22 @@
     python benchmarks/speed.py [--full]
 
 Without --full, data is smaller.  Our gradients include sorting; scores change between calls.
+Fails if a gradient of ours on one thread has become slower, beside LightGBM's lambdarank, than
+results/speed.json says, by more than NOISE.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from contenders import (
@@ -25,13 +30,14 @@ from contenders import (
     short_queries,
     web_search,
 )
-from tables import keep
+from tables import RESULTS, keep
 
 from lambdaplus import gradients
 from lambdaplus.evaluation import Table
 
 SWEPT = {"MAP, 2 grades": ("map", 2), "NDCG, 5 grades": ("ndcg", 5)}
 LIMIT = 10_000  # documents of a query in LightGBM's lambdarank
+NOISE = 1.25  # ratios of two runs differ by less, on a machine without other work
 PATIENCE = 2.0  # seconds after which a measurement is not repeated
 FIRST = """
 import numpy as np
@@ -128,6 +134,26 @@ def of_lambdarank(shape: Shape, rounds: int) -> float:
     return max(statistics.median(took[0]) - statistics.median(took[1]), 1e-3)
 
 
+def ratios(tables: Iterable[tuple[str, Sequence[Sequence[Any]]]]) -> dict[tuple[str, str], float]:
+    """Ratios to lambdarank of our gradients on one thread, by data, without its size, and name."""
+    return {
+        (re.sub(r"^[\d,]+ queries", "queries", data.removeprefix("One gradient: ")), row[0]): ratio
+        for data, rows in tables
+        if data.endswith(", 1 thread")
+        for row in rows
+        if row[0].startswith("lambdaplus") and (ratio := float(row[3]))
+    }
+
+
+def slower(now: Mapping[Any, float], kept: Mapping[Any, float]) -> list[str]:
+    """The gradients whose ratio has grown by more than `NOISE`."""
+    return [
+        f"{name}, {data}: {ratio:.2f} of lambdarank, was {kept[data, name]:.2f}"
+        for (data, name), ratio in now.items()
+        if (data, name) in kept and ratio > NOISE * kept[data, name]
+    ]
+
+
 def starts() -> Table:
     """Times in new processes, the best of three, with kernels from the cache, and without."""
     with tempfile.TemporaryDirectory() as folder:
@@ -156,14 +182,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="the sizes of the documentation")
     full = parser.parse_args().full
+    kept = json.loads((RESULTS / "speed.json").read_text(encoding="utf-8"))["tables"]
     ranking, points = sweep_and_pairs(1_000_000 if full else 10_000, 7 if full else 3)
+    of_one_round = of_gradients(3000 if full else 600, 9 if full else 5)
     tables = {
-        **of_gradients(3000 if full else 600, 9 if full else 5),
+        **of_one_round,
         "One ranking of n documents, one thread": ranking,
         f"Start, {os.cpu_count()} cores": starts(),
     }
     command = "python benchmarks/speed.py" + " --full" * full
     keep("speed" if full else "speed-small", command, tables, pairs=points)
+    was = ratios((table["title"], table["rows"]) for table in kept)
+    if found := slower(ratios((name, table.rows) for name, table in of_one_round.items()), was):
+        sys.exit("\n".join(["", "Slower than benchmarks/results/speed.json:", *found]))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import importlib
 import json
 import multiprocessing
 import os
-import pathlib
 import random
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from odd_estimators import Slow
@@ -25,7 +25,7 @@ from lambdaplus.study.fits import digest, load_fits
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 
 
-def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> Any:
+def start(folder: Path, log: Path, seeds: str, jobs: int) -> Any:
     """The comparison, in a separate process."""
     process = multiprocessing.get_context("fork").Process(
         target=compare, args=(folder, log, f"{seeds},", str(jobs))
@@ -34,7 +34,7 @@ def start(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: int) -> Any
     return process
 
 
-def compare(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: str) -> None:
+def compare(folder: Path, log: Path, seeds: str, jobs: str) -> None:
     with log.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -43,12 +43,12 @@ def compare(folder: pathlib.Path, log: pathlib.Path, seeds: str, jobs: str) -> N
     app([*arguments, "--seeds", seeds, "--jobs", jobs])
 
 
-def contents(folder: pathlib.Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
     """All that is in a folder; ``fits`` too."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def fits(folder: pathlib.Path) -> dict[str, int]:
+def fits(folder: Path) -> dict[str, int]:
     return {path.stem: path.stat().st_mtime_ns for path in (folder / "fits").glob("*.npz")}
 
 
@@ -58,7 +58,7 @@ def ended(process: Any) -> int:
     return int(process.exitcode)
 
 
-def main(folder: pathlib.Path, n: int) -> dict[str, object]:
+def main(folder: Path, n: int) -> dict[str, object]:
     theirs, kept, codes, wrong = contents(folder), dict[str, int](), [], list[str]()
     log = folder.parent / "log"
     log.mkdir()
@@ -98,4 +98,4 @@ def main(folder: pathlib.Path, n: int) -> dict[str, object]:
 if __name__ == "__main__":
     importlib.import_module("lambdaplus.study.preload")  # with its kernels, for all forks
     digest(Slow)  # which reads all source once
-    print(json.dumps(main(pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]))))
+    print(json.dumps(main(Path(sys.argv[1]).resolve(), int(sys.argv[2]))))

@@ -403,3 +403,18 @@ def test_studies_of_real_valued_labels_keep_their_tables(
         )
         for row in rows[: len(kept["by_seed"])]:
             assert float(row[1]) == pytest.approx(np.mean(kept["by_seed"][row[0]]), abs=1e-4)
+
+
+def test_a_gradient_that_became_slower_is_found(benchmark_named: Any) -> None:
+    speed = benchmark_named("speed")
+
+    def measured(size: str, ndcg: str, auc: str) -> list[tuple[str, list[list[str]]]]:
+        rows = [["lambdaplus NDCG", "", "", ndcg], ["lambdaplus AUC", "", "", auc]]
+        rows += [["LightGBM lambdarank", "", "", "1.00"]]
+        data = f"One gradient: {size} queries of about 120 documents"
+        return [(f"{data}, 1 thread", rows), (f"{data}, 2 threads", rows)]
+
+    kept = speed.ratios(measured("3,000", ".40", ".30"))
+    assert len(kept) == 2, "our gradients, on one thread"
+    [found] = speed.slower(speed.ratios(measured("600", ".51", ".37")), kept)
+    assert found.startswith("lambdaplus NDCG, queries of about 120 documents, 1 thread: 0.51")

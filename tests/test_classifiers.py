@@ -3,7 +3,7 @@
 import copy
 import pickle
 import threading
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
+from test_estimators import made as made_small
 from test_estimators import raw
 
 from lambdaplus import combine, evaluate, lambda_map, lambda_ndcg, lambda_objective
@@ -49,6 +50,10 @@ from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
 KINDS = [LightGBMClassifier, XGBoostClassifier]
 LOG_LOSS_METRIC = {LightGBMClassifier: "binary_logloss", XGBoostClassifier: "logloss"}
 LOG_LOSS = {LightGBMClassifier: "binary", XGBoostClassifier: "binary:logistic"}
+START = {LightGBMClassifier: "init_model", XGBoostClassifier: "xgb_model"}
+EVAL_WEIGHT = {
+    LightGBMClassifier: "eval_sample_weight", XGBoostClassifier: "sample_weight_eval_set"
+}  # fmt: skip
 both = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
@@ -59,9 +64,7 @@ def data() -> tuple[Any, Any, Any, Any]:
     return train.features[:3000], train.binary[:3000], test.features[:3000], test.binary[:3000]
 
 
-def made(kind: Any, **options: Any) -> Any:
-    quiet = {"verbose": -1} if kind is LightGBMClassifier else {}
-    return kind(**{"n_estimators": 12, "n_jobs": 1, "random_state": 0, **quiet, **options})
+made = partial(made_small, n_estimators=12)
 
 
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
@@ -131,9 +134,8 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     assert_array_equal(raw(model, Xt), raw(made(kind, pos_label=1).fit(X, 1 - y), Xt))
     with pytest.raises(ValueError, match=r"pos_label='yes' is none of \[0, 1\]"):
         made(kind, pos_label="yes").fit(X, y)
-    name = "init_model" if kind is LightGBMClassifier else "xgb_model"
     with pytest.raises(ValueError, match=r"ranks 0 first, not 1: pass pos_label=.*0"):
-        made(kind).fit(X, y, **{name: model})
+        made(kind).fit(X, y, **{START[kind]: model})
 
 
 @both
@@ -244,8 +246,7 @@ def test_with_the_frameworks_own_objectives_they_are_the_parents(
     y = y if objective.startswith("binary") else np.arange(len(y)) % 3
     ours = made(kind).fit(X, data()[1])  # what it leaves is forgotten
     ours.set_params(objective=objective).fit(X, y)
-    quiet = {"verbose": -1} if parent is lgb.LGBMClassifier else {}
-    theirs = made(parent, objective=objective, **quiet).fit(X, y)
+    theirs = made(parent, objective=objective).fit(X, y)
     assert_array_equal(ours.predict_proba(Xt), theirs.predict_proba(Xt))
     assert_array_equal(ours.predict(Xt), theirs.predict(Xt))
     assert not hasattr(ours, "offset_")
@@ -524,9 +525,8 @@ def test_probabilities_by_default_are_as_good_as_those_of_log_loss(kind: Any) ->
 def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None:
     X, y, Xt, yt = data()
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
-    name = "eval_sample_weight" if kind is LightGBMClassifier else "sample_weight_eval_set"
     for method in (None, "sigmoid", "isotonic"):
-        held_out = {**sets(kind, (Xt, yt)), name: [weights]}
+        held_out = {**sets(kind, (Xt, yt)), EVAL_WEIGHT[kind]: [weights]}
         model = made(kind, calibration=method).fit(X, y, **held_out)
         plain = CalibratedClassifierCV(FrozenEstimator(model), method=method or "sigmoid")
         expected = plain.fit(Xt, yt, weights).predict_proba(X)
@@ -540,9 +540,8 @@ def test_scores_that_say_nothing_have_the_share_as_probability(kind: Any) -> Non
     model = made(kind).fit(X, y, **sets(kind, (Xt, 1 - yt)))  # the rows that it ranks last
     assert_allclose(model.predict_proba(X)[:, 1], np.mean(1 - yt))
     weights = np.where(yt, 0.0, 1.0)  # without a weight there are no positives
-    name = "eval_sample_weight" if kind is LightGBMClassifier else "sample_weight_eval_set"
     one_class = made(kind, eval_metric=LOG_LOSS_METRIC[kind]).fit(
-        X, y, **sets(kind, (Xt, yt)), **{name: [weights]}
+        X, y, **sets(kind, (Xt, yt)), **{EVAL_WEIGHT[kind]: [weights]}
     )
     assert not hasattr(one_class, "predict_proba")
     assert one_class.predict(Xt).sum() > 0
@@ -601,8 +600,7 @@ def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
 @both
 def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None:
     X, y, Xt, yt = data()
-    name = "init_model" if kind is LightGBMClassifier else "xgb_model"
-    first = {name: made(kind).fit(X, y)}
+    first = {START[kind]: made(kind).fit(X, y)}
     with pytest.raises(ValueError, match="has seen all rows"):
         made(kind, calibration="sigmoid").fit(X, y, **first)
     made(kind, calibration="sigmoid").fit(X, y, **first, **sets(kind, (Xt, yt))).predict_proba(X)

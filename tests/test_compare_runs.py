@@ -17,11 +17,7 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import (
-    bootstrap_intervals,
-    holm,
-    p_value,
-)
+from lambdaplus.evaluation.significance import bootstrap_intervals, holm, p_value
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:
@@ -122,10 +118,10 @@ def test_bootstrap_intervals_together_are_those_alone_and_those_of_the_definitio
 def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
     """Whole weights are copies of queries, for means; a query of weight 0 is none."""
     of_query = np.random.default_rng(0).integers(0, 4, 40)
-    weighted = {
-        name: run(noise, seed, weight=np.repeat(of_query, 15))
-        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
-    }
+    weighted, plain, equal = (
+        {"a": run(0.5, 1, **weight), "b": run(2.0, 2, **weight)}
+        for weight in ({"weight": np.repeat(of_query, 15)}, {}, {"weight": np.full(600, 0.3)})
+    )
     compared = compare_runs(weighted, test="t")
     for metric, means in compared.means.items():
         assert means == {name: pytest.approx(one.mean[metric]) for name, one in weighted.items()}
@@ -137,11 +133,6 @@ def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
         products = (gap * of_query)[of_query > 0]
         assert pair.p_value == pytest.approx(stats.ttest_1samp(products, 0).pvalue)
     assert "40 queries, weighted." in compared.foot[0]
-    plain = {name: run(noise, seed) for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))}
-    equal = {
-        name: run(noise, seed, weight=np.full(600, 0.3))
-        for name, noise, seed in (("a", 0.5, 1), ("b", 2.0, 2))
-    }
     for one, other in zip(compare_runs(plain).pairs, compare_runs(equal).pairs, strict=True):
         assert one.interval == pytest.approx(other.interval)
         assert [*one[4:5], *one[6:]] == pytest.approx([*other[4:5], *other[6:]])
@@ -184,11 +175,8 @@ def test_stars_say_what_differs_from_a_baseline() -> None:
     found = compare_runs(four_runs(), baseline="fair", test="t")
     marks = {row[0]: row[1].mark for row in found.table.rows}
     assert marks == {"good": "***", "fair": "", "same": "", "bad": "***"}
-    assert [(p.first, p.second) for p in found.of("map")] == [
-        ("good", "fair"),
-        ("same", "fair"),
-        ("bad", "fair"),
-    ]
+    pairs = [(p.first, p.second) for p in found.of("map")]
+    assert pairs == [(name, "fair") for name in ("good", "same", "bad")]
 
 
 def test_one_tail_is_tested_both_ways_round() -> None:
@@ -241,17 +229,15 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
     a = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"])
     other = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "z", "z"])
     fewer = evaluate(labels[:2], [1, 2], qid=["x", "x"])
-    with pytest.raises(
-        ValueError, match=r"'b' and 'a' do not have the same queries: .*such as 'y'"
-    ):
-        compare_runs({"a": a, "b": other})
-    with pytest.raises(ValueError, match="they have 1 and 2, and 1 of 'a' are missing in 'b'"):
-        compare_runs({"a": a, "b": fewer})
-    with pytest.raises(ValueError, match="they have 2 and 1, and 0 of 'a' are missing"):
-        compare_runs({"a": fewer, "b": a})
     rules = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"], ties="worst")
-    with pytest.raises(ValueError, match="not evaluated with the same metrics and conventions"):
-        compare_runs({"a": a, "b": rules})
+    for one, two, message in (
+        (a, other, r"'b' and 'a' do not have the same queries: .*such as 'y'"),
+        (a, fewer, "they have 1 and 2, and 1 of 'a' are missing in 'b'"),
+        (fewer, a, "they have 2 and 1, and 0 of 'a' are missing"),
+        (a, rules, "not evaluated with the same metrics and conventions"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare_runs({"a": one, "b": two})
 
 
 # Tables ------------------------------------------------------------------------------------------

@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.data import (
-    Fold,
-    RankingData,
-    read_columns,
-    read_data,
-    read_folds,
-    read_table,
-)
+from lambdaplus.data import Fold, RankingData, read_columns, read_data, read_folds, read_table
 from lambdaplus.data.ranking_data import join
 
 polars = pytest.importorskip("polars")
@@ -61,6 +54,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("qid,label,x\nnan,0,1\n", "a.csv, column 'qid': 'nan' in row 1 below the header"),
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
+        (CSV.replace("0.25", "1e400"), "'bm25' mixes numbers and text; .* '1e400' in row 2"),
         ("qid,label,x\n", "a.csv"),
         ("", "a.csv"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
@@ -73,14 +67,6 @@ def test_invalid_csv_files_are_refused_with_the_place(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         read_columns(written(tmp_path / "a.csv", text))
-
-
-def test_numbers_beyond_float64_are_named(tmp_path: Path) -> None:
-    file = written(tmp_path / "a.csv", CSV.replace("0.25", "1e400"))
-    with pytest.raises(
-        ValueError, match=r"column 'bm25' mixes numbers and text; .* '1e400' in row 2"
-    ):
-        read_columns(file)
 
 
 def test_a_column_has_one_purpose(tmp_path: Path) -> None:
@@ -177,18 +163,18 @@ def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cel
 
 
 @pytest.mark.parametrize(
-    ("name", "cells", "numbers"),
+    ("cells", "numbers"),
     [
-        ("flag", ["True", "False"], [1, 0]),
-        ("flag", ["TRUE", ""], [1, np.nan]),
-        ("flag", ["", "false"], [np.nan, 0]),
-        ("flag", [" true", "False "], [1, 0]),
+        (["True", "False"], [1, 0]),
+        (["TRUE", ""], [1, np.nan]),
+        (["", "false"], [np.nan, 0]),
+        ([" true", "False "], [1, 0]),
     ],
 )
 def test_flags_are_numbers_however_they_are_written(
-    tmp_path: Path, name: str, cells: list[str], numbers: list[float]
+    tmp_path: Path, cells: list[str], numbers: list[float]
 ) -> None:
-    text = f"qid,label,{name}\n" + "".join(f"1,{i},{cell}\n" for i, cell in enumerate(cells))
+    text = "qid,label,flag\n" + "".join(f"1,{i},{cell}\n" for i, cell in enumerate(cells))
     data = read_columns(written(tmp_path / "a.csv", text))
     np.testing.assert_array_equal(data.features[:, 0], numbers)
 

@@ -12,12 +12,7 @@ from brute_force import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lambdaplus.data import (
-    RankingData,
-    read_letor,
-    read_qrels,
-    read_trec_run,
-)
+from lambdaplus.data import RankingData, read_letor, read_qrels, read_trec_run
 from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
@@ -160,10 +155,9 @@ def test_a_compressed_file_has_all_of_its_parts_or_is_damaged(tmp_path: Path, su
     file, part = tmp_path / f"a{suffix}", COMPRESS[suffix](TEXT)
     file.write_bytes(part + part)
     assert b"".join(line for _, line in numbered_lines(file)) == TEXT + TEXT
-    for damaged in (b"junk", part[:20], part + part[:20]):
-        file.write_bytes(damaged)
-        with pytest.raises(ValueError, match="cut short or damaged"):
-            list(numbered_lines(file))
+    file.write_bytes(part + part[:20])
+    with pytest.raises(ValueError, match="cut short or damaged"):
+        list(numbered_lines(file))
 
 
 def test_scores_that_would_be_rounded_are_named_with_their_line(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import inspect
 import pickle
 import re
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,9 @@ PARENTS = {
 }
 rankers = pytest.mark.parametrize("kind", [LightGBMRanker, XGBoostRanker])
 every_estimator = pytest.mark.parametrize("kind", PARENTS)
-pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The argument 'eval_set' is deprecated", "error:.*splits queries"
+)
 
 
 def of_lightgbm(kind: Any) -> bool:
@@ -430,10 +431,11 @@ def test_evaluation_sets_in_lightgbms_newer_form() -> None:
     expected = curves(made(LightGBMRanker).fit(**fit))
     del fit["eval_set"], fit["eval_qid"]
     order = np.random.default_rng(0).permutation(len(valid["y"]))
-    model = made(LightGBMRanker).fit(
-        **fit, eval_X=valid["X"][order], eval_y=valid["y"][order], eval_qid=valid["qid"][order]
+    moved = {f"eval_{name}": array[order] for name, array in valid.items()}
+    [[found]], [[value]] = (
+        [c.values() for c in one.values()]
+        for one in (curves(made(LightGBMRanker).fit(**fit, **moved)), expected)
     )
-    [[found]], [[value]] = ([c.values() for c in one.values()] for one in (curves(model), expected))
     assert_allclose(found, value, atol=1e-12)
 
 
@@ -564,9 +566,6 @@ def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
     assert lp.scorer("auc")(forest, data.features, data.binary) == pytest.approx(expected)
 
 
-SMALL: dict[str, Any] = {"n_estimators": 3, "n_jobs": 1, "random_state": 0}
-
-
 # -- labels and weights --------------------------------------------------------------------------
 
 
@@ -625,32 +624,28 @@ def test_labels_in_a_file_and_constructed_data_are_taken(tmp_path: Any) -> None:
 def test_unusable_labels_weights_and_queries_are_refused_by_rankers(
     kind: Any, objective: str
 ) -> None:
-    native = "lambdarank" if kind is LightGBMRanker else "rank:ndcg"
-    data, model = graded(), kind(objective=native if objective == "native" else objective, **SMALL)
-    given = {"X": data.features, "y": data.labels, "qid": data.qid}
-    without = data.qid.astype(object)
+    native = "lambdarank" if of_lightgbm(kind) else "rank:ndcg"
+    model, fit = made(kind, objective=native if objective == "native" else objective), data_of(kind)
+    without = fit["qid"].astype(object)
     without[5] = pd.NA
     for changed, message in (
-        ({"y": with_nan(data.labels)}, r"labels must be finite: 1 of .* nan in row 3"),
-        ({"sample_weight": with_nan(np.ones(data.n))}, r"weight must be finite: .* in row 3"),
+        ({"y": with_nan(fit["y"])}, r"labels must be finite: 1 of .* nan in row 3"),
+        ({"sample_weight": with_nan(1.0 + fit["y"])}, r"weight must be finite: .* in row 3"),
         ({"qid": without}, "qid is missing in row 5"),
     ):
         with pytest.raises(ValueError, match=message):
-            model.fit(**given | changed)
+            model.fit(**fit | changed)
 
 
 @rankers
 def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
-    data = graded()
-    model = kind(objective="ndcg@10 + 0.5*map", **SMALL)
-    of_one = np.arange(data.n)
-    of_one_label = data.qid % 2 + 1.0
-    for y, qid in ((data.labels, of_one), (of_one_label, data.qid), (0 * of_one, data.qid)):
+    X, labels, qid = graded().ranking
+    model, of_one = made(kind, objective="ndcg@10 + 0.5*map"), np.arange(len(X))
+    for y, queries in ((labels, of_one), (qid % 2 + 1.0, qid), (0 * of_one, qid)):
         with pytest.raises(ValueError, match=r"training data: .*(nothing to learn|has no value)"):
-            model.fit(data.features, y, qid=qid)
-    held_out = [(data.features[:2], [0, 1])]
+            model.fit(X, y, qid=queries)
     with pytest.raises(ValueError, match=r"evaluation set 0: .*(best and|has no value)"):
-        model.fit(data.features, data.labels, qid=data.qid, eval_set=held_out, eval_qid=[[1, 2]])
+        model.fit(X, labels, qid=qid, eval_set=[(X[:2], [0, 1])], eval_qid=[[1, 2]])
 
 
 # -- a forgotten qid -----------------------------------------------------------------------------
@@ -658,37 +653,32 @@ def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
 
 @rankers
 def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any) -> None:
-    data = graded()
-    model = kind(objective="auc", **SMALL).fit(data.features, data.binary, qid=data.qid)
+    """AUC would be that of all rows."""
+    X, y, qid = graded().features, graded().binary, graded().qid
+    model = made(kind, objective="auc").fit(X, y, qid=qid, eval_qid=[])
     with pytest.raises(ValueError, match=r"score has no queries: pass qid=.*metadata_routing=True"):
-        model.score(data.features, data.binary)
-    with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
-        model.fit(data.features, data.binary, qid=data.qid, eval_set=[(data.features, data.binary)])
-    search = GridSearchCV(
-        kind(objective="auc", **SMALL), {"max_depth": [2, 3]}, error_score="raise",
-        cv=lp.query_folds(qid=data.qid, n_splits=2),
-    )  # fmt: skip
+        model.score(X, y)
+    for given in ({}, {"eval_qid": []}):
+        with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
+            model.fit(X, y, qid=qid, eval_set=[(X[:50], y[:50])], **given)
+    search = GridSearchCV(model, {"max_depth": [2, 3]}, cv=query_folds(qid=qid, n_splits=2))
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
-        search.fit(data.features, data.binary, qid=data.qid)
+        search.set_params(error_score="raise").fit(X, y, qid=qid)
 
 
 # -- objectives that are called ------------------------------------------------------------------
 
 
 def test_a_callable_that_names_no_metric_needs_one() -> None:
-    def by_data(scores: Any, data: Any) -> Any:
-        return scores - data.get_label(), np.ones_like(scores)
-
     def by_arrays(labels: Any, scores: Any) -> Any:
         return scores - labels, np.ones_like(scores)
 
-    data = graded()
-    for kind, squares in ((XGBoostRanker, by_data), (LightGBMRanker, by_arrays)):
-        model = kind(objective=squares, **SMALL).fit(data.features, data.labels, qid=data.qid)
+    fit = data_of(LightGBMRanker)
+    for kind, own in ((XGBoostRanker, squares), (LightGBMRanker, by_arrays)):
+        model = made(kind, objective=own).fit(**fit)
         with pytest.raises(ValueError, match=r"no metric is known for .*: pass eval_metric"):
-            model.score(data.features, data.labels, qid=data.qid)
-        model.set_params(eval_metric="ndcg")
-        assert model.score(data.features, data.labels, qid=data.qid) > 0.7
+            model.score(**fit)
+        assert model.set_params(eval_metric="ndcg").score(**fit) > 0.7
 
 
 @pytest.mark.parametrize(
@@ -910,39 +900,30 @@ def test_a_name_of_two_metrics_is_warned_of_where_their_values_differ(kind: Any)
 # -- names of metrics ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        ("mapp", r"unknown metric 'mapp' \(did you mean 'map'\?\).*LightGBM has no metric 'mapp'"),
-        (["map", "ndgc@5"], r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)"),
-        ("l2,mapp", "unknown metric 'mapp'"),
-        ("l2,mrr", "pass several metrics as a list"),
-        (5, "eval_metric=5 is neither a metric nor a function"),
-    ],
-)
-@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
-def test_metrics_that_lightgbm_would_ignore_are_refused(
-    kind: Any, names: Any, message: str
-) -> None:
-    data = graded()
-    fit = {"qid": data.qid} if kind is LightGBMRanker else {}
-    labels = (data.labels > 1).astype(int)
-    for given, more in (({"eval_metric": names}, {}), ({}, {"eval_metric": names})):
+UNKNOWN: list[tuple[Any, str]] = [
+    ("mapp", r"unknown metric 'mapp' \(did you mean 'map'\?\).*{} has no metric 'mapp' either"),
+    (["map", "ndgc@5"], r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)"),
+    (["rmse", "mapp"], "unknown metric 'mapp'"),
+]
+IGNORED_BY_LIGHTGBM: list[tuple[Any, str]] = [
+    ("l2,mapp", "unknown metric 'mapp'"),
+    ("l2,mrr", "pass several metrics as a list"),
+    (5, "eval_metric=5 is neither a metric nor a function"),
+]
+
+
+@every_estimator
+def test_metrics_that_nobody_knows_are_refused(kind: Any) -> None:
+    fit, ours = {**data_of(kind), "y": graded().binary}, of_lightgbm(kind)
+    for names, message in [*UNKNOWN, *(IGNORED_BY_LIGHTGBM if ours else [])]:
+        message = message.format("LightGBM" if ours else "XGBoost")
         with pytest.raises(ValueError, match=message):
-            kind(**given, **SMALL).fit(data.features, labels, **fit, **more)
-
-
-@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
-@pytest.mark.parametrize("names", ["mapp", ["logloss", "mapp"]])
-def test_metrics_that_xgboost_does_not_know_are_refused(kind: Any, names: Any) -> None:
-    data = graded()
-    fit = {"qid": data.qid} if kind is XGBoostRanker else {}
-    message = r"unknown metric 'mapp' \(did you mean 'map'\?\).*XGBoost has no metric 'mapp' either"
-    with pytest.raises(ValueError, match=message):
-        kind(eval_metric=names, **SMALL).fit(data.features, (data.labels > 1).astype(int), **fit)
-    for known in ("logloss", "error@0.7", "rmse", "merror"):
-        model = kind(eval_metric=["logloss", known] if known == "merror" else known, **SMALL)
-        model.fit(data.features, (data.labels > 1).astype(int), **fit)
+            made(kind, eval_metric=names).fit(**fit)
+        if ours:
+            with pytest.raises(ValueError, match=message):
+                made(kind).fit(**fit, eval_metric=names)
+    for known in ("logloss", "error@0.7", "rmse", ["logloss", "merror"]) if not ours else ():
+        made(kind, eval_metric=known).fit(**fit)
 
 
 @pytest.mark.parametrize(
@@ -957,9 +938,8 @@ def test_metrics_that_xgboost_does_not_know_are_refused(kind: Any, names: Any) -
 def test_metrics_of_lightgbm_are_evaluated(
     names: Any, shown: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    data = graded()
-    X, y = data.features, (data.labels > 1).astype(int)
-    model = LightGBMClassifier(eval_metric=names, verbose=-1, **SMALL).fit(X, y, eval_set=[(X, y)])
+    fit, _ = halves(LightGBMClassifier)
+    model = made(LightGBMClassifier, eval_metric=names).fit(**fit)
     assert list(next(iter(model.evals_result_.values()), [])) == shown
     assert "LightGBM" not in capfd.readouterr().err
 
@@ -969,20 +949,20 @@ def test_metrics_of_lightgbm_are_evaluated(
 
 @every_estimator
 def test_masks_are_refused_and_not_dropped(kind: Any) -> None:
-    data, ranks = graded(), "Ranker" in kind.__name__
     start = "init_score" if of_lightgbm(kind) else "base_margin"
     eval_weight = "eval_sample_weight" if of_lightgbm(kind) else "sample_weight_eval_set"
-    X, y, ones = data.features, data.labels if ranks else data.binary, np.ones(data.n)
-    scored = {"X": X, "y": y, "sample_weight": ones, **({"qid": data.qid} if ranks else {})}
+    ones = np.ones(graded().n)
+    scored = {**data_of(kind), "sample_weight": ones}
+    X, y = scored["X"], scored["y"]
     fit = {**scored, start: ones, "eval_set": [(X, y)], eval_weight: [ones]}
-    fit |= {"eval_qid": [data.qid]} if ranks else {}
+    fit |= {"eval_qid": [scored["qid"]]} if "qid" in scored else {}
     masked = {name: masking(fit[name]) for name in (*scored, start)}
     masked |= {"eval_set": [(masking(X), y)], eval_weight: [masking(ones)]}
     for name, array in masked.items():
         with pytest.raises(ValueError, match=r"masked|qid is missing in row 3"):
-            kind(**SMALL).fit(**{**fit, name: array})
-    model = kind(**SMALL).fit(**scored)
-    for name in scored if ranks else ():
+            made(kind).fit(**{**fit, name: array})
+    model = made(kind).fit(**scored)
+    for name in scored if "qid" in scored else ():
         with pytest.raises(ValueError, match=r"masked|qid is missing in row 3"):
             model.score(**{**scored, name: masked[name]})
 
@@ -994,80 +974,54 @@ def masking(array: Any) -> Any:
     return np.ma.masked_array(array, mask)
 
 
+SEARCHES: dict[str, Any] = {
+    "qid": lambda model, X, y, qid, cv: cross_val_score(
+        model, X, y, cv=cv, params={"qid": qid}, error_score="raise"
+    ),
+    "column": lambda model, X, y, qid, cv: cross_val_score(
+        model, pd.DataFrame(X).add_prefix("x").assign(qid=qid), y, cv=cv, error_score="raise"
+    ),
+    "predict": lambda model, X, y, qid, cv: cross_val_predict(
+        model, X, y, cv=cv, params={"qid": qid}
+    ),
+    "permuted": lambda model, X, y, qid, cv: permutation_test_score(
+        model, X, y, cv=cv, n_permutations=1, params={"qid": qid}
+    ),
+    "RFECV": lambda model, X, y, qid, cv: RFECV(
+        model, cv=cv, importance_getter="feature_importances_"
+    ).fit(X, y, qid=qid),
+}
+
+
 @rankers
-@pytest.mark.parametrize("how", ["qid", "column"])
+@pytest.mark.parametrize("how", SEARCHES)
 def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
     """In a Pipeline, too; whole queries, and qids that are used again in other data, are not."""
-    data = graded()
-    X: Any = data.features
-    params = {"qid": data.qid}
-    if how == "column":
-        X, params = pd.DataFrame(X).add_prefix("x").assign(qid=data.qid), {}
-    model = kind(objective="map", **SMALL)
+    X, y, qid = graded().ranking
+    model = made(kind, objective="map", n_estimators=3)
     if how == "qid" and [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
         model = Pipeline([("ranker", model)])
     with sklearn.config_context(enable_metadata_routing=True):
-        split = partial(cross_val_score, model, X, data.labels, params=params, error_score="raise")
+        for whole in (query_folds(qid=qid, n_splits=3), [*GroupKFold(3).split(X, groups=qid)]):
+            SEARCHES[how](model, X, y, qid, whole)
+        made(kind, objective="map").fit(X, y, qid=qid)
         with pytest.warns(
             UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
         ):
-            too_high = split(cv=KFold(3, shuffle=True, random_state=0))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            split(cv=query_folds(qid=data.qid, n_splits=3))
-            split(cv=GroupKFold(3), params={**params, "groups": data.qid})
-            kind(objective="map", **SMALL).fit(data.features, data.labels, qid=data.qid)
-    assert too_high.mean() > 0
-
-
-@rankers
-@pytest.mark.parametrize("how", ["cross_val_predict", "permutation_test_score", "RFECV"])
-def test_other_functions_that_split_queries_are_told(kind: Any, how: str) -> None:
-    data = graded()
-    model = kind(objective="map", **SMALL)
-    for cv, cuts in ((KFold(3, shuffle=True, random_state=0), True), (GroupKFold(3), False)):
-        folds = list(cv.split(data.features, groups=data.qid))
-        with (
-            sklearn.config_context(enable_metadata_routing=True),
-            warnings.catch_warnings(record=True) as caught,
-        ):
-            warnings.simplefilter("always")
-            if how == "cross_val_predict":
-                cross_val_predict(model, data.features, data.labels, cv=folds,
-                                  params={"qid": data.qid})  # fmt: skip
-            elif how == "permutation_test_score":
-                permutation_test_score(model, data.features, data.labels, cv=folds,
-                                       n_permutations=1, params={"qid": data.qid})  # fmt: skip
-            else:
-                search = RFECV(model, cv=folds, importance_getter="feature_importances_")
-                search.fit(data.features, data.labels, qid=data.qid)
-        told = [one for one in caught if "splits queries" in str(one.message)]
-        assert bool(told) == cuts
-
-
-@rankers
-def test_no_queries_for_no_evaluation_set(kind: Any) -> None:
-    data = graded()
-    given = data.features, data.labels
-    kind(**SMALL).fit(*given, qid=data.qid, eval_qid=[])
-    with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
-        kind(**SMALL).fit(
-            *given, qid=data.qid, eval_set=[(given[0][:50], given[1][:50])], eval_qid=[]
-        )
+            SEARCHES[how](model, X, y, qid, KFold(3, shuffle=True, random_state=0))
 
 
 @rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
-    data = graded()
+    X, y, qid = graded().ranking
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
-    search = GridSearchCV(kind(**SMALL), space, cv=query_folds(qid=data.qid, n_splits=2))
+    search = GridSearchCV(made(kind, n_estimators=3), space, cv=query_folds(qid=qid, n_splits=2))
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.warns(UserWarning, match="train the same model") as caught:
-            search.fit(data.features, data.labels, qid=data.qid)
+            search.fit(X, y, qid=qid)
         assert {str(one.message).partition(", which")[0] for one in caught} == {
             "this search tries ndcg@1, ndcg@5", "this search tries p@5, map, mrr"
         }  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            search.set_params(param_grid={"objective": ["ndcg", "map", "err"]})
-            search.fit(data.features, data.labels, qid=data.qid)
+            search.set_params(param_grid={"objective": ["ndcg", "map", "err"]}).fit(X, y, qid=qid)

@@ -228,67 +228,50 @@ def test_text_is_read_as_in_files() -> None:
 # Options ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ties": "wrost"}, "ties='wrost' is not one of expected, worst, best, stable, together"),
-        ({"empty": 0.5}, "empty=0.5 is not 'skip', 0 or 1"),
-        ({"empty": "zero"}, "empty='zero' is not 'skip', 0 or 1"),
-        ({"empty": float("nan")}, "empty=nan is not 'skip', 0 or 1"),
-        ({"convention": "treck"}, "unknown convention 'treck'; known: lambdaplus, lightgbm"),
-        ({"convention": ["trec"]}, "unknown convention"),
-        ({"one_group": "no"}, "one_group='no' is neither True nor False"),
-    ],
-)
-def test_unknown_options_of_evaluate_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        lp.evaluate(FEW, THEIR_SCORES, group=[4], **options)
+RUN = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: few(ties="wrost"), "ties='wrost' is not one of expected, worst, best, stable, toget"),
+    (lambda: few(empty=0.5), "empty=0.5 is not 'skip', 0 or 1"),
+    (lambda: few(empty="zero"), "empty='zero' is not 'skip', 0 or 1"),
+    (lambda: few(empty=float("nan")), "empty=nan is not 'skip', 0 or 1"),
+    (lambda: few(convention="treck"), "unknown convention 'treck'; known: lambdaplus, lightgbm"),
+    (lambda: few(convention=["trec"]), "unknown convention"),
+    (lambda: few(one_group="no"), "one_group='no' is neither True nor False"),
+    (lambda: few(metrics="map,ndcg@10"), r"pass the list \['map', 'ndcg@10'\]"),
+    (lambda: few(metrics=5), "metrics must be a metric or a list of metrics, got 5"),
+    (lambda: evaluate_run(RUN, ["map"], ties="wrost"), "ties='wrost' is not one of"),
+    (lambda: Rule(ties="wrost"), "ties='wrost' is not one of"),  # type: ignore[arg-type]
+    (lambda: Rule(empty=2), "empty=2 is not"),
+    (lambda: replace(CONVENTIONS["trec"], single="no"), "single of a Convention must be True"),
+    (lambda: evaluate_run(replace(RUN, returned=[1]), ["map"]), "True or False|is not"),
+    (lambda: evaluate_run(replace(RUN, returned=[1, 2, 0, 0]), ["map"]), "True or False"),
+    (lambda: lp.eval_metric("map", one_group="no"), "is neither"),  # type: ignore[arg-type]
+    (lambda: p_value(np.ones(3), "wilcoxn", "two-sided"), "is not"),  # type: ignore[arg-type]
+    (lambda: p_value(np.ones(3), "t", "less"), "is not"),  # type: ignore[arg-type]
+]
 
 
-def test_metrics_that_are_no_list_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"pass the list \['map', 'ndcg@10'\]"):
-        lp.evaluate(LABELS, SCORES, metrics="map,ndcg@10")
-    with pytest.raises(ValueError, match="metrics must be a metric or a list of metrics, got 5"):
-        lp.evaluate(LABELS, SCORES, metrics=5)  # type: ignore[arg-type]
+def few(**options: Any) -> Any:
+    return lp.evaluate(FEW, THEIR_SCORES, group=[4], **options)
 
 
-def test_unknown_options_are_refused_elsewhere_too() -> None:
-    run = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
-    for refused in (
-        lambda: evaluate_run(run, ["map"], ties="wrost"),
-        lambda: Rule(ties="wrost"),  # type: ignore[arg-type]
-        lambda: Rule(empty=2),
-        lambda: replace(CONVENTIONS["trec"], single="no"),
-        lambda: evaluate_run(replace(run, returned=[1]), ["map"]),
-        lambda: evaluate_run(replace(run, returned=[1, 2, 0, 0]), ["map"]),
-        lambda: lp.eval_metric("map", one_group="no"),  # type: ignore[arg-type]
-        lambda: p_value(np.ones(3), "wilcoxn", "two-sided"),  # type: ignore[arg-type]
-        lambda: p_value(np.ones(3), "t", "less"),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(ValueError, match=r"is not|is neither|True or False"):
+def test_unknown_options_are_refused() -> None:
+    for refused, message in REFUSED:
+        with pytest.raises(ValueError, match=message):
             refused()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"test": "wilcoxn"},
-        {"alternative": "less"},
-        {"correction": "bonferroni"},
-        {"alpha": 5},
-        {"confidence": np.nan},
-        {"alpha": "0.05"},
-        {"resamples": 99.0},
-        {"resamples": 10**12},
-        {"seed": -1},
-        {"baseline": "c"},
-    ],
-    ids=str,
-)
-def test_unknown_options_of_a_comparison_are_refused(options: dict[str, Any]) -> None:
+WRONG: dict[str, Any] = {
+    "test": "wilcoxn", "alternative": "less", "correction": "bonferroni", "confidence": np.nan,
+    "alpha": "0.05", "resamples": 10**12, "seed": -1, "baseline": "c",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), [*WRONG.items(), ("alpha", 5), ("resamples", 99.0)])
+def test_unknown_options_of_a_comparison_are_refused(name: str, value: Any) -> None:
     runs = {name: lp.evaluate(LABELS, SCORES, qid=QUERY) for name in "ab"}
-    with pytest.raises(ValueError, match=f"^{next(iter(options))}(=| must be )"):
-        lp.compare_runs(runs, **options)
+    with pytest.raises(ValueError, match=f"^{name}(=| must be )"):
+        lp.compare_runs(runs, **{name: value})
 
 
 # Metrics of one name ------------------------------------------------------------------------------

@@ -313,11 +313,10 @@ def test_the_command_writes_what_the_function_returns(
     names = ",".join(NAMES)
     arguments = ["export", str(saved), "--format", format, "--name", "mine", "--features", names]
     printed = invoke(*arguments)
-    assert printed.exit_code == 0
     expected = export_model(booster, format, name="mine")
     assert json.loads(printed.stdout) == json.loads(expected)
     written = tmp_path / "out.json"
-    assert invoke(*arguments, "--out", written).exit_code == 0
+    invoke(*arguments, "--out", written)
     assert written.read_text() == printed.stdout
 
 
@@ -334,6 +333,4 @@ def test_the_command_says_what_is_wrong(
         message = "unknown format 'lucene'"
     elif content is not None:
         file.write_bytes(content)
-    found = invoke("export", file, "--format", format)
-    assert found.exit_code == 2
-    assert message in found.stderr
+    assert message in invoke("export", file, "--format", format, ends=2).stderr

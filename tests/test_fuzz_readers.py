@@ -20,13 +20,7 @@ from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import (
-    read_columns,
-    read_letor,
-    read_qrels,
-    read_table,
-    read_trec_run,
-)
+from lambdaplus.data import read_columns, read_letor, read_qrels, read_table, read_trec_run
 from lambdaplus.data.ranking_data import RankingData
 
 LETOR = b"".join(

@@ -61,8 +61,7 @@ def test_inputs_are_not_overwritten(
     monkeypatch.chdir(folder)
     file = folder / overwritten
     before = file.read_bytes()
-    found = invoke(*command.split(), SPELLINGS[spelling](file))
-    assert found.exit_code == 2
+    found = invoke(*command.split(), SPELLINGS[spelling](file), ends=2)
     assert "is an input of this command and would be overwritten" in found.output
     assert file.read_bytes() == before
 
@@ -80,17 +79,16 @@ def test_results_are_written_through_a_link_and_keep_their_permissions(
 
     with monkeypatch.context() as patch:  # on a full disk the old file stays
         patch.setattr(os, "replace", full)
-        found = invoke(*arguments, old)
-    assert found.exit_code == 2
+        found = invoke(*arguments, old, ends=2)
     assert "No space left" in found.output
     assert old.read_text() == "old"
-    assert invoke(*arguments, folder / "link.csv").exit_code == 0
+    invoke(*arguments, folder / "link.csv")
     assert (folder / "link.csv").is_symlink()
     assert old.read_text().startswith("run,qid,metric,value")
     assert old.stat().st_mode & 0o777 == 0o640
     assert not [*folder.glob(".*.part")]
     long = folder / ("x" * 251 + ".csv")
-    assert invoke(*arguments, long).exit_code == 0
+    invoke(*arguments, long)
     assert long.exists()
 
 
@@ -130,28 +128,23 @@ def test_odd_outputs_lose_nothing_and_give_no_traceback(
 def test_brackets_and_emoji_in_names_are_printed_as_they_are(folder: Path, name: str) -> None:
     one, other = written(folder / name, CSV), folder / "a.csv"
     found = invoke("evaluate", one, other, "--per-query", folder / f"out {name}")
-    assert found.exit_code == 0, found.output
     assert name.removesuffix(".csv").split(".")[0] in found.output
     assert (folder / f"out {name}").exists()
-    assert invoke("explain", "map", one).exit_code == 0
+    invoke("explain", "map", one)
     missing = folder / f"missing{name}"
     for command in (["evaluate", missing], ["explain", "map", missing]):
-        found = invoke(*command)
-        assert found.exit_code == 2
-        assert str(missing) in found.output
+        assert str(missing) in invoke(*command, ends=2).output
 
 
 def test_damaged_files_are_named(folder: Path) -> None:
     for name in ("a.txt.gz", "a.txt.xz"):
         (folder / name).write_bytes(gzip.compress(b"1 qid:1 1:1\n")[:-3])
-        found = invoke("evaluate", folder / "scores", "--data", folder / name)
-        assert found.exit_code == 2
+        found = invoke("evaluate", folder / "scores", "--data", folder / name, ends=2)
         assert f"{name} is cut short or damaged" in found.output
         assert "Abort" not in found.output
     for start in ("tree", "junk", ""):
         file = written(folder / "[red]model.txt", start + "\nversion=v4\nnothing")
-        found = invoke("export", file, "--format", "solr")
-        assert found.exit_code == 2
+        found = invoke("export", file, "--format", "solr", ends=2)
         assert str(file) in found.output
         assert found.output.count("\n") == 1, found.output
 
@@ -164,8 +157,7 @@ def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
     except OSError:
         pytest.skip("this file system has no such names")
     assert read_table(os.fsdecode(odd)).qid.tolist() == [1, 1, 2, 2]
-    found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv")
-    assert found.exit_code == 2
+    found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv", ends=2)
     assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
 
 
@@ -178,6 +170,4 @@ def test_misspelt_files_and_columns_are_asked_for(folder: Path) -> None:
         ([folder / "b.csv"], "in the order of qid, label, score, such as --columns query,grade"),
         ([folder / "run", "--qrels", folder / "qrel"], "{}/qrel (did you mean 'qrels'?)"),
     ):
-        found = invoke("evaluate", *arguments)
-        assert found.exit_code == 2
-        assert message.format(folder) in found.output
+        assert message.format(folder) in invoke("evaluate", *arguments, ends=2).output

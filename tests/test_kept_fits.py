@@ -3,12 +3,12 @@
 import dataclasses
 import importlib
 import os
-import pathlib
 import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Ranker:
 
 
 @pytest.fixture
-def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pathlib.Path]:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A module of the user's, ``my_ranker``."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -54,7 +54,7 @@ def module(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         sys.modules.pop(name, None)
 
 
-def edit(path: pathlib.Path, text: str, years: float = 1.0) -> None:
+def edit(path: Path, text: str, years: float = 1.0) -> None:
     """As if the user had edited the file, years ago, and restarted Python."""
     path.write_text(text)
     os.utime(path, (os.stat(path).st_mtime - years * 3e7,) * 2)
@@ -72,7 +72,7 @@ def keys() -> list[str]:
     [("from my_helper import SIGN", "SIGN * "), ("import my_helper", "my_helper.SIGN * ")],
 )
 def test_an_edit_of_the_users_module_or_of_what_it_imports_is_another_fit(
-    module: pathlib.Path, imports: str, sign: str
+    module: Path, imports: str, sign: str
 ) -> None:
     helper = module.with_name("my_helper.py")
     texts = [("SIGN = 1", "+"), ("SIGN = 1", sign), ("SIGN = -1", sign)]
@@ -86,7 +86,7 @@ def test_an_edit_of_the_users_module_or_of_what_it_imports_is_another_fit(
 
 
 def test_a_module_that_was_edited_since_it_was_imported_is_never_found_again(
-    module: pathlib.Path,
+    module: Path,
 ) -> None:
     edit(module, RANKER.format(imports="", sign="+"))
     before = keys()
@@ -127,7 +127,7 @@ def test_declarations_and_trainers_of_one_name_differ_by_their_functions() -> No
 
 
 def test_only_code_of_lambdaplus_changes_its_digest(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for number, text in enumerate((
@@ -164,7 +164,7 @@ def test_no_other_code_of_lambdaplus_trains_or_scores() -> None:
             )
     finally:
         sys.setprofile(None)
-    ours = {pathlib.Path(file) for file in called if file.startswith(str(PACKAGE))}
+    ours = {Path(file) for file in called if file.startswith(str(PACKAGE))}
     covered = {file for name in TRAINS for file in sources(PACKAGE / name)}
     assert PACKAGE / "study" / "trainers.py" in ours
     assert {file.relative_to(PACKAGE) for file in ours - covered} == set()
@@ -210,7 +210,7 @@ def test_what_cannot_be_inspected_is_never_the_same() -> None:
     "content", [b"", b"junk", b"PK\x03\x04", pickle.dumps({"a": 1}), None], ids=repr
 )
 def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
-    tmp_path: pathlib.Path, content: bytes | None
+    tmp_path: Path, content: bytes | None
 ) -> None:
     first = study(tmp_path, odd("FirstFeature"))
     first.finish()
@@ -223,7 +223,7 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
 
 
 def test_the_folder_of_fits_may_be_the_working_folder(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     here: Any = ""  # a path in text
@@ -232,7 +232,7 @@ def test_the_folder_of_fits_may_be_the_working_folder(
     assert {*tmp_path.glob("fits/*.npz")} == {tmp_path / first.file_of(t) for t in first.tasks}
 
 
-def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: pathlib.Path) -> None:
+def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
     found = study(tmp_path, odd("FirstFeature"))
     found.finish()
     gone = found.file_of(found.tasks[0])
@@ -246,7 +246,7 @@ def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: pathlib.Path) 
 
 @examples(300)
 @given(st.data())
-def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataObject) -> None:
+def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled."""
     path = tmp_path / f"{'c' * 20}.npz"
     empty = np.zeros(0)
@@ -268,7 +268,7 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: pathlib.Path, draw: st.DataOb
             assert np.array_equal(value, again) if isinstance(value, np.ndarray) else value == again
 
 
-def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> None:
+def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: Path) -> None:
     """numba takes a second or more for a kernel that is new to it; the fit itself nothing."""
     found = study(tmp_path, odd("Compiles", "Slow"))
     found.finish()
@@ -284,16 +284,16 @@ def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: pathlib.Path) -> N
         ({"methods": []}, "methods is empty"),
         ({"metrics": []}, "metrics is empty"),
         ({"metrics": 5}, "metrics must be a metric or a list of metrics, got 5"),
-        ({"metrics": "ndgc"}, "did you mean 'ndcg'"),
         ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
         ({"seeds": ()}, "seeds is empty"),
         ({"seeds": (-1,)}, "a seed must be a whole number, at least 0, got -1"),
-        ({"seeds": (1.5,)}, "seeds = .* should be a list of whole numbers"),
         ({"trials": 1.5}, "trials = 1.5 should be a whole number"),
+        ({"patience": -1}, "patience must be"),
+        ({"leaves": 1}, "leaves must be"),
+        ({"every": 31}, "every must be"),
         ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"select": "nonsense"}, "unknown metric 'nonsense'"),
-        ({"convention": "letor"}, "unknown convention 'letor'"),
         ({"trials": 40_000}, "are 120,000 fits; a study may have at most 100,000"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],
@@ -304,15 +304,6 @@ def test_a_study_that_makes_no_sense_is_refused(changes: dict[str, Any], message
     asked = {name: changes.pop(name) for name in {*changes} & {*vars(Config())} - {*whole}}
     with pytest.raises(ValueError, match=message):
         Study(**{**whole, **changes, "config": Config(**asked)})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("patience", -1), ("rounds", -1), ("leaves", 1), ("learning_rate", np.nan), ("every", 31)],
-)
-def test_settings_that_no_framework_can_have_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        Config(**{name: value})
 
 
 @pytest.mark.parametrize(

@@ -2,27 +2,27 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from small_data import letor_folder
 
-HERE = pathlib.Path(__file__).parent
+HERE = Path(__file__).parent
 RUNS = 12
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="forks, and sends signals")
 def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
-    tmp_path: pathlib.Path,
+    tmp_path: Path,
 ) -> None:
     # Not in tmp_path: sockets of multiprocessing do not fit into a long name.
-    home, temporary = tmp_path / "home", pathlib.Path(tempfile.mkdtemp(prefix="kr"))
+    home, temporary = tmp_path / "home", Path(tempfile.mkdtemp(prefix="kr"))
     letor_folder(home / "data", folds=2, queries=4)
     for name in ("data/notes.txt", "fits/mine.npz", "fits/abc.part", "plots/map.png", "summary.txt",
                  "tables/results.md", ".hidden", "train.txt.bak", ".folds-x/a"):  # fmt: skip
@@ -52,7 +52,7 @@ def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="a terminal's Ctrl-C, to a group")
-def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: pathlib.Path) -> None:
+def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: Path) -> None:
     """No traceback of a process that is starting, and no semaphores that are left behind."""
     command = [sys.executable, "-m", "lambdaplus", "compare", "--jobs", "2", "--out", "out"]
     running = subprocess.Popen(

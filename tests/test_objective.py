@@ -22,6 +22,8 @@ import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
+from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.ranking.queries import Queries
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
@@ -268,6 +270,33 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
         assert_array_equal(found[1], expected[1].astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("objective", "group"),
+    [
+        (lp.lambda_ndcg, [3]), (lp.lambda_auc, None), (lambda_objective("cindex"), None),
+        (lambda_objective("ndcg", one_group=True), None), (lp.lambda_map.on([0, 1, 1]), [3]),
+        (lambda_objective("auc(over=dataset) + logloss(relevant=1)"), [3]),
+    ],
+)  # fmt: skip
+def test_a_gradient_is_set_up_once_and_freed_with_the_data(
+    objective: Any, group: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, refuse = [], LambdaGradient._refuse
+    monkeypatch.setattr(LambdaGradient, "_refuse", lambda *args: made.append(refuse(*args)))
+    queries = Queries([0.0, 1.0, 2.0], group=group)
+    for scores in ([0.0, 0.0, 0.0], [1.0, 0.5, 2.0]):
+        objective.derivatives(queries, scores)
+        objective.compares_within_queries(queries)
+    assert len(made) == 1
+    data = weakref.ref(queries)
+    gc.disable()  # a cycle would keep it
+    try:
+        del queries
+        assert data() is None
+    finally:
+        gc.enable()
 
 
 def test_arrays_of_a_call_by_hand_are_not_kept() -> None:

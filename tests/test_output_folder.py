@@ -3,9 +3,9 @@
 import csv
 import multiprocessing
 import os
-import pathlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ QUICK = ["--methods", "feature:best", "--metrics", "map"]
 
 
 @pytest.fixture
-def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a data set in ``data``, which is the working directory of the user."""
     (tmp_path / "home").mkdir()
     letor_folder(tmp_path / "home" / "data", folds=2, queries=4)
@@ -30,7 +30,7 @@ def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Pat
 
 def compare(*arguments: str, jobs: int = 1) -> tuple[int, str]:
     """Exit code, and what was said."""
-    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs)
+    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs, ends=None)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, " ".join(result.output.split())
 
@@ -40,7 +40,7 @@ def without_lock(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_other_files_stay_and_a_run_repeats_nothing(home: pathlib.Path, jobs: int) -> None:
+def test_other_files_stay_and_a_run_repeats_nothing(home: Path, jobs: int) -> None:
     name = "da\N{HERB}ta [red]:bug:"  # neither emoji codes nor styles
     (home / "data").rename(home / name)
     before = contents(home)
@@ -61,7 +61,7 @@ def test_other_files_stay_and_a_run_repeats_nothing(home: pathlib.Path, jobs: in
 
 @pytest.mark.parametrize("name", ["summary.csv", "per_query.csv", "study.toml", "report.html"])
 @pytest.mark.parametrize("link", [False, True])
-def test_file_of_the_user_is_not_overwritten(home: pathlib.Path, name: str, link: bool) -> None:
+def test_file_of_the_user_is_not_overwritten(home: Path, name: str, link: bool) -> None:
     (home / "thesis").write_text("mine")
     (home / name).symlink_to("thesis") if link else (home / name).write_text("mine")
     before = contents(home)
@@ -72,7 +72,7 @@ def test_file_of_the_user_is_not_overwritten(home: pathlib.Path, name: str, link
     assert (home / name).is_symlink() == link
 
 
-def test_changed_results_are_not_overwritten(home: pathlib.Path) -> None:
+def test_changed_results_are_not_overwritten(home: Path) -> None:
     assert compare("data", "--out", "out")[0] == 0
     assert compare("data", "--out", "out", "--folds", "1")[0] == 0
     with (home / "out" / "summary.csv").open("a") as file:
@@ -84,7 +84,7 @@ def test_changed_results_are_not_overwritten(home: pathlib.Path) -> None:
     assert contents(home / "out").items() >= before.items()
 
 
-def test_inputs_are_not_overwritten(home: pathlib.Path) -> None:
+def test_inputs_are_not_overwritten(home: Path) -> None:
     rows = [f"{d % 2},{q},{d + q}\n" for q in range(10) for d in range(3)]
     texts = {
         "study.toml": '# my study\ndata = "data"\n',
@@ -99,7 +99,7 @@ def test_inputs_are_not_overwritten(home: pathlib.Path) -> None:
         (home / name).unlink()
 
 
-def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: pathlib.Path) -> None:
+def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: Path) -> None:
     out, first, second = (tmp_path / name for name in ("out", "first", "second"))
     for made, names in ((first, ("a.png", "b.png", "c.png")), (second, ("a.png",))):
         (made / "plots").mkdir(parents=True)
@@ -115,7 +115,7 @@ def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: pathlib.P
 
 
 def test_a_thread_of_a_daemonic_process_can_run_it(
-    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which gets no signals, and may start no processes."""
     monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)  # type: ignore[attr-defined]
@@ -124,9 +124,7 @@ def test_a_thread_of_a_daemonic_process_can_run_it(
     assert code == 0, said
 
 
-def test_ctrl_c_says_in_a_line_what_is_kept(
-    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_says_in_a_line_what_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Study.run
 
     def stopped(study: Study) -> Iterator[Any]:
@@ -146,7 +144,7 @@ def test_ctrl_c_says_in_a_line_what_is_kept(
     assert compare("data", "--out", "out")[0] == 0
 
 
-def test_second_run_into_the_same_folder_is_refused(home: pathlib.Path) -> None:
+def test_second_run_into_the_same_folder_is_refused(home: Path) -> None:
     with OutputFolder(home / "out"):
         code, said = compare("data", "--out", "out")
     assert code == 2
@@ -154,7 +152,7 @@ def test_second_run_into_the_same_folder_is_refused(home: pathlib.Path) -> None:
     assert compare("data", "--out", "out")[0] == 0
 
 
-def test_a_file_as_the_folder_is_refused(home: pathlib.Path) -> None:
+def test_a_file_as_the_folder_is_refused(home: Path) -> None:
     (home / "out").write_text("mine")
     code, said = compare("data", "--out", "out")
     assert (code, said) == (2, "lambdaplus compare: out is a file: pass a folder as --out")
@@ -162,7 +160,7 @@ def test_a_file_as_the_folder_is_refused(home: pathlib.Path) -> None:
 
 
 def test_a_full_disk_is_said_and_leaves_the_former_results(
-    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert compare("data", "--out", "out")[0] == 0
     before = contents(home / "out")
@@ -182,7 +180,7 @@ def test_a_full_disk_is_said_and_leaves_the_former_results(
     assert compare("data", "--out", "out", "--folds", "1")[0] == 0
 
 
-def test_folds_whose_files_have_one_name_keep_to_themselves(home: pathlib.Path) -> None:
+def test_folds_whose_files_have_one_name_keep_to_themselves(home: Path) -> None:
     """Fold1/set1.train.txt and Fold2/set1.train.txt: once, the second got the first's fits."""
     for fold in ("Fold1", "Fold2"):
         for part, name in (("train", "train"), ("vali", "valid"), ("test", "test")):
@@ -197,7 +195,7 @@ def test_folds_whose_files_have_one_name_keep_to_themselves(home: pathlib.Path) 
         assert row[f"set1 {number}"] == alone["mean"]
 
 
-def test_missing_folds_and_too_large_data_are_refused_at_once(home: pathlib.Path) -> None:
+def test_missing_folds_and_too_large_data_are_refused_at_once(home: Path) -> None:
     (home / "data" / "Fold2").rename(home / "data" / "Fold3")
     code, said = compare("data", "--out", "out")
     assert code == 2

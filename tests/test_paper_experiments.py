@@ -25,7 +25,7 @@ from lambdaplus.metrics import parse_metric
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import rank
 from lambdaplus.study import Fitted, Method, Task
-from papers import PAPERS, elsas_2008, welleck_2016, yue_2007
+from papers import PAPERS, welleck_2016, yue_2007
 from papers.__main__ import main
 from papers.chakrabarti_2008 import claims as kdd
 from papers.chakrabarti_2008.cleaning import Size, clean, prepared
@@ -36,6 +36,7 @@ from papers.chakrabarti_2008.fits import (
     path_over_c,
     svm_time,
 )
+from papers.elsas_2008 import figure_1, table_4, table_5
 from papers.paper import Claim, Findings, Paper
 from papers.report import lines, run_paper
 from papers.session import Session, versus
@@ -207,26 +208,26 @@ def test_elsas_tests_are_t_tests_seed_by_seed() -> None:
     rng = np.random.default_rng(0)
     fixed = [rng.normal(size=(4, 30))]
     seeded = [fixed[0] + 0.5, fixed[0] + rng.normal(size=(4, 30))]
-    passed = elsas_2008.tests({"a": fixed, "b": seeded}, "b", "a")
+    passed = table_4.tests({"a": fixed, "b": seeded}, "b", "a")
     p = stats.ttest_rel(seeded[1], fixed[0], axis=1, alternative="greater").pvalue
     assert passed == (1 + (p < 0.05)).tolist()
     both = {("b", "a"): [2, 1, 0, 2]}
-    assert elsas_2008.mostly(both, 2, ["b"], ["a"]) == ["b over a by MAP", "b over a by NDCG@10"]
+    assert table_4.mostly(both, 2, ["b"], ["a"]) == ["b over a by MAP", "b over a by NDCG@10"]
 
 
 def test_elsas_figure_1_reads_peaks_and_stability_off_the_curves() -> None:
     curves = [np.full(6, 0.5), np.array([0.1, 0.2, 0.4995, 0.4998, 0.5, 0.501])]
     curves.append(np.array([0.5, 0.6, 0.4, 0.3, 0.3, 0.301]))
-    assert list(map(elsas_2008.stable, curves)) == [1, 3, 4]
-    assert list(map(elsas_2008.peak, curves)) == [1, 6, 2]
-    of_forms = dict(zip(elsas_2008.FORMS, curves, strict=True))
-    found = elsas_2008.of_figure_1(dict.fromkeys((elsas_2008.NDCG_10, "map"), of_forms))
+    assert list(map(figure_1.stable, curves)) == [1, 3, 4]
+    assert list(map(figure_1.peak, curves)) == [1, 6, 2]
+    of_forms = dict(zip(figure_1.FORMS, curves, strict=True))
+    found = figure_1.claims(dict.fromkeys((figure_1.NDCG_10, "map"), of_forms))
     assert {claim.holds for claim in found} == {None}  # of six passes nothing can be said of 500
 
 
 def test_elsas_pairs_are_all_pairs_of_different_labels(letor: Path) -> None:
     train = Session(letor, letor).folds[0].train
-    differences, weight = elsas_2008.explicit_pairs(train)
+    differences, weight = table_5.explicit_pairs(train)
     by_hand = [
         train.features[i] - train.features[j]
         for i in range(len(train.labels))

@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
+from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.sort import rank
+from lambdaplus.ranking.sort import Entries, rank
 
 # Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.
 ROUNDING = 1e-12
@@ -61,11 +62,12 @@ class Laid:
         pair = [np.array([c]) for c in ((a, b) if sign > 0 else (b, a))]
         zero, n, found = np.zeros(1, np.int64), len(self.code), self.arrays
         written = np.full((2, n), np.nan)
-        self.form.potentials(
-            zero, *pair, zero, np.array([0, n]), self.code, np.ones(n, np.int64), np.empty(0),
-            found.discount, found.strata[self.query :], found.gain, 1.0, 1.0,
-            *written, *found.parts,
-        )  # fmt: skip
+        entries = Entries(
+            np.array([0, n]), np.zeros(n), self.code, np.ones(n, np.int64), np.ones(n)
+        )
+        of_query = found._replace(strata=found.strata[self.query :])
+        lists = ClassPairs(zero, pair[0], pair[1], zero)
+        self.form.potentials(lists, entries, of_query, Part(1.0, 1.0), *written)
         both = np.full((2, n), np.nan)
         gains = not self.form.potentials_by_classes
         members = np.full(n, True) if gains else np.isin(self.code, (a, b))

@@ -68,23 +68,3 @@ def test_private_interfaces_are_used_in_one_file(path: Path) -> None:
     subclasses = path.relative_to(PACKAGE).parts[0] in SUBCLASSES
     used = private_uses(path.read_text(), subclasses)
     assert not used, f"move what needs {used} to lambdaplus/frameworks/internals.py"
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "params = dict(model._other_params)",
-        "model._objective = objective",
-        "def f():\n  from lightgbm import basic\n  basic._ConfigAliases.get('metric')",
-        "from lightgbm.sklearn import _LGBMModelBase",
-        "replaced(model, _class_weight=None)",
-        "getattr(booster, '_Booster__name_inner_eval')",
-        "class R(lgb.LGBMRanker):\n  def _process_params(self, stage):\n    return {}",
-    ],
-)
-def test_a_private_use_is_noticed(source: str) -> None:
-    assert private_uses(source, subclasses=True)
-
-
-def test_own_private_names_are_no_use() -> None:
-    assert not private_uses("class A:\n  def _fit(self):\n    self._data = 1", subclasses=False)

@@ -133,6 +133,10 @@ class Reader(HTMLParser):
             self.shown += data
 
 
+def page_of(folder: Path, results: Results, baseline: str | None = None) -> str:
+    return write_report(Summary(results, baseline), folder).read_text(encoding="utf-8")
+
+
 def test_page_is_well_formed(page: str) -> None:
     reader = Reader(page)
     assert len(reader.ids) == len(set(reader.ids)) > 20
@@ -233,13 +237,13 @@ def test_same_fits_give_the_same_bytes_whatever_the_style_of_the_user(
 def test_methods_are_compared_with_a_baseline_unless_it_failed(
     results: Results, tmp_path: Path
 ) -> None:
-    page = write_report(Summary(results, HOSTILE), tmp_path).read_text(encoding="utf-8")
+    page = page_of(tmp_path, results, HOSTILE)
     reader = Reader(page)
     marks = {cell.partition("|")[2] for row in reader.tables[1] for cell in row[1:]}
     assert marks == {"", ABOVE, BELOW} or marks == {"", ABOVE}
     assert f"minus that of {HOSTILE}:" in reader.shown
     assert f"Significantly above the baseline {HOSTILE}: lightgbm:lambda_map" in reader.shown
-    page = write_report(Summary(results, "lightgbm:broken"), tmp_path).read_text(encoding="utf-8")
+    page = page_of(tmp_path, results, "lightgbm:broken")
     assert "The baseline lightgbm:broken could not be compared" in page
     with pytest.raises(ValueError, match="not one of the methods"):
         Summary(results, "nonsense")
@@ -251,16 +255,16 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     with pytest.raises(ValueError, match="run the study first"):
         write_report(Summary(alone.results), tmp_path)
     one = replace(results, methods=dict([*results.methods.items()][:1]))
-    table = Reader(write_report(Summary(one), tmp_path).read_text(encoding="utf-8")).tables[0]
+    table = Reader(page_of(tmp_path, one)).tables[0]
     assert [row[0] for row in table] == ["method", "lightgbm:lambda_map"]
     assert f"0{table[1][1]}".removesuffix("|*") == f"{results.mean(table[1][0], 'map'):.4f}"
     failed = Study(study.folds, study.methods[3:], study.metrics, study.config)
     list(failed.run())
-    reader = Reader(write_report(Summary(failed.results), tmp_path).read_text(encoding="utf-8"))
+    reader = Reader(page_of(tmp_path, failed.results))
     assert failed.errors["lightgbm:broken"] in reader.shown
     begun = Study(study.folds, study.methods[:2], study.metrics, replace(study.config, rounds=3))
     next(iter(begun.run()))
-    reader = Reader(write_report(Summary(begun.results), tmp_path).read_text(encoding="utf-8"))
+    reader = Reader(page_of(tmp_path, begun.results))
     assert "3 of 4 fits are not finished" in reader.shown
 
 
@@ -274,10 +278,8 @@ def test_bars_of_training_times_begin_at_zero_and_share_their_scale(results: Res
 
 @pytest.mark.usefixtures("empty_plots")
 def test_all_seeds_are_named(results: Results, tmp_path: Path) -> None:
-    page = write_report(
-        Summary(replace(results, config=replace(results.config, seeds=(3, 7)))), tmp_path
-    )
-    assert "on validation data; seeds 3, 7." in page.read_text(encoding="utf-8")
+    seeded = replace(results, config=replace(results.config, seeds=(3, 7)))
+    assert "on validation data; seeds 3, 7." in page_of(tmp_path, seeded)
 
 
 def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:
@@ -308,7 +310,7 @@ def test_a_section_that_fails_leaves_a_line(
     curves = report.Section("Learning curves", draw=broken)
     monkeypatch.setitem(report.SECTIONS, "curves", curves)
     with pytest.warns(UserWarning, match="section 'Parameters chosen' of the report failed"):
-        page = write_report(Summary(results), tmp_path).read_text(encoding="utf-8")
+        page = page_of(tmp_path, results)
     reader = Reader(page)
     assert reader.shown.count("This section could not be made: ValueError: no <such> thing") == 2
     assert "results" in reader.ids
@@ -338,7 +340,7 @@ def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path:
         by_name = {row[1]: row for row in parameter_table(found).rows}
         assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
         assert by_name["eta"][7] == "-"
-        page = write_report(Summary(found), tmp_path).read_text(encoding="utf-8")
+        page = page_of(tmp_path, found)
         assert "could not be made" not in page
         [table] = [t for t in Reader(page).tables if "selected by" in t[0]]
         assert table[1][-1] == "each metric"

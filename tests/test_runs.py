@@ -138,7 +138,6 @@ def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
 def test_evaluate_one_run(tmp_path: Path) -> None:
     data, scores = letor_files(tmp_path)
     found = invoke("evaluate", scores, "--data", data, "--metrics", "map(relevant=2),mrr@3")
-    assert found.exit_code == 0, found.output
     assert "map(relevant=2)" in found.output
     assert "0.7500" in found.output
     assert "2 queries, 0 without relevant documents." in found.output
@@ -154,7 +153,6 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
         found = invoke(
             "evaluate", *arguments, "--format", form, "--per-query", per_query, "--pairs"
         )
-        assert found.exit_code == 0, found.output
         assert sign in found.output
         assert "W/L/T" in found.output
         assert found.output.count("Letters: better") == 1
@@ -174,12 +172,10 @@ def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> 
     lines = [f"{label},{score}" for label, score in zip(labels, scores, strict=True)]
     (tmp_path / "fraud.csv").write_text("\n".join(["yes,score", *lines]))
     found = invoke("evaluate", tmp_path / "fraud.csv", "--columns", "none,yes,score")
-    assert found.exit_code == 0, found.output
     assert f"{roc_auc_score(labels, scores):.4f}" in found.output
     assert f"{average_precision_score(labels, scores):.4f}" in found.output
     assert "50 rows without queries" in found.output
-    found = invoke("explain", "auc", tmp_path / "fraud.csv", "--columns", "none,yes,score")
-    assert found.exit_code == 0, found.output
+    invoke("explain", "auc", tmp_path / "fraud.csv", "--columns", "none,yes,score")
 
 
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
@@ -191,34 +187,25 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
         ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got -2"),
         ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
-        ([scores, "--data", data, "--ties", "docno"], None),
         ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
         ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
         ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
         ([scores, "--data", data, "--pairs"], "need at least two runs"),
     ):
-        found = invoke("evaluate", *arguments)
-        if message is None:
-            assert found.exit_code == 0, found.output
-        else:
-            assert found.exit_code == 2
-            assert message in found.output
+        assert message in invoke("evaluate", *arguments, ends=2).output
+    invoke("evaluate", scores, "--data", data, "--ties", "docno")
 
 
 def test_explain_on_the_command_line(tmp_path: Path) -> None:
     found = invoke("explain", "ndcg@3", "--labels", "2,1,0;0,0", "--scores", "1,2,3;1,2")
-    assert found.exit_code == 0, found.output
     assert "gain=linear" in found.output
     assert "empty=1" in found.output
     qrels, run = trec_files(tmp_path)
     found = invoke("explain", "map", run, "--qrels", qrels)
-    assert found.exit_code == 0, found.output
     assert "ties=docno" in found.output
     for arguments, message in (
         (["ndcg@3"], "pass a run, or --labels and --scores"),
         (["ndcg@3", "--labels", "1,0", "--scores", "1"], "the same length in each query"),
         (["ndcg@3", "--labels", "1,x", "--scores", "1,2"], "--labels '1,x'"),
     ):
-        found = invoke("explain", *arguments)
-        assert found.exit_code == 2
-        assert message in found.output
+        assert message in invoke("explain", *arguments, ends=2).output

@@ -229,12 +229,11 @@ class CommitteePerceptron(ValidatedRanker):
                 "predict(X, qid=qid)"
             )
         group = [n] if qid is None else None
-        documents, queries, rows = by_query(features, np.zeros(n), qid=qid, group=group)
-        scores = np.empty(n)
-        scores[slice(None) if rows is None else rows] = self._combine(
-            documents, self.hypotheses_, self.votes_, queries.boundaries
+        documents = by_query(features, np.zeros(n), qid=qid, group=group)
+        boundaries = documents.queries.boundaries
+        return documents.in_original_order(
+            self._combine(documents.X, self.hypotheses_, self.votes_, boundaries)
         )
-        return scores
 
     @property
     def coef_(self) -> Floats:  # type: ignore[override]

@@ -82,7 +82,7 @@ class RankBoost(ValidatedRanker):
         scores, potential = np.zeros(len(X)), np.empty(len(X))
         mass = np.empty(queries.n_queries)
 
-        def weigh() -> float:
+        def weights_of_pairs() -> float:
             over_queries(
                 _potentials, queries.boundaries, strata.code, strata.n_classes, rate, scores,
                 potential, mass,
@@ -93,7 +93,7 @@ class RankBoost(ValidatedRanker):
             judged, sums = _binned(validation.X, thresholds), np.zeros(len(validation.X))
         rounds: list[tuple[int, float, float, float]] = []
         progress = Progress(self.patience)
-        total = weigh()
+        total = weights_of_pairs()
         for _ in range(self.n_rounds):
             feature, place, r = _best_threshold(bins, n_thresholds, potential)
             if r == 0.0:  # no weak ranker is better than a random order
@@ -101,7 +101,7 @@ class RankBoost(ValidatedRanker):
             share = np.clip(r / total, -PERFECT, PERFECT)
             alpha = float(np.arctanh(share))  # 1/2 log((1 + r)/(1 - r))
             scores += alpha * (bins[:, feature] > place)
-            before, total = total, weigh()
+            before, total = total, weights_of_pairs()
             rounds.append((feature, float(thresholds[feature][place]), alpha, total / before))
             if validation is not None:
                 sums += alpha * (judged[:, feature] > place)

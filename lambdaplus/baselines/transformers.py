@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import by_query
+from lambdaplus.ranking.queries import by_query, in_unit_range
 
 
 @dataclass(eq=False, repr=False)
@@ -67,20 +67,16 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = validate_data(self, X, reset=False, dtype=np.float64)
         if qid is None:
             return self._scaled(features)
-        X, queries, rows = by_query(features, np.zeros(len(features)), qid=qid)
-        scaled = np.empty(features.shape)
-        scaled[slice(None) if rows is None else rows] = np.concatenate(
-            [self._scaled(part) for part in np.split(X, queries.boundaries[1:-1])]
-        )
-        return scaled
+        documents = by_query(features, np.zeros(len(features)), qid=qid)
+        parts = np.split(documents.X, documents.queries.boundaries[1:-1])
+        return documents.in_original_order(np.concatenate([*map(self._scaled, parts)]))
 
     def _scaled(self, features: Floats) -> Floats:
         """The documents of one query."""
         if self.method == "percentile":
             below = rankdata(features, axis=0) - 1.0
             return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
-        low, high = features.min(axis=0), features.max(axis=0)
-        return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
+        return in_unit_range(features, np.array([0, len(features)]))
 
 
 @dataclass(eq=False, repr=False)

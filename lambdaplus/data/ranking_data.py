@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import identifiers, plain
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.queries import Queries, rows_by_query
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,6 +145,11 @@ def rows_of_data(data: RankingData, rows: NDArray[Any]) -> RankingData:
         qid=data.qid[rows],
         weights=None if data.weights is None else data.weights[rows],
     )
+
+
+def with_queries(data: RankingData, qid: NDArray[Any]) -> RankingData:
+    """The data as queries, (n,), whose rows become adjacent."""
+    return replace(rows_of_data(replace(data, qid=qid), rows_by_query(qid)), grouped=True)
 
 
 def numeric_part(data: RankingData) -> RankingData:

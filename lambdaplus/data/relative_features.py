@@ -24,6 +24,7 @@ from lambdaplus.compute.array_types import Bools
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column, with_columns
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.relative_columns import KINDS, Matrix, relative_columns
+from lambdaplus.ranking.queries import in_unit_range
 
 
 def relative_features(
@@ -172,6 +173,14 @@ def relative_to_query(data: RankingData, kinds: Sequence[str]) -> RankingData:
         features=relative_features(data.features, group=data.group, kind=kinds),
         feature_names=(*data.feature_names, *added),
     )
+
+
+def scaled_by_query(data: RankingData) -> RankingData:
+    """The data with each feature scaled to [0, 1] in every query; a ValueError for missing ones."""
+    if not np.isfinite(data.features).all():
+        raise ValueError(f"{data.name}: missing or infinite features cannot be scaled to [0, 1]")
+    scaled = in_unit_range(data.features, data.queries.boundaries)
+    return dataclasses.replace(data, features=scaled)
 
 
 def relative_name(name: Any, kind: str) -> str:

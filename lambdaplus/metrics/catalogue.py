@@ -4,6 +4,8 @@ A `Declaration` that is added here gets its value, objective, evaluation functio
 and tests without other changes.
 """
 
+from dataclasses import replace
+
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
@@ -383,32 +385,20 @@ TOP_PRECISION = Declaration(
     surrogate="map",
 )
 
-TOP_RECALL = Declaration(
+TOP_RECALL = replace(
+    TOP_PRECISION,
     name="top_recall",
     title="Recall in the top share of the list: recall@1% is top_recall(fraction=0.01)",
     source="recall at k, where k is the share of the documents, rounded up",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.n_relevant,
-    form=Window(c.ranks_of_share),
-    cutoff="no",
-    parameters=(FRACTION, OVER),
-    surrogate="map",
 )
 
-LIFT = Declaration(
+LIFT = replace(
+    TOP_PRECISION,
     name="lift",
     title="Lift of the top share of the list: lift@1% is lift(fraction=0.01)",
     source="precision in the share of the documents, rounded up, over that of all documents",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.relevant_at_random,
-    form=Window(c.ranks_of_share),
-    cutoff="no",
-    parameters=(FRACTION, OVER),
-    surrogate="map",
 )
 
 F_ONE = Declaration(
@@ -423,17 +413,13 @@ F_ONE = Declaration(
     surrogate="map",
 )
 
-RECALL = Declaration(
+RECALL = replace(
+    F_ONE,
     name="recall",
     aliases=("r",),
     title="Recall at k",
     source="share of the relevant documents that are in the first k ranks",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.n_relevant,
-    cutoff="required",
-    surrogate="map",
 )
 
 R_PRECISION = Declaration(

@@ -4,7 +4,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.label_counts import LabelCounts, MetricOptions
+from lambdaplus.metrics.label_counts import LabelCounts
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
 
@@ -97,8 +97,9 @@ def cutoff(counts: LabelCounts) -> Floats:
 
 
 def cutoff_or_documents(counts: LabelCounts) -> Floats:
-    every = counts.metric["divisor"] == "k"
-    return cutoff(counts) if every else np.minimum(counts.size, counts.at_most)
+    if counts.metric["divisor"] == "k":
+        return cutoff(counts)
+    return np.minimum(counts.size, counts.at_most)
 
 
 def n_relevant(counts: LabelCounts) -> Floats:
@@ -205,8 +206,9 @@ def mean_of_cutoff_and_relevant(counts: LabelCounts) -> Floats:
 
 
 def reachable_or_all_hits(counts: LabelCounts) -> Floats:
-    every = counts.metric["divisor"] == "relevant"
-    return counts.n_relevant if every else np.minimum(counts.n_relevant, counts.at_most)
+    if counts.metric["divisor"] == "relevant":
+        return counts.n_relevant
+    return np.minimum(counts.n_relevant, counts.at_most)
 
 
 def any_relevant(counts: LabelCounts) -> Floats:
@@ -270,8 +272,8 @@ def centred_midrank(counts: LabelCounts) -> Floats:
 
 def deviations_of_ranks(counts: LabelCounts) -> Floats:
     """n times the standard deviations of the midranks of labels and of the ranks of scores."""
-    of_labels = counts.sum(counts.count * centred_midrank(counts) ** 2)
-    return np.asarray(np.sqrt(of_labels * counts.size * (counts.size**2 - 1) / 12), np.float64)
+    squares = counts.sum(counts.count * centred_midrank(counts) ** 2)
+    return np.asarray(np.sqrt(squares * counts.size * (counts.size**2 - 1) / 12), np.float64)
 
 
 def best_sum_of_ranks(counts: LabelCounts) -> Floats:
@@ -283,7 +285,7 @@ def best_sum_of_ranks(counts: LabelCounts) -> Floats:
     return counts.sum(np.where(several, -gain * counts.count * ranks, 0.0))
 
 
-def time_order(metric: MetricOptions, labels: Floats) -> Floats:
+def time_order(metric: RankingMetric, labels: Floats) -> Floats:
     """Numbers in the order of times, negative ones censored; reversed if a higher score is a risk.
 
     Those of events are even.  At the same time, events are earlier than censored documents.

@@ -132,9 +132,13 @@ class Declaration:
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
-    signed_deltas: bool = False  # hand_till: U and V of a pair depend on the documents between
+    # Some fields are for few metrics, but follow from no other field. signed_deltas: in hand_till,
+    # U and V of a pair depend on the documents between. judged_only: in bpref, a document without a
+    # judgement must not count as irrelevant. refusal: class_auc rewards another order than that of
+    # the labels, which its objective would aim at.
+    signed_deltas: bool = False
     closed_ties: bool = True
-    judged_only: bool = False  # bpref: what is not judged must not count as irrelevant
+    judged_only: bool = False
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
     refusal: str = ""
@@ -245,13 +249,13 @@ class RankingMetric:
 
     @property
     def pairs(self) -> str:
-        """What a pair weighs in training: see `PAIRS`; "swap" for a metric without the option."""
+        """The weight of a pair in training, see `PAIRS`; "swap" for a metric without the option."""
         known = {parameter.name for parameter in self.declaration.parameters}
         return str(self["pairs"]) if "pairs" in known else "swap"
 
     @property
     def equal_pairs(self) -> bool:
-        """Whether all pairs of two labels weigh the same in training."""
+        """Whether all pairs of two labels have the same weight in training."""
         return self.compares_some or self.pairs in ("equal", "mixed")
 
     def with_pairs(self, of_table: bool) -> RankingMetric:

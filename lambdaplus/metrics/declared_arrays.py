@@ -1,28 +1,13 @@
 """A metric on a data set: the results of the functions of its declaration."""
 
-from typing import Any, NamedTuple, cast
-from weakref import WeakKeyDictionary
+from typing import Any, cast
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.forms.form import Coupling
+from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.metrics.label_counts import LabelCounts, as_declared, refuse_wrong_order
 from lambdaplus.ranking.queries import Queries
-
-
-class MetricArrays(NamedTuple):
-    """The values of a declaration for each stratum, query and rank."""
-
-    strata: Ints  # (n_queries + 1,) first stratum of each query, and the number of strata
-    code: Int32s  # (n,) class of each row within its query
-    discount: Floats  # (longest,) by rank, counted from 0
-    gain: Floats  # (s,)
-    parts: tuple[Any, ...]  # see `Form.parts`
-    coupling: Coupling  # zeros for most forms
-    scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
-    offset: Floats  # (n_queries,)
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
@@ -45,23 +30,17 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
                 "one_group=True)"
             )
     if metric.compares_some:
-        return _relabelled(metric, lists)
+        return lists.once(("labels", metric), lambda: _relabelled(metric, lists))
     return lists.in_units if declared.pooled == "middle" else lists
 
 
-_by_labels: WeakKeyDictionary[Queries, dict[RankingMetric, Queries]] = WeakKeyDictionary()
-
-
 def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
-    """The same documents with the labels that the metric sees, for the lifetime of the data."""
-    kept = _by_labels.setdefault(queries, {})
-    if metric not in kept:
-        # Of all workers, which must number labels alike.
-        workers, declared = queries.list_workers, metric.declaration.labels
-        different = np.unique(workers.concatenate(np.unique(queries.labels)))
-        numbers = as_declared(metric, "labels", cast(Any, declared)(metric, different), different)
-        kept[metric] = queries.with_labels(numbers[np.searchsorted(different, queries.labels)])
-    return kept[metric]
+    """The same documents with the labels that the metric sees."""
+    # Of all workers, which must number labels alike.
+    workers, declared = queries.list_workers, metric.declaration.labels
+    different = np.unique(workers.concatenate(np.unique(queries.labels)))
+    numbers = as_declared(metric, "labels", cast(Any, declared)(metric, different), different)
+    return queries.with_labels(numbers[np.searchsorted(different, queries.labels)])
 
 
 def has_values(metric: RankingMetric, queries: Queries) -> bool:
@@ -69,15 +48,9 @@ def has_values(metric: RankingMetric, queries: Queries) -> bool:
     return bool((metric_arrays(metric, scope(metric, queries)).scale > 0).any())
 
 
-_of_queries: WeakKeyDictionary[Queries, dict[RankingMetric, MetricArrays]] = WeakKeyDictionary()
-
-
 def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
     """The arrays of a metric on a data set, cached for the lifetime of the data."""
-    kept = _of_queries.setdefault(queries, {})
-    if metric not in kept:
-        kept[metric] = _lay_out(metric, queries)
-    return kept[metric]
+    return queries.once(metric, lambda: _lay_out(metric, queries))
 
 
 def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:

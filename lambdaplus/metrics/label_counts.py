@@ -1,7 +1,9 @@
 """Arguments of the functions of a declaration, and checks of what they return."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
+
+if TYPE_CHECKING:
+    from lambdaplus.metrics.declaration import RankingMetric
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -22,19 +27,6 @@ _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
     "limit": (lambda x: x >= _TINIEST, "above 0"),
     "skip": (lambda x: x >= _TINIEST, "above 0"),
 }
-
-
-class MetricOptions(Protocol):
-    """What the functions of a declaration ask of their metric, which is a `RankingMetric`."""
-
-    @property
-    def declaration(self) -> Any: ...
-    @property
-    def cutoff(self) -> int | None: ...
-    @property
-    def relevant(self) -> float | None: ...
-    def __getitem__(self, parameter: str) -> Any: ...
-    def discounts(self, ranks: Floats) -> Floats: ...
 
 
 class LabelCounts:
@@ -63,7 +55,7 @@ class LabelCounts:
     ([0.0, 2.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0], [3.0, 2.0])
     """
 
-    def __init__(self, metric: MetricOptions, queries: Queries) -> None:
+    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
         self.metric = metric
         self.strata: Strata = queries.strata(metric.relevant)
         self.label: Floats = read_only(self.strata.label)
@@ -124,7 +116,7 @@ class LabelCounts:
 CountsFunction = Callable[[LabelCounts], Floats]
 
 
-def as_declared(metric: MetricOptions, part: str, value: Any, like: Floats) -> Floats:
+def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
     where = f"{metric}: its declaration's {part}"
     returned = plain(value, f"the result of {where}")
@@ -153,7 +145,7 @@ def read_only(array: _Array) -> _Array:
 
 
 def refuse_wrong_order(
-    metric: MetricOptions, part: str, values: Floats, at: str, places: Floats, apart: Bools
+    metric: RankingMetric, part: str, values: Floats, at: str, places: Floats, apart: Bools
 ) -> None:
     """Raise a ValueError if a gain falls, or a discount rises, from a place to the next.
 

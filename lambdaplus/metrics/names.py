@@ -1,11 +1,10 @@
 """Metric names: ``map``, ``ndcg@10``, ``ndcg(gain=linear)@10``, ``map(relevant=2)@5``."""
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.compute.arguments import number_of
+from lambdaplus.compute.arguments import hint, number_of
 from lambdaplus.metrics.catalogue import (
     AUC,
     CATALOGUE,
@@ -173,9 +172,9 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
     shares = []
     unused = set(options)
     for name in names:
-        own = {parameter.name for parameter in parse_metric(name).declaration.parameters}
-        unused -= own
-        shares.append({option: value for option, value in options.items() if option in own})
+        known = {parameter.name for parameter in parse_metric(name).declaration.parameters}
+        unused -= known
+        shares.append({option: value for option, value in options.items() if option in known})
     if unused:
         raise ValueError(
             f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
@@ -186,9 +185,8 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
 def _lookup(name: str) -> Declaration:
     if name in SPELLINGS:
         return SPELLINGS[name]
-    close = difflib.get_close_matches(name, SPELLINGS, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise ValueError(f"unknown metric {name!r}{hint}; known: {', '.join(metric_names())}")
+    known = ", ".join(metric_names())
+    raise ValueError(f"unknown metric {name!r}{hint(name, SPELLINGS)}; known: {known}")
 
 
 def _area(declaration: Declaration, name: str, options: Mapping[str, Any]) -> Declaration:

@@ -93,7 +93,7 @@ OVER = Parameter(
 PAIRS = Parameter(
     "pairs",
     "default",
-    "what a pair weighs in training: swap is the change of the metric if the two are swapped; "
+    "weight of a pair in training: swap is the change of the metric if the two are swapped; "
     "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
     "swap within queries, and the last of these words for a table without queries",
     ("default", "swap", "equal"),

@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
-from lambdaplus.metrics.forms import Form
+from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.forms.form import MetricArrays, Ranked
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
@@ -59,26 +59,27 @@ def values(
             f"{metric} of weighted rows without queries is only defined with ties='together'"
         )
     # Without queries, tied rows are one step by default, and always if rows have weights.
-    whole = not queries.grouped and (ties is None or queries.weights is not None)
-    if pooled is not None and (ties == "together" or whole):
+    step = not queries.grouped and (ties is None or queries.weights is not None)
+    if pooled is not None and (ties == "together" or step):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranked = queries.sizes
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
         ranked = np.add.reduceat(queries.returned, queries.boundaries[:-1], dtype=np.int64)
-    found = _values(form, arrays, queries.boundaries, ranked, *ranking, arrays.code)
-    whole = ties in (None, "together")
-    return _for_ties(metric, found, queries.boundaries, ranking.score) if whole else found
+    value = _values(metric, arrays, queries.boundaries, Ranked(ranked, *ranking))
+    if ties in (None, "together"):
+        return _for_ties(metric, value, queries.boundaries, ranking.score)
+    return value
 
 
-def _for_ties(metric: RankingMetric, found: Floats, boundaries: Ints, score: Floats) -> Floats:
+def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
     """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
 
     Of the variance of n ranks, and of the number of pairs, runs of t ties leave 1 less the sum of
     t^p - t over n^p - n, for p = 3 and 2.
     """
     if metric.declaration.correlation is None:
-        return found
+        return value
     power = 3 if metric.declaration.correlation == "ranks" else 2
     starts = np.ones(score.size, dtype=bool)
     starts[1:] = score[1:] != score[:-1]
@@ -89,7 +90,7 @@ def _for_ties(metric: RankingMetric, found: Floats, boundaries: Ints, score: Flo
     lost = np.add.reduceat(tied**power - tied, np.searchsorted(first, boundaries[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
         left = 1.0 - lost / (n**power - n)
-        return np.where(left > 1e-12, found / np.sqrt(left), np.nan)
+        return np.where(left > 1e-12, value / np.sqrt(left), np.nan)
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
@@ -101,18 +102,17 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     if not queries.grouped:
         return float(_steps(metric, arrays, entries)[0])
     edges, score, code, *_ = each_alone(entries)
-    rows, form = np.arange(score.size), metric.declaration.form
-    found = _values(form, arrays, edges, np.diff(edges), rows, score, code)
-    return float(_for_ties(metric, found, edges, score)[0])
+    ranked = Ranked(np.diff(edges), np.arange(score.size), score)
+    value = _values(metric, arrays._replace(code=code), edges, ranked)
+    return float(_for_ties(metric, value, edges, score)[0])
 
 
 def _values(
-    form: Form, arrays: MetricArrays, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
-    code: Int32s,
-) -> Floats:  # fmt: skip
-    """The values of lists in ranked order, of which the first ``ranked`` documents have a rank."""
-    total, declared = np.empty(ranked.size), (arrays.discount, arrays.strata, arrays.gain)
-    over_queries(form.values, boundaries, ranked, row, score, code, *declared, total, *arrays.parts)
+    metric: RankingMetric, arrays: MetricArrays, boundaries: Ints, ranked: Ranked
+) -> Floats:
+    """The values of lists in ranked order."""
+    total = np.empty(ranked.n.size)
+    over_queries(metric.declaration.form.values, boundaries, ranked, arrays, total)
     return _complete(arrays, total)
 
 
@@ -125,17 +125,15 @@ def _steps(metric: RankingMetric, arrays: MetricArrays, entries: Entries) -> Flo
     """The metric with tied rows as one step, and weights as multiplicities."""
     ranks, total = np.empty(entries.score.size), np.empty(entries.edges.size - 1)
     middle = metric.declaration.pooled == "middle"
-    _ranks_of_steps(entries.edges, entries.score, entries.weight, middle, ranks)
-    discount, gain = metric.discounts(ranks), arrays.gain
-    _sums_of_steps(*entries, discount, arrays.strata, gain, *arrays.coupling, total)
+    _ranks_of_steps(entries, middle, ranks)
+    _sums_of_steps(entries, arrays, metric.discounts(ranks), total)
     return _complete(arrays, total)
 
 
 @compiled
-def _ranks_of_steps(
-    edges: Ints, score: Floats, weight: Floats, middle: bool, ranks: Floats
-) -> None:
+def _ranks_of_steps(entries: Entries, middle: bool, ranks: Floats) -> None:
     """Write the last or middle rank of the tied copies of each entry."""
+    edges, score, weight = entries.edges, entries.score, entries.weight
     for q in range(edges.size - 1):
         e, upto = edges[q], 0.0
         while e < edges[q + 1]:
@@ -153,11 +151,10 @@ def _ranks_of_steps(
 
 
 @compiled
-def _sums_of_steps(
-    edges: Ints, score: Floats, code: Int32s, size: Ints, weight: Floats, discount: Floats,
-    strata: Ints, gain: Floats, row: Floats, column: Floats, out: Floats,
-) -> None:  # fmt: skip
+def _sums_of_steps(entries: Entries, metric: MetricArrays, discount: Floats, out: Floats) -> None:
     """Write the sum over the entries of each query; tied copies count as above each other."""
+    edges, score, code, _, weight = entries
+    strata, gain, (row, column, _) = metric.strata, metric.gain, metric.coupling
     for q in range(edges.size - 1):
         e, upto, out[q] = edges[q], 0.0, 0.0
         while e < edges[q + 1]:

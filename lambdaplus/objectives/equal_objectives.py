@@ -1,6 +1,6 @@
 """Objectives of different metrics that train the same model on data with queries.
 
-The surrogate weighs the pairs, so `ndcg@1` and `ndcg@100` are one objective, and so are `p@5`,
+The surrogate weights the pairs, so `ndcg@1` and `ndcg@100` are one objective, and so are `p@5`,
 `recall@10` and `map`.
 """
 

@@ -7,7 +7,7 @@ weights of its documents, none of which is negative, so nothing cancels:
 
     gain_a - gain_b = (gain_a - m) * 1 + 1 * (m - gain_b).
 
-So each node is two lists of two classes, or one if all pairs weigh the same, and all pairs of n
+So each node is two lists of two classes, or one if all pairs have one weight, and all pairs of n
 documents with L labels take O(n log L).  A node of few labels or documents is not split: a list of
 many classes is faster.
 """

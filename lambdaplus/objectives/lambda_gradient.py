@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Floats, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
@@ -66,7 +66,8 @@ def is_table(metric: RankingMetric, queries: Queries) -> bool:
 class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
-    ``all_pairs`` visits every pair instead of using the sweep.
+    ``all_pairs`` visits every pair instead of using the sweep.  The data set may keep it
+    (`Queries.once`), so it has arrays of the data set, and is passed the data set itself.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class LambdaGradient:
         options: PairOptions,
         all_pairs: bool = False,
     ) -> None:
-        self.metric, self.queries, self.all_pairs = metric, queries, all_pairs
+        self.metric, self.all_pairs = metric, all_pairs
         self.normalize, self.noise = options.normalize, options.noise if queries.grouped else None
         damping = float(options.damping or 0.0) if options.damped else 0.0
         self.shape = PairShape(float(options.sigma), damping, float(options.damped))
@@ -94,40 +95,43 @@ class LambdaGradient:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** options.balance
         self.workers = queries.list_workers
-        self._refuse()
-        self._warn_of_many_labels()
+        self._refuse(queries)
+        self._warn_of_many_labels(queries)
+        self.long_queries = self._long_queries(queries)
 
-    def at(self, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+    def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        boundaries, rounded = self.queries.boundaries, self._long_queries()
+        boundaries, rounded = queries.boundaries, self.long_queries
         # Rounding reads scores of either type.
-        checked = self.queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
+        checked = queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
         for long in [*rounded, boundaries.size - 1]:
             if long > start:
                 some = boundaries[start : long + 1]
-                over_batches(partial(self._of_queries, start, checked, out), some)
+                over_batches(partial(self._of_queries, queries, start, checked, out), some)
             if long < boundaries.size - 1:
-                self._of_long_query(long, checked, out)
+                self._of_long_query(queries, long, checked, out)
             start = long + 1
         return out
 
-    def _of_queries(self, start: int, scores: Floats, out: Any, first: int, last: int) -> None:
+    def _of_queries(
+        self, queries: Queries, start: int, scores: Floats, out: Any, first: int, last: int
+    ) -> None:
         """Write the gradient of the queries start + first to start + last - 1."""
         first, last = start + first, start + last
-        boundaries, weights = self.queries.boundaries[first : last + 1], self.queries.weights
-        order = self.queries.row_order[boundaries[0] : boundaries[-1]]
+        boundaries, weights = queries.boundaries[first : last + 1], queries.weights
+        order = queries.row_order[boundaries[0] : boundaries[-1]]
         ranking = rank_some(boundaries, scores, order)
         entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
         values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
         _write(ranking.row, first_rank, values, factor, *out)
 
-    def _of_long_query(self, q: int, scores: Floats, out: Any) -> None:
-        rows, weights = slice(*self.queries.boundaries[q : q + 2]), self.queries.weights
+    def _of_long_query(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
         n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
         if n_classes > MOST_CLASSES:
-            self._of_many_labels(q, scores, out)
+            self._of_many_labels(queries, q, scores, out)
             return
         rounded = round_scores(
             scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
@@ -136,9 +140,9 @@ class LambdaGradient:
         values = self._values(q, rounded.entries)
         rounded.write_rows(values, weight, *(part[rows] for part in out))
 
-    def _of_many_labels(self, q: int, scores: Floats, out: Any) -> None:
+    def _of_many_labels(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
         """Write the gradient of one long query with a tree of labels."""
-        queries, arrays = self.queries, self.arrays
+        arrays = self.arrays
         rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
         cell_score, cell = round_to_cells(scores[rows])
         count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
@@ -163,15 +167,16 @@ class LambdaGradient:
 
     @property
     def _counts_pairs(self) -> bool:
-        """Whether all pairs of different labels weigh the same."""
+        """Whether all pairs of different labels have the same weight."""
         return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
 
-    def _long_queries(self) -> list[int]:
+    def _long_queries(self, queries: Queries) -> list[int]:
+        """The queries whose scores are rounded."""
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
         if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
             return []
-        if self.queries.longest < LONG_LIST:
+        if queries.longest < LONG_LIST:
             return []
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
@@ -179,11 +184,11 @@ class LambdaGradient:
         if one_list and self.copies is None and not self.metric.compares_some:
             gain = np.empty(0) if self._counts_pairs else self.arrays.gain
             possible |= rising(strata[:-1], n_classes, gain)
-        return np.flatnonzero((np.diff(self.queries.boundaries) >= LONG_LIST) & possible).tolist()
+        return np.flatnonzero((queries.sizes >= LONG_LIST) & possible).tolist()
 
-    def _refuse(self) -> None:
+    def _refuse(self, queries: Queries) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
-        if self.metric.pairs == "mixed" and self.queries.divided:
+        if self.metric.pairs == "mixed" and queries.divided:
             raise ValueError(
                 f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
             )
@@ -193,7 +198,7 @@ class LambdaGradient:
                 "pass noise=None"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
-        largest = float(np.abs(gain).max(initial=0.0)) * max(self.queries.longest, 1)
+        largest = float(np.abs(gain).max(initial=0.0)) * max(queries.longest, 1)
         scaled = 0.0 if self.normalize else largest * float(self.arrays.scale.max(initial=0.0))
         if largest > 1e300 or scaled > 1e30:
             raise ValueError(
@@ -201,7 +206,7 @@ class LambdaGradient:
                 "would be too large for its gradient: divide the labels by a constant"
             )
         if self.copies is not None:
-            count = self.queries.strata(self.metric.relevant).count
+            count = queries.strata(self.metric.relevant).count
             if (count > 0).sum() == 1 < count.size:
                 raise ValueError(
                     f"{self.metric}: the rows of all classes but one have weight 0, so there is "
@@ -221,12 +226,12 @@ class LambdaGradient:
                 raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
 
-    def _warn_of_many_labels(self) -> None:
+    def _warn_of_many_labels(self, queries: Queries) -> None:
         """Warn if each pair of labels has a list of its own, which takes long for many labels."""
         form, metric = self.metric.declaration.form, self.metric
         if not form.potentials_by_classes or metric.equal_pairs or metric.declaration.binary:
             return
-        sizes, labels = np.diff(self.queries.boundaries), np.diff(self.arrays.strata)
+        sizes, labels = queries.sizes, np.diff(self.arrays.strata)
         took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
         if took > MOST_SECONDS:
             warnings.warn(
@@ -246,7 +251,7 @@ class LambdaGradient:
             near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
             sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
-        _share(*entries, sums.gradient, sums.hessian, factor, self.of_class, values)
+        _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         return self._mixed(entries, values) if self.metric.pairs == "mixed" else values
 
     def _mixed(self, entries: Entries, values: Floats) -> Floats:
@@ -285,10 +290,11 @@ class LambdaGradient:
 
 @compiled(error_model="numpy")
 def _share(
-    edges: Ints, score: Floats, code: Int32s, size: Ints, weight: Floats, gradient: Floats,
-    hessian: Floats, factor: Floats, of_class: Floats, values: Floats,
+    entries: Entries, gradient: Floats, hessian: Floats, factor: Floats, of_class: Floats,
+    values: Floats,
 ) -> None:  # fmt: skip
     """Divide the sums of each entry by its documents."""
+    edges, _, code, _, weight = entries
     for q in range(edges.size - 1):
         for e in range(edges[q], edges[q + 1]):
             share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
@@ -375,4 +381,4 @@ def gradients(
     pairs = PairOptions(**{"normalize": False, "balance": 0.0, **of_pairs})
     optimised = objective_metric(metric, **options)
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return LambdaGradient(optimised, queries, pairs, all_pairs).at(scores)
+    return LambdaGradient(optimised, queries, pairs, all_pairs).at(queries, scores)

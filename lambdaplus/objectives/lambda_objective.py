@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,6 @@ from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
-_nothing_to_rank: WeakSet[Queries] = WeakSet()  # of which it was warned
 
 
 @documented_by(objective_in_words)
@@ -77,40 +75,36 @@ class LambdaObjective(PairOptions, Objective):
         return self._at(call.queries, call.scores, np.float32)
 
     def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        ranked, surrogate = self._compared(queries)
+        ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        # Made again in each round, which takes less than a hundredth of it: kept with the queries,
-        # whose arrays it reads, it would keep them from being freed.
-        gradient = LambdaGradient(surrogate, ranked, self)
-        self._warn_of_nothing_to_rank(ranked, gradient)
-        return gradient.at(scores, dtype)
+        gradient = ranked.once(self, lambda: self._gradient_on(ranked))
+        return gradient.at(ranked, scores, dtype)
 
-    def _warn_of_nothing_to_rank(self, ranked: Queries, gradient: LambdaGradient) -> None:
-        """Warn once if the gradient is zero whatever the scores are."""
+    def _gradient_on(self, ranked: Queries) -> LambdaGradient:
+        """The gradient on these lists, with a warning if it is zero whatever the scores are."""
+        gradient = LambdaGradient(self._surrogate_on(ranked), ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
-        if not same or ranked in _nothing_to_rank or ranked.workers.size > 1:
-            return
-        _nothing_to_rank.add(ranked)
-        where = "all labels of each query" if ranked.divided else "all labels"
-        warnings.warn(
-            f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the same, or "
-            "no two of them differ in a way that matters to it",
-            stacklevel=5,
-        )
+        if same and ranked.workers.size == 1:
+            where = "all labels of each query" if ranked.divided else "all labels"
+            warnings.warn(
+                f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
+                "same, or no two of them differ in a way that matters to it",
+                stacklevel=7,
+            )
+        return gradient
 
-    def _compared(self, queries: Queries) -> tuple[Queries, RankingMetric]:
-        """The lists that are ranked, and the metric that weights their pairs."""
-        ranked = scope(self.metric, queries, self.one_group)
+    def _surrogate_on(self, ranked: Queries) -> RankingMetric:
+        """The metric that weights the pairs of these lists."""
         # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
         # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
         # "Whole tables" of docs/results/options.md.
-        return ranked, self.surrogate.with_pairs(of_table=not ranked.divided)
+        return self.surrogate.with_pairs(of_table=not ranked.divided)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        ranked, surrogate = self._compared(queries)
-        return not is_table(surrogate, ranked)
+        ranked = scope(self.metric, queries, self.one_group)
+        return not is_table(self._surrogate_on(ranked), ranked)
 
     def __repr__(self) -> str:
         always = ("sigma", "normalize", "damping")

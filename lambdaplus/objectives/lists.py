@@ -3,7 +3,7 @@
 An entry stands for the documents of one class with the same score, which get the same gradient.
 All documents of a query are one list if the metric is a discounted sum of gains, or if there are
 two classes; otherwise each pair of classes has its own potentials and list.  If all pairs of two
-classes weigh the same, all documents of a query are one list without potentials.
+classes have the same weight, all documents of a query are one list without potentials.
 
 Without queries, row weights are multiplicities: a row of weight k counts as k rows (the section
 "Weights without queries" of docs/mathematics/sweep.md).  In AP, a document's own contribution is a
@@ -18,10 +18,10 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import MetricArrays
+from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
 from lambdaplus.ranking.sort import Entries
 
-ALL, OWN, ABOVE = (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)  # parts of a potential, see `Form`
+ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
 
 
 class ListArrays(NamedTuple):
@@ -73,11 +73,11 @@ def ranked_lists(
     whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
-        a, of_list, entry = b + 1, n_classes[query], np.empty(0, np.int64)
+        a, classes, entry = b + 1, n_classes[query], np.empty(0, np.int64)
         score, code, weight = entries.score, entries.code, entries.weight
     else:
         query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
-        of_list, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
+        classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
     # The potentials of two classes contain their gains already, so the pair weight is 1. Those of a
     # discounted sum are for a gain of 1, and the pair weight is the difference of gains.
@@ -88,32 +88,29 @@ def ranked_lists(
         # Neighbours change a sum of ranks by the difference of their gains, and a number of pairs
         # by one.
         gain = np.empty(0) if form.potentials_by_classes else gain
-        one = ListArrays(start, stop, gain_at, gain, of_list, score, code, None, None, weight)
+        one = ListArrays(start, stop, gain_at, gain, classes, score, code, None, None, weight)
         factors = None
         if metric.compares_some:
             one = one._replace(gain_at=strata[query])
-            factors = np.column_stack(arrays.coupling)
+            factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
         yield Lists(one, query, entry, factors)
         return
-    each, discount = np.empty(0), arrays.discount
+    pairs, declared = ClassPairs(query, a, b, start), arrays._replace(strata=strata)
     if weighted:
         # Each document of an entry gets the mean of its multiplicities, so that the ranks at the
         # edges of the entry are exact.
-        each = entries.weight / entries.size
-        discount = _discount_of_copies(metric, entries, each)
+        copies = entries.weight / entries.size
+        declared = declared._replace(discount=_discount_of_copies(metric, entries, copies))
     U, V = np.empty(code.size), np.empty(code.size)
     # A multiplicity counts once in the pair's weight. In a document's own contribution it counts
     # once more, which needs other weights and so another list.
     for part in (OWN, ABOVE) if weighted and form.potentials_by_classes else (ALL,):
-        form.potentials(
-            query, a, b, start, edges, entries.code, entries.size, each, discount, strata,
-            arrays.gain, *part, U, V, *arrays.parts,
-        )  # fmt: skip
-        of_part = weight
+        form.potentials(pairs, entries, declared, part, U, V)
+        times = weight
         if part is OWN:
-            of_part = weight * np.where(code == 1, each if whole else each[entry], 1.0)
-        elements = score, code, U, V, of_part
-        yield Lists(ListArrays(start, stop, gain_at, gain, of_list, *elements), query, entry)
+            times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
+        elements = score, code, U, V, times
+        yield Lists(ListArrays(start, stop, gain_at, gain, classes, *elements), query, entry)
 
 
 def _each_two_classes(
@@ -146,9 +143,9 @@ def _select(
         stop[k] = size
 
 
-def _discount_of_copies(metric: RankingMetric, entries: Entries, each: Floats) -> Floats:
-    """Discount of each document of one list whose documents have these multiplicities."""
-    copies = np.repeat(each, entries.size)
+def _discount_of_copies(metric: RankingMetric, entries: Entries, copies: Floats) -> Floats:
+    """Discount of each document of one list; ``copies`` is the multiplicity by entry."""
+    copies = np.repeat(copies, entries.size)
     ranks = np.cumsum(copies)
     # First rows of weight 0 have rank 0; they do not contribute.
     if metric.declaration.pooled == "last":

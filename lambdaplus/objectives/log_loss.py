@@ -8,7 +8,6 @@ import math
 import re
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +23,6 @@ FARTHEST = 1e9  # scores below the highest one
 MEANS = 1024
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
-
-_of_queries: WeakKeyDictionary[Queries, dict[float | None, tuple[Floats, Floats]]]
-_of_queries = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,13 @@ class LogLoss:
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        return log_loss_derivatives(queries, scores, self.relevant)
+        # Without queries, the loss is the sum over rows of -log p of the row's class, where p is
+        # the logistic function of the score.
+        label, weight = queries.once(
+            self, lambda: (_labels(queries, self.relevant), _weights(queries))
+        )
+        p = expit(queries.check_scores(scores))
+        return weight * (p - label), weight * p * (1.0 - p)
 
     def __str__(self) -> str:
         return "logloss" + (
@@ -67,27 +69,10 @@ class LogLoss:
 
 def find_log_loss(name: Any, relevant: Any) -> LogLoss | None:
     """Log-loss, if this is its name, such as ``logloss`` or ``logloss(relevant=2)``."""
-    found = _NAME.fullmatch(name) if isinstance(name, str) else None
-    if found is None:
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if match is None:
         return None
-    return LogLoss(relevant if found[1] is None else number_of(found[1]))
-
-
-def log_loss_derivatives(
-    queries: Queries, scores: ArrayLike, relevant: float | None
-) -> tuple[Floats, Floats]:
-    """Gradient and Hessian of every row times its weight, (n,) each.
-
-    Without queries, the loss is the sum over rows of -log p of the row's class, where p is the
-    logistic function of the score; with queries, it is the sum over queries of the mean over the
-    query's rows, in bits.
-    """
-    kept = _of_queries.setdefault(queries, {})
-    if relevant not in kept:
-        kept[relevant] = _labels(queries, relevant), _weights(queries)
-    label, weight = kept[relevant]
-    p = expit(queries.check_scores(scores))
-    return weight * (p - label), weight * p * (1.0 - p)
+    return LogLoss(relevant if match[1] is None else number_of(match[1]))
 
 
 def log_loss_of_classes(score: Floats, positive: Bools, weight: Floats) -> Floats:

@@ -21,7 +21,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows, Words
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import MetricArrays
+from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.sums import Sums
 from lambdaplus.ranking.sort import Entries, each_alone, rank_some
@@ -121,7 +121,7 @@ def _compare_neighbours(
     with x and y those of the better and the worse document, rho is y / (x + y).
     """
     for k in range(query.size):
-        at, met = gain_at[k], 0.0
+        at, lambdas = gain_at[k], 0.0
         # Pairs below a cutoff, or below the first relevant document, have no weight.
         lowest = stop[k] - 1
         if U is not None:
@@ -155,5 +155,5 @@ def _compare_neighbours(
             gradient[y] += push
             hessian[x] += curve
             hessian[y] += curve
-            met += 2.0 * abs(push)
-        received[query[k]] += met
+            lambdas += 2.0 * abs(push)
+        received[query[k]] += lambdas

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from hashlib import sha256
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,33 +147,28 @@ class ObjectiveOn(Objective):
             raise TypeError(f"{objective!r} cannot have labels of its own: call on() of its part")
         self.objective, self.labels = objective, Queries(labels).labels
         self.metric, self.one_group = objective.metric, objective.one_group
-        self._rows = b""  # a digest of the labels and queries of the data set of these rows
-        self._kept: WeakKeyDictionary[Queries, Queries] = WeakKeyDictionary()
+        # A digest of the labels and queries of the first data set: those of another one of the same
+        # size, such as a fold, would be trained with labels of other rows.
+        self._rows = b""
 
     def _own(self, queries: Queries) -> Queries:
-        if queries not in self._kept:
-            own = queries.with_own_labels(self.labels, repr(self))
-            rows = sha256(queries.labels.tobytes() + queries.boundaries.tobytes()).digest()
-            if self._rows not in (b"", rows):
-                raise ValueError(
-                    f"{self!r} has labels of its own for the rows of another data set, in which it "
-                    "was used before: make one with on() for each data set"
-                )
-            self._rows, self._kept[queries] = rows, own
-        return self._kept[queries]
+        own = queries.with_own_labels(self.labels, repr(self))
+        rows = sha256(queries.labels.tobytes() + queries.boundaries.tobytes()).digest()
+        if self._rows not in (b"", rows):
+            raise ValueError(
+                f"{self!r} has labels of its own for the rows of another data set, in which it "
+                "was used before: make one with on() for each data set"
+            )
+        self._rows = rows
+        return own
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        return self.objective.derivatives(self._own(queries), scores)
+        own = queries.once(self, lambda: self._own(queries))
+        return self.objective.derivatives(own, scores)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return self.objective.compares_within_queries(queries)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _kept=WeakKeyDictionary())
 
     def __repr__(self) -> str:
         return f"{self.objective!r}.on(<{self.labels.size} labels>)"

@@ -16,6 +16,16 @@ from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import between, middle_of
 from lambdaplus.objectives.lists import ListArrays, Lists
+from lambdaplus.objectives.node_slots import (
+    LEAST,
+    MOST,
+    Halves,
+    add_to_rows,
+    count_rows,
+    elements_by_slot,
+    values_by_slot,
+    write_elements,
+)
 from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
 
 MOST_CELLS = 15  # of one node, as a power of two
@@ -24,9 +34,6 @@ FEW_ROWS = 32  # nodes of no more rows are lists of these
 # A node is left out if the gradient of its rows from all of its pairs is below this share of the
 # mean gradient, as labels that differ so little are tied.
 NEGLIGIBLE = 1e-4
-# Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
-# of the node's.
-NEAR = 1 / 1024
 PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
 
 
@@ -36,11 +43,11 @@ class ManyLabels(NamedTuple):
     cell: Int32s  # (n,) cell of each row
     cell_score: Floats  # descending
     edge: Ints  # (labels + 1,) first row of each label
-    gain: Floats  # (labels,) ascending; empty if all pairs weigh the same
-    discount: Floats  # (n,) by rank; empty if all pairs weigh the same
+    gain: Floats  # (labels,) ascending; empty if all pairs have the same weight
+    discount: Floats  # (n,) by rank; empty if all pairs have the same weight
 
 
-class Rows(NamedTuple):
+class Terms(NamedTuple):
     """What the rows count in the sums."""
 
     gain: Floats  # (n,) or empty
@@ -84,7 +91,7 @@ def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
     sums = np.zeros((2, n + 1))
     np.cumsum(below, out=sums[0, 1:])
     np.cumsum(below * np.arange(n), out=sums[1, 1:])
-    rows = Rows(
+    terms = Terms(
         gain,
         U,
         joined=_joined_cells(size, many.cell_score),
@@ -95,9 +102,9 @@ def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
     while nodes.size:
         split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
         if leaves.size:
-            _add_leaves(leaves, many, rows, shape, out)
+            _add_leaves(leaves, many, terms, shape, out)
         if split.size:
-            _add_level(split, many, rows, shape, out)
+            _add_level(split, many, terms, shape, out)
     return out
 
 
@@ -182,47 +189,49 @@ def _plan(
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 
 
-def _add_level(split: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
+def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
     """Add the sums over the pairs of rows in different halves of these nodes."""
     first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
-    edge, joined = many.edge, rows.joined
-    m = _between_all(many.gain, first, middle, last)
-    cells = np.array([score.size for _, score in joined])[power]
-    # Half h of node k is number 2 k + h; it has rows, and slots, one for each of the node's cells.
-    begin = np.stack([edge[first], edge[middle]], axis=1).ravel()
-    end = np.stack([edge[middle], edge[last]], axis=1).ravel()
+    edge, joined = many.edge, terms.joined
+    cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
     slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
-    m, power = np.repeat(m, 2), np.repeat(power, 2)
+    halves = Halves(
+        begin=np.stack([edge[first], edge[middle]], axis=1).ravel(),
+        end=np.stack([edge[middle], edge[last]], axis=1).ravel(),
+        slot=slot,
+        middle=np.repeat(_between_all(many.gain, first, middle, last), 2),
+    )
     slots = np.zeros((slot[-1], 6))
     slots[:, LEAST], slots[:, MOST] = np.inf, -np.inf
     # Halves with the same number of cells are together.
     pieces = []
     for p in np.unique(power):
-        pieces += _pieces(np.flatnonzero(power == p), end - begin)
+        pieces += _pieces(np.flatnonzero(power == p), halves.end - halves.begin)
 
     def at(i: int) -> Any:
-        halves = pieces[i]
-        return halves, begin, end, slot, m, many.cell, joined[power[halves[0]]][0], rows.gain
+        which = pieces[i]
+        return which, halves, many.cell, joined[power[which[0]]][0], terms.gain, terms.U
 
-    over_tasks(lambda i: _count(*at(i), rows.U, slots), len(pieces))
-    per_node = 2 if rows.gain.size else 1
-    points = _points(slot, slots)
+    over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
+    per_node = 2 if terms.gain.size else 1
+    points = elements_by_slot(slot, slots)
     stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
     start = np.append(0, stop[:-1])
     cell_score = np.concatenate([joined[p][1] for p in power[::2]])
     of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
     score, U, weight = (np.empty(stop[-1]) for _ in range(3))
-    _elements(slot, slots, points, cell_score, start, per_node, of_slot, score, code, U, weight)
-    zeros, potential = np.zeros_like(start), U if rows.U.size else None
-    gains = np.array([0.0, 1.0] if rows.gain.size else [])
-    elements = score, code, potential, potential, weight
-    arrays = ListArrays(start, stop, zeros, gains, zeros + 2, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, shape, out)
+    elements = score, code, U, weight
+    write_elements(slot, slots, points, cell_score, start, per_node, of_slot, *elements)
+    zeros, potential = np.zeros_like(start), U if terms.U.size else None
+    gains = np.array([0.0, 1.0] if terms.gain.size else [])
+    arrays = ListArrays(
+        start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight
+    )
+    sums = _sums_of_lists(arrays, terms.spread, shape, out)
     values = np.zeros((slot[-1], 8))
-    found = weight, sums.gradient, sums.hessian
-    _of_slots(slot, slots, points, start, per_node, of_slot, *found, values)
-    both = out.gradient, out.hessian
-    over_tasks(lambda i: _write(*at(i), rows.U, values, *both), len(pieces))
+    totals = weight, sums.gradient, sums.hessian
+    values_by_slot(slot, slots, points, start, per_node, of_slot, *totals, values)
+    over_tasks(lambda i: add_to_rows(*at(i), values, out.gradient, out.hessian), len(pieces))
 
 
 def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sums) -> Sums:
@@ -249,161 +258,17 @@ def _pieces(which: Ints, size: Ints) -> list[Ints]:
     return [piece for piece in np.split(which, cuts) if piece.size]
 
 
-# Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
-# smallest and the largest U.
-ROWS, SUM, APART, PRODUCT, LEAST, MOST = range(6)
-
-
-@compiled
-def _count(
-    which: Ints, begin: Ints, end: Ints, slot: Ints, m: Floats, cell: Int32s, number: Int32s,
-    gain: Floats, U: Floats, slots: Floats,
-) -> None:  # fmt: skip
-    for h in which:
-        first, middle = slot[h], m[h]
-        for t in range(np.uintp(begin[h]), np.uintp(end[h])):
-            k = np.uintp(first + number[np.uintp(cell[t])])
-            slots[k, ROWS] += 1.0
-            if gain.size:
-                slots[k, APART] += abs(gain[t] - middle)
-            if U.size:
-                slots[k, SUM] += U[t]
-                if gain.size:
-                    slots[k, PRODUCT] += abs(gain[t] - middle) * U[t]
-                slots[k, LEAST] = min(slots[k, LEAST], U[t])
-                slots[k, MOST] = max(slots[k, MOST], U[t])
-
-
-@compiled
-def _points(slot: Ints, slots: Floats) -> Ints:
-    """The number of elements of each slot, see `_elements`."""
-    points = np.zeros(slots.shape[0], np.int64)
-    for k in range(slot.size // 2):
-        first, last = slot[2 * k], slot[2 * k + 2]
-        most, least, rows = -np.inf, np.inf, 0.0
-        for s in range(first, last):
-            most, least = max(most, slots[s, MOST]), min(least, slots[s, LEAST])
-            rows += slots[s, ROWS]
-        for s in range(first, last):
-            if slots[s, ROWS] > 0.0:
-                apart, share = slots[s, MOST] - slots[s, LEAST], slots[s, ROWS] / rows
-                wide = apart > NEAR * (most - least) or (apart > 0.0 and share > NEAR)
-                points[s] = 2 if wide else 1
-    return points
-
-
-@compiled
-def _elements(
-    slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
-    of_slot: Ints, score: Floats, code: Int32s, U: Floats, weight: Floats,
-) -> None:  # fmt: skip
-    """Write the elements of the lists of each node, in ranked order.
-
-    The sums over the pairs of a row are linear in its U.  If those of a slot are apart, it has two
-    elements, of the largest and the smallest U, whose weights have the sum and the mean of its
-    rows.
-    """
-    at = 0  # in cell_score
-    half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
-    for k in range(slot.size // 2):
-        lower, upper = slot[2 * k], slot[2 * k + 1]
-        e = start[per_node * k]
-        for c in range(upper - lower):
-            n = 0
-            for h in range(2):
-                s = slot[2 * k + h] + c
-                for p in range(points[s]):
-                    u = slots[s, MOST if p == 0 else LEAST]
-                    if points[s] == 1:
-                        u = slots[s, SUM] / slots[s, ROWS]
-                    # From the highest potential to the lowest; lower labels first.
-                    i = n
-                    while i > 0 and place[i - 1] < u:
-                        half[i], point[i], place[i] = half[i - 1], point[i - 1], place[i - 1]
-                        i -= 1
-                    half[i], point[i], place[i] = h, p, u
-                    n += 1
-            for i in range(n):
-                h, p = half[i], point[i]
-                s = slot[2 * k + h] + c
-                of_slot[s, p] = e
-                for j in range(per_node):
-                    # |gain - m| is a factor of the lower half in the first list, and of the upper
-                    # half in the second one.
-                    factor = per_node == 2 and h == j
-                    to = e + j * (start[per_node * k + j] - start[per_node * k])
-                    score[to], code[to], U[to] = cell_score[at + c], h, place[i]
-                    weight[to] = slots[s, APART if factor else ROWS]
-                    if points[s] == 2:
-                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST] * weight[to]
-                        high /= slots[s, MOST] - slots[s, LEAST]
-                        high = min(max(high, 0.0), weight[to])
-                        weight[to] = high if p == 0 else weight[to] - high
-                e += 1
-        at += upper - lower
-
-
-@compiled
-def _of_slots(
-    slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
-    weight: Floats, gradient: Floats, hessian: Floats, values: Floats,
-) -> None:  # fmt: skip
-    """Write what the rows of a slot get, as a function of |gain - m| and U.
-
-    In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
-    """
-    for k in range(slot.size // 2):
-        for h in range(2):
-            for s in range(slot[2 * k + h], slot[2 * k + h + 1]):
-                for j in range(per_node if points[s] else 0):
-                    to = 4 if per_node == 2 and h == j else 0
-                    apart = j * (start[per_node * k + j] - start[per_node * k])
-                    for part in range(2):
-                        total = gradient if part == 0 else hessian
-                        i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
-                        high_value = total[i] / weight[i] if weight[i] > 0.0 else 0.0
-                        if points[s] == 2 and weight[low] > 0.0:
-                            low_value = total[low] / weight[low]
-                            if weight[i] > 0.0:
-                                slope = high_value - low_value
-                                slope /= slots[s, MOST] - slots[s, LEAST]
-                                values[s, to + 2 + part] = slope
-                            values[s, to + part] = (
-                                low_value - values[s, to + 2 + part] * slots[s, LEAST]
-                            )
-                        else:
-                            values[s, to + part] = high_value
-
-
-@compiled
-def _write(
-    which: Ints, begin: Ints, end: Ints, slot: Ints, m: Floats, cell: Int32s, number: Int32s,
-    gain: Floats, U: Floats, values: Floats, gradient: Floats, hessian: Floats,
-) -> None:  # fmt: skip
-    for h in which:
-        first, middle = slot[h], m[h]
-        for t in range(np.uintp(begin[h]), np.uintp(end[h])):
-            k = np.uintp(first + number[np.uintp(cell[t])])
-            u = U[t] if U.size else 0.0
-            gradient[t] += values[k, 0] + u * values[k, 2]
-            hessian[t] += values[k, 1] + u * values[k, 3]
-            if gain.size:
-                distance = abs(gain[t] - middle)
-                gradient[t] += distance * (values[k, 4] + u * values[k, 6])
-                hessian[t] += distance * (values[k, 5] + u * values[k, 7])
-
-
-def _add_leaves(leaves: Ints, many: ManyLabels, rows: Rows, shape: PairShape, out: Sums) -> None:
+def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
     """Add the sums over all pairs of the rows of each leaf."""
     first, last = leaves.T
     size = many.edge[last] - many.edge[first]
     stop = np.cumsum(size)
     row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
     _rank_leaves(first, last, many.edge, many.cell, row, code)
-    U = rows.U[row] if rows.U.size else None
+    U = terms.U[row] if terms.U.size else None
     elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
     arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, rows.spread, shape, out)
+    sums = _sums_of_lists(arrays, terms.spread, shape, out)
     out.gradient[row] += sums.gradient
     out.hessian[row] += sums.hessian
 

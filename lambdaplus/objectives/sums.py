@@ -143,7 +143,7 @@ def visit_pairs(
     Pairs are visited whose upper element is one of ``first`` to ``last - 1`` of its list.
     """
     for k in range(which.size):
-        at, met = gain_at[which[k]], 0.0
+        at, lambdas = gain_at[which[k]], 0.0
         begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
         for p in range(begin, end):
             for q in range(p + 1, stop[which[k]]):
@@ -171,5 +171,5 @@ def visit_pairs(
                 gradient[q] += push
                 hessian[p] += sigma * delta * slope
                 hessian[q] += sigma * delta * slope
-                met += 2.0 * abs(push)
-        received[which[k]] += met
+                lambdas += 2.0 * abs(push)
+        received[which[k]] += lambdas

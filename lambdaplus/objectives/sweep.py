@@ -79,7 +79,7 @@ def sweep_two_classes(
     decays, tiny = aligned(2 * STEPS), splat(TINY)
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
-        chunks, met = (end - begin + CHUNK - 1) // CHUNK, 0.0
+        chunks, lambdas = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]) if gain.size else 1.0)
         # An octet has LANES rates, which are swept together; the contributions of octets add up.
         # Names with a y belong to the second octet of a turn, if there are two.
@@ -163,12 +163,12 @@ def sweep_two_classes(
                             bends = madd(madd(of_0, splat(1.0), of_1), curve_y, bends)
                         push, bend = totals(slopes, bends)
                         # A negative gradient raises the score of class 1. A pair is met once on
-                        # each way, by its lower and by its higher element, so `met` gets 2
+                        # each way, by its lower and by its higher element, so `lambdas` gets 2
                         # |lambda|.
                         gradient[i] += push * (1.0 - 2.0 * float(code[i]))
                         hessian[i] += bend
-                        met += push
-        received[which[k]] += met
+                        lambdas += push
+        received[which[k]] += lambdas
 
 
 @compiled(error_model="numpy")
@@ -189,7 +189,7 @@ def sweep_many_classes(
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         classes, chunks = n_classes[which[k]], (end - begin + CHUNK - 1) // CHUNK
-        met = zero
+        lambdas = zero
         for a in range(classes):
             for b in range(classes):
                 # The row is the class of the element that gets the sum, the column that of its
@@ -268,8 +268,8 @@ def sweep_many_classes(
                             pulled = madd(worse, of_worse_y, pulled)
                             bend = madd(madd(better, splat(1.0), worse), curve_y, bend)
                         slope = madd(pulled, splat(-1.0), pushed)
-                        met = madd(splat(times), madd(pushed, splat(1.0), pulled), met)
+                        lambdas = madd(splat(times), madd(pushed, splat(1.0), pulled), lambdas)
                         slope_sum, bend_sum = totals(slope, bend)
                         gradient[i] += times * slope_sum
                         hessian[i] += times * bend_sum
-        received[which[k]] += totals(met, zero)[0]
+        received[which[k]] += totals(lambdas, zero)[0]

@@ -10,17 +10,16 @@ check of the sign.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import extremes, over_tasks, piece_slices
+from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import lift_of
 
 CELLS = 2**15
@@ -66,38 +65,6 @@ class Cells(NamedTuple):
 
     cuts: Cuts
     score: Floats  # of each cell
-
-
-class Slots(NamedTuple):
-    """The slot of each row: the number of its cell, or score, times classes plus its class.
-
-    Each piece of the rows has numbers of its own for the cells at ``places``, if these are given.
-    """
-
-    score: Floats  # of each cell, descending
-    n_classes: int
-    of_row: Int32s
-    pieces: list[slice]  # of the rows
-    sizes: list[Int32s]  # of each piece: the number of rows of each slot
-    places: list[Ints] | None = None
-
-    def add(self, of_pieces: Sequence[NDArray[Any]]) -> Ints:
-        """The sum over the pieces of integers by slot, (cells * classes,)."""
-        total = np.zeros((self.score.size, self.n_classes), np.int64)
-        for i, values in enumerate(of_pieces):
-            by_cell = values.reshape(-1, self.n_classes)
-            if self.places is None:
-                total += by_cell
-            else:
-                _add_at(total, self.places[i], by_cell)
-        return total.ravel()
-
-
-@compiled
-def _add_at(total: Ints, place: Ints, values: NDArray[Any]) -> None:
-    for k in range(place.size):
-        for c in range(values.shape[1]):
-            total[place[k], c] += values[k, c]
 
 
 Piece = tuple[Reals, Int32s]  # scores, and their parts
@@ -214,7 +181,7 @@ def _scan_all(
     new = cuts.child.size - begin
     count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
     ends[:] = np.inf, -np.inf
-    over_tasks(lambda i: _scan(*pieces[i], *cuts, begin, count[i], ends[i]), len(pieces))
+    over_tasks(lambda i: _scan(*pieces[i], cuts, begin, count[i], ends[i]), len(pieces))
     return (
         workers.sum(count.sum(axis=0, dtype=np.int64)),
         workers.smallest(ends[:, :, 0].min(axis=0)),
@@ -228,18 +195,16 @@ def _keep_crowded(pieces: list[Piece], cuts: Cuts) -> None:
     def keep(i: int) -> None:
         score, part = pieces[i]
         kept = np.empty_like(score), np.empty(score.size, np.int32)
-        n = _keep(score, part, *cuts, *kept)
+        n = _keep(score, part, cuts, *kept)
         pieces[i] = kept[0][:n], kept[1][:n]
 
     over_tasks(keep, len(pieces))
 
 
 @compiled
-def _scan(
-    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
-    line: Floats, begin: int, count: Int32s, ends: Floats,
-) -> None:  # fmt: skip
+def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, ends: Floats) -> None:
     """Count the scores, in the parts of the first cut or in those of their parts, from begin on."""
+    lift, top, per_unit, child, line = cuts
     if not part.size:
         for i in range(score.size):
             s = score[i] * lift
@@ -262,10 +227,8 @@ def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
 
 
 @compiled
-def _keep(
-    score: Reals, part: Int32s, lift: float, top: float, per_unit: float, child: Int32s,
-    line: Floats, kept: Reals, kept_part: Int32s,
-) -> int:  # fmt: skip
+def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
+    lift, top, per_unit, child, _ = cuts
     n = 0
     for i in range(score.size):
         c = part[i] if part.size else np.int32((top - score[i] * lift) * per_unit)
@@ -282,7 +245,7 @@ def slots_in_cells(score: Reals, code: Int32s, n_classes: int, cells: Cells) -> 
 
     def count(i: int) -> None:
         rows = pieces[i]
-        _count(score[rows], code[rows], n_classes, *cells.cuts, of_row[rows], sizes[i])
+        _count(score[rows], code[rows], n_classes, cells.cuts, of_row[rows], sizes[i])
 
     over_tasks(count, len(pieces))
     return Slots(cells.score, n_classes, of_row, pieces, sizes)
@@ -290,9 +253,9 @@ def slots_in_cells(score: Reals, code: Int32s, n_classes: int, cells: Cells) -> 
 
 @compiled
 def _count(
-    score: Reals, code: Int32s, n_classes: int, lift: float, top: float, per_unit: float,
-    child: Int32s, line: Floats, slot: Int32s, size: Int32s,
-) -> None:  # fmt: skip
+    score: Reals, code: Int32s, n_classes: int, cuts: Cuts, slot: Int32s, size: Int32s
+) -> None:
+    lift, top, per_unit, child, line = cuts
     classes = np.int32(n_classes)
     for i in range(score.size):
         s = score[i] * lift

@@ -10,7 +10,7 @@ from lambdaplus.compute.array_types import Int32s, Reals, Rows
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks, piece_slices
-from lambdaplus.ranking.cells import Slots
+from lambdaplus.ranking.slots import Slots
 
 MOST_DISTINCT = 2**15
 ROWS_PER_SCORE = 8  # with fewer, cells are faster

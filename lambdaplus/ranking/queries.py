@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,9 @@ else:
                 return self
             value = owner.__dict__[self.compute.__name__] = self.compute(owner)
             return value
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ class Queries:
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = None if returned is None else flags_of_rows(returned, n, "returned")
         self.multiplicities = None if self.grouped else self.weights
-        self._strata: dict[float | None, Strata] = {}
+        self._results: dict[Hashable, Any] = {}
 
     def _check_whole(self) -> None:
         """Raise a ValueError for no rows or zero weights; weights that a worker lacks are 1."""
@@ -117,6 +121,15 @@ class Queries:
             raise ValueError("all weights are zero: there is nothing to rank")
         if weighted and weights is None:
             self.weights = np.ones(n)
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """A result that is computed once from this data, and kept as long as the data.
+
+        It must not refer to this object, which could not be freed then.
+        """
+        if key not in self._results:
+            self._results[key] = compute()
+        return self._results[key]  # type: ignore[no-any-return]
 
     @property
     def n_documents(self) -> int:
@@ -189,7 +202,7 @@ class Queries:
             return None
         # A power of two divides without rounding, so that equal multiplicities stay equal.
         same = copy.copy(self)
-        same.multiplicities, same._strata = copies / 2.0 ** math.floor(math.log2(largest)), {}
+        same.multiplicities, same._results = copies / 2.0 ** math.floor(math.log2(largest)), {}
         return same
 
     def with_own_labels(self, labels: ArrayLike, what: str) -> Queries:
@@ -214,14 +227,12 @@ class Queries:
         # What was computed from the labels is computed again.
         for name in ("row_order", "as_one_query", "ungrouped", "_in_smaller_units"):
             other.__dict__.pop(name, None)
-        other.labels, other._strata = labels, {}
+        other.labels, other._results = labels, {}
         return other
 
     def strata(self, relevant: float | None = None) -> Strata:
         """Split every query by label, or into two classes at the threshold ``relevant``."""
-        if relevant not in self._strata:
-            self._strata[relevant] = self._split(relevant)
-        return self._strata[relevant]
+        return self.once(("strata", relevant), lambda: self._split(relevant))
 
     def _split(self, relevant: float | None) -> Strata:
         label = self.labels if relevant is None else reaches(self.labels, relevant)
@@ -300,6 +311,14 @@ class Documents(NamedTuple):
         unchanged = values is None or self.rows is None
         return values if unchanged else _safe_indexing(values, self.rows)
 
+    def in_original_order(self, values: Floats) -> Floats:
+        """Values of the rows in this order, for the original rows."""
+        if self.rows is None:
+            return values
+        original = np.empty_like(values)
+        original[self.rows] = values
+        return original
+
 
 def by_query(
     X: Any, labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
@@ -326,6 +345,16 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     return np.argsort(first[query], kind="stable")
+
+
+def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
+    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
+    sizes = np.diff(boundaries)
+    low, high = (
+        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
+        for extreme in (np.minimum, np.maximum)
+    )
+    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
 
 
 _HINTS = {  # what to do about two dimensions

@@ -17,8 +17,9 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.ranking.cells import Slots, find_cells, first_parts, slots_in_cells
+from lambdaplus.ranking.cells import find_cells, first_parts, slots_in_cells
 from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
+from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import Entries
 
 LONG_LIST = 32_768  # documents from which a list is rounded
@@ -73,11 +74,11 @@ def round_scores(
         unit, weighted = _units(copies, n, workers), slots
         digits = [np.zeros((size.size, unit.size), np.int64) for size in slots.sizes]
 
-        def weigh(piece: int) -> None:
+        def add_up(piece: int) -> None:
             rows, counts = weighted.pieces[piece], (weighted.sizes[piece], digits[piece])
-            _weigh(weighted.of_row[rows], copies[rows], unit, *counts)
+            _add_weights(weighted.of_row[rows], copies[rows], unit, *counts)
 
-        over_tasks(weigh, len(slots.pieces))
+        over_tasks(add_up, len(slots.pieces))
         total = workers.sum(slots.add(slots.sizes), most=n)
         arrays = _entries(total, slots.score, slots.n_classes)
         of_units = [
@@ -138,7 +139,7 @@ def refuse_many_classes(n_classes: int, what: str) -> None:
 
 
 @compiled
-def _weigh(slot: Int32s, copies: Floats, unit: Floats, size: Int32s, digits: Ints) -> None:
+def _add_weights(slot: Int32s, copies: Floats, unit: Floats, size: Int32s, digits: Ints) -> None:
     """Add up multiplicities; rows without weight do not count."""
     for i in range(slot.size):
         k = np.uintp(slot[i])

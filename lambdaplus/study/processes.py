@@ -5,6 +5,7 @@ stopped by killing its process.  Processes are forked from a server that has imp
 and has no threads, so that starting one takes milliseconds.
 """
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -14,8 +15,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -57,11 +58,10 @@ def run_in_processes(
         context.set_forkserver_preload([PRELOADED])
     # Calls are made on demand, when values of earlier trials may be known.
     waiting = enumerate(calls)
-    running: dict[Any, tuple[int, Any, Connection]] = {}
+    running: dict[Any, tuple[int, Any]] = {}
     try:
         while True:
-            while len(running) < processes and (call := next(waiting, None)) is not None:
-                place, arguments = call
+            for place, arguments in itertools.islice(waiting, processes - len(running)):
                 receives, sends = context.Pipe(duplex=False)
                 process = context.Process(
                     name=NAME, target=_child, args=(work, arguments, sends), daemon=True
@@ -69,30 +69,39 @@ def run_in_processes(
                 try:
                     with _without_interrupts():
                         process.start()
-                        running[process.sentinel] = place, process, receives
+                        running[receives] = place, process
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
                     yield place, f"it cannot be sent to another process: {first_line(error)}"
-                    continue
                 finally:
                     sends.close()
             if not running:
                 return
-            # A sentinel is ready when its process ends, however it ends: by its own exit, by a
-            # crash of a framework, or killed by the user or the system.
-            for sentinel in wait(list(running)):
-                place, process, receives = running.pop(sentinel)
-                process.join()
-                if process.exitcode == UNGUARDED:
-                    raise RuntimeError(
-                        "parallel fits run in processes that import your script, which runs the "
-                        'study again: run it under `if __name__ == "__main__":`, or with jobs=1'
-                    )
-                yield place, _error(process.exitcode, receives)
+            for receives in wait(list(running)):
+                place, process = running.pop(receives)
+                yield place, _outcome(process, receives)
     finally:
-        _end([process for _, process, _ in running.values()])
+        _end([process for _, process in running.values()])
 
 
-def _end(processes: list[Any]) -> None:
+def _outcome(process: Any, receives: Any) -> str:
+    """The error that a process sends; its exit code if it ended without, however it ended."""
+    with receives:
+        try:
+            error = str(receives.recv())
+            process.join(SHUTDOWN_SECONDS)
+            _end([process])  # if threads that the fit left keep it
+        except EOFError:
+            process.join()
+            error = f"its process ended with exit code {process.exitcode}"
+    if process.exitcode == UNGUARDED:
+        raise RuntimeError(
+            "parallel fits run in processes that import your script, which runs the study again: "
+            'run it under `if __name__ == "__main__":`, or with jobs=1'
+        )
+    return error
+
+
+def _end(processes: Sequence[Any]) -> None:
     """End processes, by force if they do not follow soon."""
     for process in processes:
         process.terminate()
@@ -121,38 +130,18 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _error(code: int, receives: Connection) -> str:
-    with receives:
-        try:
-            if receives.poll():
-                return str(receives.recv())
-        except EOFError:
-            pass
-        return "" if code == 0 else f"its process ended with exit code {code}"
-
-
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    signal.signal(signal.SIGTERM, _leave)
+    # Exit normally, since semaphores of a killed process (numba has one) are left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    error = ""
     try:
         work(*arguments)
-    except BaseException as error:  # any error only ends this fit, not the study
-        sends.send(first_line(error))
-    finally:
-        sends.close()
-        threading.Thread(target=_leave_threads, daemon=True).start()
-
-
-def _leave(*_: Any) -> None:
-    """Exit normally, since semaphores of a killed process (numba has one) are left behind."""
-    raise SystemExit(1)
-
-
-def _leave_threads() -> None:
-    """End a process that waits for threads which the fit left running."""
-    time.sleep(SHUTDOWN_SECONDS)
-    os._exit(0)
+    except BaseException as problem:  # any error only ends this fit, not the study
+        error = first_line(problem)
+    with suppress(OSError):  # the parent has stopped listening
+        sends.send(error)
 
 
 def _leave_with_parent(parent: int) -> None:

@@ -16,7 +16,8 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import MetricArrays, metric_arrays
+from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 

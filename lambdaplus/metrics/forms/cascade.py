@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.forms.form import ClassPairs, Form, MetricArrays, Part, Ranked
 from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
+from lambdaplus.ranking.sort import Entries
 
 
 @compiled
@@ -18,6 +19,14 @@ def _reached(log_chance: float, certain: float, start: float, slope: float) -> f
     # A swap may ask for one certain stop less than none, or for more than the limit.
     left = min(1.0, max(0.0, start + slope * certain))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
+
+
+class Stops(NamedTuple):
+    """Where readers stop, by stratum."""
+
+    stop: Floats  # (s,) probability
+    left: Floats  # (s,) the share of the readers that is left without certain stops above
+    change: Floats  # (s,) of this share by each certain stop
 
 
 @dataclass(frozen=True)
@@ -56,29 +65,31 @@ class Cascade(Form):
         if self.limit is not None and self.skip is not None:
             raise ValueError("Cascade: readers stop at a limit or start after skip: pass one")
 
-    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
-        """Probabilities, and the share of readers with no certain stop and its change by one."""
+    def parts(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))
         one = np.ones_like(stop)
         if self.skip is not None:
-            return stop, 1.0 - counts.spread(counts.per_query("skip", self.skip(counts))), one
+            skip = counts.spread(counts.per_query("skip", self.skip(counts)))
+            return Stops(stop, 1.0 - skip, one)
         if self.limit is None:
-            return stop, one, -one
-        return stop, one, -1.0 / counts.spread(counts.per_query("limit", self.limit(counts)))
+            return Stops(stop, one, -one)
+        limit = counts.spread(counts.per_query("limit", self.limit(counts)))
+        return Stops(stop, one, -1.0 / limit)
 
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
-        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, stop: Floats,
-        left: Floats, change: Floats,
-    ) -> None:  # fmt: skip
+        first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
+    ) -> None:
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
+        score, discount, gain = ranked.score, metric.discount, metric.gain
+        stop, left, change = metric.parts
         for q in range(first, last):
-            base, n, slope = boundaries[q], ranked[q], change[strata[q]]
+            base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
+            begin, slope = left[lowest], change[lowest]
             total, log_chance, n_certain = 0.0, 0.0, 0
             # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
-            reach = _reached(0.0, 0.0, left[strata[q]], slope)
+            reach = _reached(0.0, 0.0, begin, slope)
             start = 0
             while start < n and (reach > 0.0 or slope > 0.0):
                 end = start
@@ -87,7 +98,7 @@ class Cascade(Form):
                 # stops a reader.
                 certain, certain_gain, closed = 0, 0.0, slope == -1.0
                 while end < n and score[base + end] == score[base + start]:
-                    x = strata[q] + code[row[base + end]]
+                    x = lowest + metric.code[ranked.row[base + end]]
                     if stop[x] == 1.0:
                         certain += 1
                         certain_gain += gain[x]
@@ -97,13 +108,13 @@ class Cascade(Form):
                 if not closed:
                     # Lower labels first: the order of `Queries.row_order`.
                     for r in range(start, end):
-                        x = strata[q] + code[row[base + r]]
+                        x = lowest + metric.code[ranked.row[base + r]]
                         total += discount[r] * gain[x] * reach
                         if stop[x] == 1.0:
                             n_certain += 1
                         else:
                             log_chance += np.log1p(-stop[x])
-                        reach = _reached(log_chance, n_certain, left[strata[q]], slope)
+                        reach = _reached(log_chance, n_certain, begin, slope)
                 elif certain > 0:
                     # Rank t of the run has a certain stop, each of them with the same
                     # probability, times the chance that there is none in the t ranks before. After
@@ -120,43 +131,43 @@ class Cascade(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
-        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
-        U: Floats, V: Floats, stop: Floats, left: Floats, change: Floats,
-    ) -> None:  # fmt: skip
+        lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
+    ) -> None:
         # The probability of passing probabilistic stops is a product; certain stops are counted
         # separately, so that one of them can be removed again.
+        gain, (stop, left, change) = metric.gain, metric.parts
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
-        for k in range(query.size):
-            q, r, to = query[k], 0, start[k]
-            A, B = strata[q] + a[k], strata[q] + b[k]
-            begin, slope = left[strata[q]], change[strata[q]]
-            for x in range(strata[q], strata[q + 1]):
+        for k in range(lists.query.size):
+            q, r, to = lists.query[k], 0, lists.start[k]
+            lowest = metric.strata[q]
+            A, B = lowest + lists.a[k], lowest + lists.b[k]
+            begin, slope = left[lowest], change[lowest]
+            for x in range(lowest, metric.strata[q + 1]):
                 logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
                 certain[x] = 1.0 if stop[x] == 1.0 else 0.0
             log_chance = stops = 0.0
             # The change of both sums if a document of class b replaces one of class a.
             log_change, stops_change = logs[B] - logs[A], certain[B] - certain[A]
             passed_U = passed_V = 0.0
-            for e in range(edges[q], edges[q + 1]):
-                x = strata[q] + code[e]
+            for e in range(entries.edges[q], entries.edges[q + 1]):
+                size, x = entries.size[e], lowest + entries.code[e]
                 # T_ab(r) of docs/mathematics/metric-as-data.md: the term of rank r itself, and the
                 # changes of the terms above it (passed). For U = T_ab, a document of class b
                 # replaces one of class a above; for V = -T_ba, one of class a replaces one of class
                 # b.
                 total_U = total_V = 0.0
-                for done in range(size[e]):
+                for done in range(size):
                     if slope < 0.0 and begin + slope * (stops - abs(stops_change)) <= 0.0:
                         # Nobody reaches this rank, even after a swap.
-                        total_U += (size[e] - done) * passed_U
-                        total_V += (size[e] - done) * passed_V
+                        total_U += (size - done) * passed_U
+                        total_V += (size - done) * passed_V
                         break
                     # h at this rank: as it is, and after either replacement above it.
                     reach = _reached(log_chance, stops, begin, slope)
                     of_b, of_a = stops + stops_change, stops - stops_change
                     with_b = _reached(log_chance + log_change, of_b, begin, slope)
                     with_a = _reached(log_chance - log_change, of_a, begin, slope)
-                    d = discount[r]
+                    d = metric.discount[r]
                     total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
                     total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
                     # From the next rank on, this term is one of those above.
@@ -166,5 +177,5 @@ class Cascade(Form):
                     stops += certain[x]
                     r += 1
                 if x in (A, B):
-                    U[to], V[to] = total_U / size[e], total_V / size[e]
+                    U[to], V[to] = total_U / size, total_V / size
                     to += 1

@@ -1,20 +1,28 @@
 """Counts of the documents above: average precision, and concordance."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.forms.form import Coupling, Form
+from lambdaplus.metrics.forms.form import (
+    ClassPairs,
+    Coupling,
+    Form,
+    MetricArrays,
+    Part,
+    Ranked,
+)
 from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
+from lambdaplus.ranking.sort import Entries
 
 
 @compiled
-def _coupling(factor: Floats, column: Floats, higher: bool, x: int, c: int) -> float:
+def _added(coupling: Coupling, x: int, c: int) -> float:
     """A[x, c]; see `CountAbove`."""
-    return 0.0 if higher and x >= c else float(factor[x] * column[c])
+    return 0.0 if coupling.only_higher and x >= c else float(coupling.row[x] * coupling.column[c])
 
 
 @compiled
@@ -70,13 +78,13 @@ class CountAbove(Form):
                 f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
             )
 
-    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+    def parts(self, counts: LabelCounts) -> Coupling:
         row = counts.per_class("row", self.row(counts))
-        return row, counts.per_class("column", self.column(counts)), self.relation == "higher"
+        column = counts.per_class("column", self.column(counts))
+        return Coupling(row, column, self.relation == "higher")
 
-    def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
-        row, column, _ = parts
-        return Coupling(row, column)
+    def coupling(self, parts: Coupling, counts: LabelCounts) -> Coupling:
+        return parts
 
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"
@@ -84,10 +92,10 @@ class CountAbove(Form):
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
-        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, factor: Floats,
-        column: Floats, higher: bool,
-    ) -> None:  # fmt: skip
+        first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
+    ) -> None:
+        strata, code, discount, gain = metric.strata, metric.code, metric.discount, metric.gain
+        row, score, (factor, column, higher) = ranked.row, ranked.score, metric.coupling
         most = 1
         for q in range(first, last):
             most = max(most, strata[q + 1] - strata[q])
@@ -97,10 +105,10 @@ class CountAbove(Form):
             base, total, r, lowest = boundaries[q], 0.0, 0, strata[q]
             n_classes, every = strata[q + 1] - lowest, 0.0  # sum over all documents above
             above[: n_classes + 1] = 0.0
-            while r < ranked[q]:
+            while r < ranked.n[q]:
                 # Sums of d, and of d times the index within the run of ties.
                 start, weight, slope, within = r, 0.0, 0.0, 0.0
-                while r < ranked[q] and score[base + r] == score[base + start]:
+                while r < ranked.n[q] and score[base + r] == score[base + start]:
                     within += column[lowest + code[row[base + r]]]
                     weight += discount[r]
                     slope += discount[r] * (r - start)
@@ -135,49 +143,46 @@ class CountAbove(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
-        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
-        U: Floats, V: Floats, factor: Floats, column: Floats, higher: bool,
-    ) -> None:  # fmt: skip
+        lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
+    ) -> None:
+        gain, discount, coupling = metric.gain, metric.discount, metric.coupling
         most = 0
-        for k in range(query.size):
-            most = max(most, strata[query[k] + 1] - strata[query[k]])
+        for q in lists.query:
+            most = max(most, metric.strata[q + 1] - metric.strata[q])
         # T_ab of docs/mathematics/metric-as-data.md. A document's own part and that of others are
-        # apart, since multiplicities weigh them differently (own, above).
+        # apart, since multiplicities weight them differently (`Part`).
         adds, changes = np.empty(most), np.empty(most)
-        for k in range(query.size):
-            q, r, to = query[k], 0, start[k]
-            lowest = strata[q]
-            A, B = lowest + a[k], lowest + b[k]
+        for k in range(lists.query.size):
+            q, a, b, to = lists.query[k], lists.a[k], lists.b[k], lists.start[k]
+            r, lowest = 0, metric.strata[q]
+            A, B = lowest + a, lowest + b
             # What a passed document of each class adds to the term of a less that of b, and the
             # change of its own term if a document of class b replaces one of class a above it.
-            for x in range(strata[q + 1] - lowest):
+            for x in range(metric.strata[q + 1] - lowest):
                 X = lowest + x
-                adds[x] = _coupling(factor, column, higher, A, X)
-                adds[x] -= _coupling(factor, column, higher, B, X)
-                changes[x] = _coupling(factor, column, higher, X, B)
-                changes[x] -= _coupling(factor, column, higher, X, A)
+                adds[x] = _added(coupling, A, X) - _added(coupling, B, X)
+                changes[x] = _added(coupling, X, B) - _added(coupling, X, A)
             # f(r, a, s + b - a) - f(r, b, s) without the sum over the documents above, which is the
             # same in U and V and is added below; V is -T_ba.
-            own_U = own * (gain[A] - gain[B] + changes[a[k]])
-            own_V = own * (gain[A] - gain[B] + changes[b[k]])
+            own_U = part.own * (gain[A] - gain[B] + changes[a])
+            own_V = part.own * (gain[A] - gain[B] + changes[b])
             # counted: the terms of a less those of b, from all documents above (times d_r). passed:
             # the changes of the terms above, with their discounts.
             counted = passed = 0.0
-            for e in range(edges[q], edges[q + 1]):
-                x = code[e]
-                times = above * (each[e] if each.size else 1.0)
+            for e in range(entries.edges[q], entries.edges[q + 1]):
+                size, x = entries.size[e], entries.code[e]
+                times = part.above * (entries.weight[e] / size)  # of each document
                 add, change = times * adds[x], times * changes[x]
                 # Document i of the entry, with the discount d_i, has counted + i add above, and has
                 # passed + change (d_0 + ... + d_(i-1)).  Sums of d_i and i d_i are enough.
-                m, i = float(size[e]), 0.0
+                m, i = float(size), 0.0
                 sum_d = sum_id = 0.0
-                for rank in range(np.uintp(r), np.uintp(r + size[e])):
+                for rank in range(np.uintp(r), np.uintp(r + size)):
                     sum_d += discount[rank]
                     sum_id += i * discount[rank]
                     i += 1.0
-                r += size[e]
-                if x == a[k] or x == b[k]:
+                r += size
+                if x in (a, b):
                     # The sums over the documents i = 0, ..., m - 1 of the entry of d_i (counted + i
                     # add) and of passed + change (d_0 + ... + d_(i-1)); in the last one, d_j occurs
                     # m - 1 - j times.

@@ -13,6 +13,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.ranking.sort import Entries
 
 
 class Coupling(NamedTuple):
@@ -20,11 +21,49 @@ class Coupling(NamedTuple):
 
     row: Floats  # (s,)
     column: Floats  # (s,)
+    only_higher: bool = False  # nothing to classes that are not lower
 
     @property
     def within_class(self) -> Floats:
         """What a document adds to another one of its class, (s,)."""
         return self.row * self.column
+
+
+class MetricArrays(NamedTuple):
+    """The values of a declaration for each stratum, query and rank."""
+
+    strata: Ints  # (n_queries + 1,) first stratum of each query, and the number of strata
+    code: Int32s  # (n,) class of each row within its query
+    discount: Floats  # (longest,) by rank, counted from 0
+    gain: Floats  # (s,)
+    parts: Any  # what `Form.parts` returns
+    coupling: Coupling  # zeros for most forms
+    scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
+    offset: Floats  # (n_queries,)
+
+
+class Ranked(NamedTuple):
+    """The documents of every query in ranked order."""
+
+    n: Ints  # (n_queries,) how many have a rank: the others are last
+    row: Rows
+    score: Floats
+
+
+class ClassPairs(NamedTuple):
+    """Lists of the entries of two classes of a query, or of all of its entries."""
+
+    query: Ints
+    a: Ints  # the higher class of each
+    b: Ints
+    start: Ints  # the first element of each
+
+
+class Part(NamedTuple):
+    """What multiplies a document's own contribution to a potential, and that of those above."""
+
+    own: float
+    above: float
 
 
 class Form(ABC):
@@ -34,10 +73,10 @@ class Form(ABC):
     gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
 
     @abstractmethod
-    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
-        """The results of the form's functions by stratum: the last arguments of its kernels."""
+    def parts(self, counts: LabelCounts) -> Any:
+        """A NamedTuple of the results of the form's functions by stratum, for its kernels."""
 
-    def coupling(self, parts: tuple[Any, ...], counts: LabelCounts) -> Coupling:
+    def coupling(self, parts: Any, counts: LabelCounts) -> Coupling:
         """What documents add to the terms of those below, from `parts`; nothing by default."""
         return Coupling(np.zeros_like(counts.label), np.zeros_like(counts.label))
 
@@ -48,28 +87,19 @@ class Form(ABC):
     @staticmethod
     @abstractmethod
     def values(
-        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
-        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats, *parts: Any,
-    ) -> None:  # fmt: skip
-        """Write the sum over all ranks of some queries, the mean over the orders of ties.
-
-        ``ranked`` is the number of ranked documents of each query; row and score are by rank,
-        code is by row, gain by stratum; ``strata`` is the first stratum of each query.
-        """
+        first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
+    ) -> None:
+        """Write the sum over all ranks of some queries, the mean over the orders of ties."""
 
     @staticmethod
     @abstractmethod
     def potentials(
-        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
-        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
-        U: Floats, V: Floats, *parts: Any,
-    ) -> None:  # fmt: skip
+        lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
+    ) -> None:
         """Write the potentials U and V of two classes for the entries of some lists.
 
-        An entry stands for ``size`` documents of one class at consecutive ranks, and gets their
-        mean.  List k has the entries of the classes a and b of a query, from ``start`` on; if
-        potentials do not depend on classes, it has all entries, and potentials are those of a gain
-        of 1.  ``edges``, class, size and ``each`` (multiplicity of each document; empty if all are
-        1) are those of all entries of the queries.  A document's own contribution is multiplied by
-        ``own``, and that of documents above by ``above``.
+        An entry stands for documents of one class at consecutive ranks, and gets their mean.  If
+        potentials do not depend on classes, a list has all entries, and potentials are those of a
+        gain of 1.  ``metric`` has the strata of the queries of the entries, and the discounts of
+        their documents.
         """

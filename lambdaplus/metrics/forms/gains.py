@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics.forms.form import Form
+from lambdaplus.metrics.forms.form import ClassPairs, Form, MetricArrays, Part, Ranked
 from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.ranking.sort import Entries
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,16 @@ class Gains(Form):
     @staticmethod
     @compiled
     def values(
-        first: int, last: int, boundaries: Ints, ranked: Ints, row: Rows, score: Floats,
-        code: Int32s, discount: Floats, strata: Ints, gain: Floats, out: Floats,
-    ) -> None:  # fmt: skip
+        first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
+    ) -> None:
+        score = ranked.score
         for q in range(first, last):
             base, total, r = boundaries[q], 0.0, 0
-            while r < ranked[q]:
+            while r < ranked.n[q]:
                 start, weight, gains = r, 0.0, 0.0
-                while r < ranked[q] and score[base + r] == score[base + start]:
-                    weight += discount[r]
-                    gains += gain[strata[q] + code[row[base + r]]]
+                while r < ranked.n[q] and score[base + r] == score[base + start]:
+                    weight += metric.discount[r]
+                    gains += metric.gain[metric.strata[q] + metric.code[ranked.row[base + r]]]
                     r += 1
                 # The mean over the orders of a run of ties: mean discount times the sum of gains.
                 total += weight * gains / (r - start)
@@ -51,17 +52,15 @@ class Gains(Form):
     @staticmethod
     @compiled
     def potentials(
-        query: Ints, a: Ints, b: Ints, start: Ints, edges: Ints, code: Int32s, size: Ints,
-        each: Floats, discount: Floats, strata: Ints, gain: Floats, own: float, above: float,
-        U: Floats, V: Floats,
-    ) -> None:  # fmt: skip
-        for k in range(query.size):
-            q, r, to = query[k], 0, start[k]
-            for e in range(edges[q], edges[q + 1]):
-                total = 0.0
-                for rank in range(np.uintp(r), np.uintp(r + size[e])):
-                    total += discount[rank]
-                r += size[e]
+        lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
+    ) -> None:
+        for k in range(lists.query.size):
+            q, r, to = lists.query[k], 0, lists.start[k]
+            for e in range(entries.edges[q], entries.edges[q + 1]):
+                size, total = entries.size[e], 0.0
+                for rank in range(np.uintp(r), np.uintp(r + size)):
+                    total += metric.discount[rank]
+                r += size
                 # T_ab = (g_a - g_b) d, without the factor, which is the pair weight.
-                U[to] = V[to] = total / size[e]
+                U[to] = V[to] = total / size
                 to += 1

@@ -1,0 +1,170 @@
+"""The rows of a node of the tree of labels by half and cell, and the elements of its lists.
+
+The rows of a slot have one half and one cell, and so one score: a few sums over them are all that
+the sums over pairs need.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.compiled import compiled
+
+# Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
+# of the node's.
+NEAR = 1 / 1024
+
+# Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
+# smallest and the largest U.
+ROWS, SUM, APART, PRODUCT, LEAST, MOST = range(6)
+
+
+class Halves(NamedTuple):
+    """The halves of the nodes of a level: half h of node k is number 2 k + h."""
+
+    begin: Ints  # first row of each
+    end: Ints
+    slot: Ints  # first slot of each, and the number of slots: one for each of the node's cells
+    middle: Floats  # a number between the gains of both halves of the node
+
+
+@compiled
+def count_rows(
+    which: Ints, halves: Halves, cell: Int32s, number: Int32s, gain: Floats, U: Floats,
+    slots: Floats,
+) -> None:  # fmt: skip
+    """Count the rows of some halves by slot; ``number`` is that of each cell in the node."""
+    for h in which:
+        first, middle = halves.slot[h], halves.middle[h]
+        for t in range(np.uintp(halves.begin[h]), np.uintp(halves.end[h])):
+            k = np.uintp(first + number[np.uintp(cell[t])])
+            slots[k, ROWS] += 1.0
+            if gain.size:
+                slots[k, APART] += abs(gain[t] - middle)
+            if U.size:
+                slots[k, SUM] += U[t]
+                if gain.size:
+                    slots[k, PRODUCT] += abs(gain[t] - middle) * U[t]
+                slots[k, LEAST] = min(slots[k, LEAST], U[t])
+                slots[k, MOST] = max(slots[k, MOST], U[t])
+
+
+@compiled
+def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
+    """The number of elements of each slot, see `write_elements`."""
+    points = np.zeros(slots.shape[0], np.int64)
+    for k in range(slot.size // 2):
+        first, last = slot[2 * k], slot[2 * k + 2]
+        most, least, rows = -np.inf, np.inf, 0.0
+        for s in range(first, last):
+            most, least = max(most, slots[s, MOST]), min(least, slots[s, LEAST])
+            rows += slots[s, ROWS]
+        for s in range(first, last):
+            if slots[s, ROWS] > 0.0:
+                apart, share = slots[s, MOST] - slots[s, LEAST], slots[s, ROWS] / rows
+                wide = apart > NEAR * (most - least) or (apart > 0.0 and share > NEAR)
+                points[s] = 2 if wide else 1
+    return points
+
+
+@compiled
+def write_elements(
+    slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
+    of_slot: Ints, score: Floats, code: Int32s, U: Floats, weight: Floats,
+) -> None:  # fmt: skip
+    """Write the elements of the lists of each node, in ranked order.
+
+    The sums over the pairs of a row are linear in its U.  If those of a slot are apart, it has two
+    elements, of the largest and the smallest U, whose weights have the sum and the mean of its
+    rows.
+    """
+    at = 0  # in cell_score
+    half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
+    for k in range(slot.size // 2):
+        lower, upper = slot[2 * k], slot[2 * k + 1]
+        e = start[per_node * k]
+        for c in range(upper - lower):
+            n = 0
+            for h in range(2):
+                s = slot[2 * k + h] + c
+                for p in range(points[s]):
+                    u = slots[s, MOST if p == 0 else LEAST]
+                    if points[s] == 1:
+                        u = slots[s, SUM] / slots[s, ROWS]
+                    # From the highest potential to the lowest; lower labels first.
+                    i = n
+                    while i > 0 and place[i - 1] < u:
+                        half[i], point[i], place[i] = half[i - 1], point[i - 1], place[i - 1]
+                        i -= 1
+                    half[i], point[i], place[i] = h, p, u
+                    n += 1
+            for i in range(n):
+                h, p = half[i], point[i]
+                s = slot[2 * k + h] + c
+                of_slot[s, p] = e
+                for j in range(per_node):
+                    # |gain - m| is a factor of the lower half in the first list, and of the upper
+                    # half in the second one.
+                    factor = per_node == 2 and h == j
+                    to = e + j * (start[per_node * k + j] - start[per_node * k])
+                    score[to], code[to], U[to] = cell_score[at + c], h, place[i]
+                    weight[to] = slots[s, APART if factor else ROWS]
+                    if points[s] == 2:
+                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST] * weight[to]
+                        high /= slots[s, MOST] - slots[s, LEAST]
+                        high = min(max(high, 0.0), weight[to])
+                        weight[to] = high if p == 0 else weight[to] - high
+                e += 1
+        at += upper - lower
+
+
+@compiled
+def values_by_slot(
+    slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
+    weight: Floats, gradient: Floats, hessian: Floats, values: Floats,
+) -> None:  # fmt: skip
+    """Write what the rows of a slot get, as a function of |gain - m| and U.
+
+    In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
+    """
+    for k in range(slot.size // 2):
+        for h in range(2):
+            for s in range(slot[2 * k + h], slot[2 * k + h + 1]):
+                for j in range(per_node if points[s] else 0):
+                    to = 4 if per_node == 2 and h == j else 0
+                    apart = j * (start[per_node * k + j] - start[per_node * k])
+                    for part in range(2):
+                        total = gradient if part == 0 else hessian
+                        i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
+                        high_value = total[i] / weight[i] if weight[i] > 0.0 else 0.0
+                        if points[s] == 2 and weight[low] > 0.0:
+                            low_value = total[low] / weight[low]
+                            if weight[i] > 0.0:
+                                slope = high_value - low_value
+                                slope /= slots[s, MOST] - slots[s, LEAST]
+                                values[s, to + 2 + part] = slope
+                            values[s, to + part] = (
+                                low_value - values[s, to + 2 + part] * slots[s, LEAST]
+                            )
+                        else:
+                            values[s, to + part] = high_value
+
+
+@compiled
+def add_to_rows(
+    which: Ints, halves: Halves, cell: Int32s, number: Int32s, gain: Floats, U: Floats,
+    values: Floats, gradient: Floats, hessian: Floats,
+) -> None:  # fmt: skip
+    """Add to the rows of some halves the values of their slots, at U and |gain - m| of each row."""
+    for h in which:
+        first, middle = halves.slot[h], halves.middle[h]
+        for t in range(np.uintp(halves.begin[h]), np.uintp(halves.end[h])):
+            k = np.uintp(first + number[np.uintp(cell[t])])
+            u = U[t] if U.size else 0.0
+            gradient[t] += values[k, 0] + u * values[k, 2]
+            hessian[t] += values[k, 1] + u * values[k, 3]
+            if gain.size:
+                distance = abs(gain[t] - middle)
+                gradient[t] += distance * (values[k, 4] + u * values[k, 6])
+                hessian[t] += distance * (values[k, 5] + u * values[k, 7])

@@ -1,0 +1,207 @@
+"""The columns of a table: its labels, queries, weights and features, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.ranking_data import with_queries
+from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.study.config import Config
+
+MOST_VALUES = 255  # of a category
+ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
+
+
+def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
+    """Read a CSV or Parquet file, and say what became of its columns."""
+    table = TableFile(file, [])
+    whole = config.qid == NO_QUERIES
+    queries, label, weight = ("" if whole else config.qid), config.label, config.weight
+    _refuse_missing_columns(table, {"qid": queries, "label": label, "weight": weight})
+    try:
+        labels = table.numbers(label)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
+        ) from None
+    if not labels.size:
+        raise ValueError(f"{file} has no rows")
+    qid = table.identifiers(queries) if queries else np.zeros(labels.size, dtype=np.int64)
+    if queries and np.unique(qid).size == 1:
+        raise ValueError(
+            f"{file}, column {queries!r} has the value {qid.item(0)!r} in all rows, but folds are "
+            "made of queries: name another column with --qid, or pass --qid none, so that folds "
+            "are made of rows and all rows are one ranking"
+        )
+    taken = {label, *filter(None, (queries, weight))}
+    wanted = _wanted(config, table.names, taken)
+    features, categories, left_out = _features_of(table, wanted, config)
+    if not features:
+        raise ValueError(
+            f"{file} has no feature: besides {', '.join(map(repr, sorted(taken)))}, it has "
+            f"{', '.join(left_out) or 'no column'}"
+        )
+    data = RankingData(
+        np.stack([*features.values()], axis=1),
+        labels,
+        np.zeros(labels.size, dtype=np.int64),
+        file.name,
+        tuple(features),
+        weights=table.numbers(weight) if weight else None,
+        categories=tuple(categories),
+        grouped=False,
+    )
+    if queries:
+        data = with_queries(data, qid)
+    return data, [
+        *([f"Left out: {', '.join(left_out)}."] if left_out else []),
+        *_weight_in_words(config),
+        *_doubts(data, config),
+        *(
+            f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
+            "if they are identifiers."
+            for name in features
+            if name not in categories and table.has_rounded(name)
+        ),
+    ]
+
+
+def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
+    """Raise one ValueError for all columns that options name and the table does not have."""
+    missing = {
+        option: name
+        for option, name in by_option.items()
+        if (name or option == "label") and name not in table.names
+    }
+    if not missing:
+        return
+    names = (f"{name!r}{hint(name, table.names)}" for name in missing.values())
+    column = "the column" if len(missing) == 1 else "the columns"
+    advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
+    if "qid" in missing:
+        advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
+    raise ValueError(
+        f"{table.file} has no column {' and no '.join(names)}; it has: "
+        f"{', '.join(table.names)}. {advice}"
+    )
+
+
+def _wanted(config: Config, names: Sequence[str], taken: set[str]) -> list[str]:
+    """The columns that may be features, by the options features and drop."""
+    for option in ("features", "drop"):
+        for name in getattr(config, option):
+            if name not in names:
+                raise ValueError(
+                    f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
+                    f"{', '.join(names)}"
+                )
+            if name in taken:
+                raise ValueError(
+                    f"--{option}: {name!r} is the column of the labels, queries or weights"
+                )
+    if both := [name for name in config.features if name in config.drop]:
+        raise ValueError(f"{both[0]!r} is in --features and in --drop")
+    return [
+        name
+        for name in names
+        if name not in taken
+        and name not in config.drop
+        and (name in config.features or not config.features)
+    ]
+
+
+def _features_of(
+    table: TableFile, wanted: Sequence[str], config: Config
+) -> tuple[dict[str, Floats], list[str], list[str]]:
+    """Features by name, which of them are categories, and what is left out, with the reason."""
+    features: dict[str, Floats] = {}
+    categories: list[str] = []
+    left_out = [f"{name} (--drop)" for name in config.drop]
+    for name in wanted:
+        if INDEX.fullmatch(name) and name not in config.features:
+            left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")
+            continue
+        try:
+            column = table.feature(name)
+        except ValueError as error:
+            raise ValueError(f"{error}; or leave it out with --drop {name}") from None
+        if column is None:
+            column, values = table.codes(name)
+            if column is None:
+                left_out.append(f"{name} (dates)")
+                continue
+            known = int(np.isfinite(column).sum())
+            if values > MOST_VALUES or values * ROWS_OF_A_VALUE > known:
+                left_out.append(f"{name} (text with {values:,} different values)")
+                continue
+            categories.append(name)
+        features[name] = column
+    return features, categories, left_out
+
+
+def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
+    """Folds of files of their own, with the weights and the features that options name."""
+    if not (config.features or config.drop or config.weight):
+        return folds, []
+    names = folds[0].train.feature_names
+    if not names:
+        raise ValueError(
+            "features, drop and weight are names of columns of CSV and Parquet files: this data "
+            "has no names"
+        )
+    if config.weight and config.weight not in names:
+        raise ValueError(f"there is no column {config.weight!r}{hint(config.weight, names)}")
+    wanted = _wanted(config, names, {config.weight} - {""})
+    if not wanted:
+        raise ValueError("--drop leaves no feature")
+    kept = [names.index(name) for name in wanted]
+
+    def changed(part: RankingData) -> RankingData:
+        weights = part.features[:, names.index(config.weight)] if config.weight else None
+        features = part.features[:, kept]
+        return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
+
+    left_out = [name for name in names if name not in (*wanted, config.weight)]
+    said = [f"Left out: {', '.join(left_out)}."] if left_out else []
+    folds = [Fold(fold.name, *map(changed, fold.parts)) for fold in folds]
+    return folds, [*said, *_weight_in_words(config)]
+
+
+def _weight_in_words(config: Config) -> list[str]:
+    if not config.weight:
+        return []
+    used = f"Weights: {config.weight}, in training and in validation values"
+    if config.qid == NO_QUERIES:
+        return [f"{used}, and in AUC and average precision of test rows."]
+    return [f"{used}. In test means and in tests, each query counts equally."]
+
+
+def _doubts(data: RankingData, config: Config) -> list[str]:
+    """Columns that may be no features, but were not named."""
+    said = []
+    for name, column in zip(data.feature_names, data.features.T, strict=True):
+        if name in config.features:
+            continue
+        if name.strip().lower() in WEIGHT_NAMES:
+            said.append(
+                f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
+                f"--drop {name}."
+            )
+        elif name not in data.categories and _counts_rows(column):
+            said.append(
+                f"{name} is used as a feature, but has a different whole number in each row: pass "
+                f"--drop {name} if it numbers the rows."
+            )
+    return said
+
+
+def _counts_rows(column: Floats) -> bool:
+    whole = np.isfinite(column).all() and (column == np.floor(column)).all()
+    return bool(whole) and column.size > 100 and np.unique(column).size == column.size
