@@ -10,25 +10,9 @@ from typing import Any, NamedTuple
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.study import plots, random_search, tables
 from lambdaplus.study.plot_style import WIDTH, needs_matplotlib, save_plot
-from lambdaplus.study.plots import (
-    Plot,
-    criteria_plots,
-    curve_plots,
-    query_plots,
-    search_plots,
-    time_plots,
-)
-from lambdaplus.study.random_search import parameter_table, search_in_words
 from lambdaplus.study.summary import Summary, count
-from lambdaplus.study.tables import (
-    choices_table,
-    folds_table,
-    pairs_table,
-    results_table,
-    rules_table,
-    verdict_table,
-)
 from lambdaplus.study.trainers import constructor_in_words, train_estimator
 
 
@@ -98,8 +82,11 @@ def write_report(
                 wide = figure.get_figwidth() > WIDTH
                 drawn[section].append({"caption": caption, "svg": svg, "wide": wide})
             contents[section] = content(summary) if content else drawn[section]
-    tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
-    for name, table in tables.items():
+    saved = {
+        "results": tables.results_table(summary, narrow=False),
+        "pairs": tables.pairs_table(summary),
+    }
+    for name, table in saved.items():
         if table is not None:
             for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
                 (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
@@ -111,7 +98,7 @@ def write_report(
         results=results,
         lead=[line for line in (data, date) if line],
         sentences=summary.conclusions(),
-        verdicts=verdict_table(summary),
+        verdicts=tables.verdict_table(summary),
         titles={name: section.title for name, section in SECTIONS.items()},
         contents=contents,
         failed=failed,
@@ -135,13 +122,14 @@ def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
 
 
 def _results(summary: Summary) -> dict[str, Any]:
-    folds = folds_table(summary.results) if len(summary.results.folds) > 1 else None
-    return {"table": results_table(summary, narrow=False), "folds": folds}
+    folds = tables.folds_table(summary.results) if len(summary.results.folds) > 1 else None
+    return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
 def _searches(summary: Summary) -> dict[str, Any] | None:
-    words = search_in_words(summary.results)
-    return {"words": words, "table": parameter_table(summary.results)} if words else None
+    words = random_search.search_in_words(summary.results)
+    table = random_search.parameter_table(summary.results)
+    return {"words": words, "table": table} if words else None
 
 
 def _protocol(summary: Summary) -> dict[str, Any]:
@@ -151,7 +139,7 @@ def _protocol(summary: Summary) -> dict[str, Any]:
         for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
-    return {"estimators": estimators, "rules": rules_table(summary.results)}
+    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
 
 
 class Section(NamedTuple):
@@ -159,20 +147,20 @@ class Section(NamedTuple):
 
     title: str
     content: Callable[[Summary], Any] | None = None
-    draw: Callable[[Summary], Iterator[Plot]] | None = None
+    draw: Callable[[Summary], Iterator[plots.Plot]] | None = None
 
 
 SECTIONS = {
     "results": Section("Results", _results),
-    "pairs": Section("Wins, losses and ties", pairs_table),
+    "pairs": Section("Wins, losses and ties", tables.pairs_table),
     "criteria": Section(
-        "Selecting metric \N{MULTIPLICATION SIGN} test metric", draw=criteria_plots
+        "Selecting metric \N{MULTIPLICATION SIGN} test metric", draw=plots.criteria_plots
     ),
-    "queries": Section("Query by query", draw=query_plots),
-    "curves": Section("Learning curves", draw=curve_plots),
-    "searches": Section("Random search", _searches, search_plots),
-    "parameters": Section("Parameters chosen", choices_table),
-    "time": Section("Training time", draw=time_plots),
+    "queries": Section("Query by query", draw=plots.query_plots),
+    "curves": Section("Learning curves", draw=plots.curve_plots),
+    "searches": Section("Random search", _searches, plots.search_plots),
+    "parameters": Section("Parameters chosen", tables.choices_table),
+    "time": Section("Training time", draw=plots.time_plots),
     "protocol": Section("Protocol and conventions", _protocol),
 }
 
