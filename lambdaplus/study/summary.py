@@ -86,12 +86,11 @@ class Summary:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
 
-    def best(self, metric: str, among: Sequence[str] | None = None) -> str | None:
-        """The finished method with the highest mean, of all or of these; the first among equals."""
-        names = self.evaluations if among is None else among
-        means = {method: self.results.mean(method, metric) for method in names}
-        finite = {method: mean for method, mean in means.items() if not math.isnan(mean)}
-        return max(finite, key=lambda method: finite[method], default=None)
+    def best(self, metric: str) -> str | None:
+        """The finished method with the highest mean, the first among equals; None without means."""
+        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+        defined = [method for method, mean in means.items() if not math.isnan(mean)]
+        return max(defined, key=lambda method: means[method], default=None)
 
     def differences(self, metric: str) -> list[tuple[str, str]]:
         """The significant differences by a metric: the better method, and the worse one."""
