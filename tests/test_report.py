@@ -25,15 +25,16 @@ from lambdaplus.study import (
     Study,
     Summary,
     find_methods,
-    plots,
     report,
     write_csv,
     write_parquet,
     write_report,
 )
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, training_time
-from lambdaplus.study.tables import ABOVE, BELOW, parameter_table, results_table
+from lambdaplus.study.plots import curves_of, learning_curves, query_plots, training_time
+from lambdaplus.study.random_search import parameter_table
+from lambdaplus.study.summary import outcome
+from lambdaplus.study.tables import ABOVE, BELOW, results_table
 from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -285,7 +286,7 @@ def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None
     metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
     pooled = Study(study.folds, study.methods[:2], metrics, study.config, folder=study.folder)
     pooled.finish()
-    names = [name for name, *_ in plots.PLOTS["queries"](Summary(pooled.results))]
+    names = [name for name, *_ in query_plots(Summary(pooled.results))]
     assert names == ["differences_ndcg_3"]
 
 
@@ -304,8 +305,10 @@ def test_a_section_that_fails_leaves_a_line(
     def broken(_: Any) -> Any:
         raise ValueError("no <such> thing")
 
-    monkeypatch.setitem(report.SECTIONS, "parameters", ("Parameters chosen", broken))
-    monkeypatch.setitem(plots.PLOTS, "curves", broken)
+    parameters = report.Section("Parameters chosen", content=broken)
+    monkeypatch.setitem(report.SECTIONS, "parameters", parameters)
+    curves = report.Section("Learning curves", draw=broken)
+    monkeypatch.setitem(report.SECTIONS, "curves", curves)
     with pytest.warns(UserWarning, match="section 'Parameters chosen' of the report failed"):
         page = page_of(tmp_path, results)
     reader = Reader(page)
@@ -465,11 +468,11 @@ def test_verdicts_are_about_the_methods_that_validation_data_chooses() -> None:
     results = values_of(test, {"ours": 0.1, "ours2": 0.2, "theirs": 0.2, "theirs2": 0.1})
     for baseline in (None, "ours2", "theirs"):
         [verdict] = Summary(results, baseline).verdicts
-        assert (verdict.ours, verdict.other) == ("ours2", "theirs")
+        assert (verdict.first, verdict.second) == ("ours2", "theirs")
         expected = results.mean("ours2", "map") - results.mean("theirs", "map")
         assert verdict.difference == pytest.approx(expected)
         assert verdict.interval[0] < expected < verdict.interval[1] < 0
-        assert verdict.outcome == "significantly worse"
+        assert outcome(verdict) == "worse"
 
 
 def test_a_fold_without_a_value_is_left_out_of_the_mean_and_named() -> None:

@@ -169,7 +169,8 @@ def test_parameters_are_chosen_on_validation_data(tmp_path: Path) -> None:
         values = [value(choice.fold.valid, column, "ndcg@10") for column in (2, 1, 0)]
         parameters = choice.tasks[choice.place(choice.by)].parameters
         assert parameters == {"column": (2, 1, 0)[int(np.argmax(values))]}
-        assert choice.evaluation["map"] == value(choice.fold.test, parameters["column"], "map")
+        tested = np.nanmean(choice.tested["map"].values)
+        assert tested == pytest.approx(value(choice.fold.test, parameters["column"], "map"))
 
 
 def value(data: RankingData, column: int, metric: str) -> float:
@@ -186,8 +187,7 @@ def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
     assert whole is not None
     assert whole.n_queries == 18
     by_seed = [
-        [c.evaluation.per_query["map"] for c in found.choices(method) if c.seed == seed]
-        for seed in (0, 1)
+        [c.tested["map"].values for c in found.choices(method) if c.seed == seed] for seed in (0, 1)
     ]
     expected = np.mean([np.concatenate(values) for values in by_seed], axis=0)
     np.testing.assert_allclose(whole.per_query["map"], expected)

@@ -26,8 +26,8 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Range, draw
+from lambdaplus.study.random_search import best_by_trial, parameter_table, search_in_words
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
-from lambdaplus.study.tables import best_by_trial, parameter_table, search_in_words
 from lambdaplus.study.trainers import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)
@@ -113,7 +113,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
             model = lightgbm.train(params, data, rounds)
             for part, value in (
-                (fold.test, choice.evaluation[metric]),
+                (fold.test, np.nanmean(choice.tested[str(metric)].values)),
                 (fold.valid, choice.values[metric][place]),
             ):
                 scores = model.predict(part.features, raw_score=True)
@@ -155,7 +155,8 @@ def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
     found = evaluate(test.labels, choice.chosen(MRR).test, group=test.group, metrics=METRICS)
-    assert choice.evaluation.mean == found.mean
+    for metric, values in found.per_query.items():
+        np.testing.assert_array_equal(choice.tested[metric].values, values)
 
 
 def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) -> None:

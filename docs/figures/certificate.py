@@ -8,7 +8,7 @@ import numpy as np
 
 from lambdaplus.baselines import QueryScaler, StructuralSVM
 from lambdaplus.data import digits_queries
-from lambdaplus.study.plots import SERIES, new_figure, styled
+from lambdaplus.study.plot_style import SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lambdaplus.study.plots import INK, SERIES, new_figure, styled
+from lambdaplus.study.plot_style import INK, SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.ranking.queries import Floats, Queries
 from lambdaplus.ranking.sort import merge_ties, rank
-from lambdaplus.study.plots import INK, SERIES, new_figure, styled
+from lambdaplus.study.plot_style import INK, SERIES, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """Writes a figure of the documentation to files, as a light and a dark variant.
 
-The style is that of the reports (`lambdaplus.study.plots`), with other colours of text and
+The style is that of the reports (`lambdaplus.study.plot_style`), with other colours of text and
 lines in dark mode and a transparent background.
 """
 
@@ -10,7 +10,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lambdaplus.study.plots import INK, LINE, PAPER, style
+from lambdaplus.study.plot_style import INK, LINE, PAPER, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -105,13 +105,15 @@ def compare(
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     from rich.console import Console
 
-    console = Console(markup=False, emoji=False)  # a path may contain [red] or :bug:
-    if report:
-        _need_for_report()
+    # A path may contain [red] or :bug:, and be longer than a line.
+    console = Console(markup=False, emoji=False, soft_wrap=True)
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         from lambdaplus.study import Config, study_of
+        from lambdaplus.study.plot_style import needs_matplotlib
 
+        if report:
+            needs_matplotlib()  # raise its error before the first fit, not after the last
         asked: dict[str, Any] = {
             name: LISTS[name](f"--{name}", value) if name in LISTS else value
             for name, value in ctx.params.items()
@@ -186,9 +188,9 @@ def _run(
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
-        console.print(f"Data: {config.data or DIGITS}", soft_wrap=True)
+        console.print(f"Data: {config.data or DIGITS}")
         for line in study.notes:
-            console.print(f"  {line}", soft_wrap=True)
+            console.print(f"  {line}")
         try:
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
@@ -196,37 +198,28 @@ def _run(
                 summary = Summary(study.results, config.baseline or None)
                 _write_tables(summary, made, console)
                 if not config.data:
-                    console.print(NO_EVIDENCE, soft_wrap=True)
+                    console.print(NO_EVIDENCE)
                 folder.publish(made)  # whatever happens to the report
                 if report:
-                    said = {"data": config.data or DIGITS, "date": time.strftime("%Y-%m-%d")}
+                    data, date = config.data or DIGITS, time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), **said)
+                        write_report(summary, made, config.to_toml(), data=data, date=date)
                     folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
-                f"{out}: the same command continues from there.",
-                soft_wrap=True,
+                f"{out}: the same command continues from there."
             )
-            # The exit code that shells use for a signal.
-            return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
+            [number] = stop.args or [signal.SIGINT]
+            return 128 + int(number)  # the exit code that shells use for a signal
         if study.finished:
             what = ", study.toml, plots and tables" if report else " and study.toml"
-            console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.", soft_wrap=True)
+            console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
             if report:
-                console.print(f"Report: {out / 'report.html'}", soft_wrap=True)
+                console.print(f"Report: {out / 'report.html'}")
     for name, message in study.errors.items():
-        console.print(f"{name} failed: {message}", style="red", soft_wrap=True)
+        console.print(f"{name} failed: {message}", style="red")
     return int(bool(study.errors))
-
-
-def _need_for_report() -> None:
-    """Raise an ImportError before the first fit, not after the last."""
-    with errors_of("compare"):
-        from lambdaplus.study.plots import needs_matplotlib
-
-        needs_matplotlib()
 
 
 def _fit(study: Study, console: Console) -> None:
@@ -259,10 +252,10 @@ def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> N
         table, verdicts = results_table(summary), verdict_table(summary)
         sentences = summary.conclusions()
     for sentence in sentences:
-        console.print(sentence, soft_wrap=True)
-    if verdicts is not None:
-        console.print(verdicts)
-    console.print(table)
+        console.print(sentence)
+    for each in (verdicts, table):
+        if each is not None:
+            console.print(each, soft_wrap=False)
     write_csv(summary.results, folder)
     write_parquet(summary.results, folder)
 
@@ -277,11 +270,7 @@ def _warnings_told(console: Console) -> Iterator[None]:
             yield
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
-                console.print(text, style="yellow", soft_wrap=True)
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM was received."""
+                console.print(text, style="yellow")
 
 
 @contextmanager
@@ -291,8 +280,8 @@ def _stoppable() -> Iterator[None]:
         yield
         return
 
-    def stop(*_: Any) -> None:
-        raise Terminated
+    def stop(number: int, _: Any) -> None:
+        raise KeyboardInterrupt(number)
 
     former = signal.signal(signal.SIGTERM, stop)
     try:

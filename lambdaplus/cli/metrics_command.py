@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,14 +48,14 @@ def _names(declaration: Declaration) -> str:
 
 def _surrogate(declaration: Declaration) -> str:
     """What the objective weights pairs by, unless it is the metric itself."""
-    from lambdaplus.objectives import lambda_objective
+    from lambdaplus.metrics.names import default_surrogate
 
-    if declaration.refusal:
+    metric = declaration(None if declaration.cutoff == "no" else 10)
+    surrogate = default_surrogate(metric)
+    if declaration.refusal or surrogate == metric:
         return ""
-    objective: Any = lambda_objective(declaration(None if declaration.cutoff == "no" else 10))
-    metric, other = objective.metric, objective.surrogate
-    trained = metric if other.declaration == declaration else declaration  # with any cutoff
-    return "" if other == metric else f"; pairs of {trained} are weighted by {other}"
+    weighted = metric if surrogate.declaration == declaration else declaration  # with any cutoff
+    return f"; pairs of {weighted} are weighted by {surrogate}"
 
 
 def _details(declaration: Declaration) -> Table:

@@ -143,6 +143,15 @@ def _options_in(name: str, text: str) -> dict[str, Any]:
     return options
 
 
+def default_surrogate(metric: RankingMetric) -> RankingMetric:
+    """The metric whose swap deltas weight the pairs of an objective, by default."""
+    declared = metric.declaration
+    if declared.surrogate and "pairs" not in dict(metric.changed):
+        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
+        return parse_metric(declared.surrogate, **options)
+    return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric
+
+
 def listed(metrics: Metric | Iterable[Metric], name: str = "metrics") -> list[Metric]:
     """The metrics as a list, also if a single one is given; a ValueError for anything else."""
     if isinstance(metrics, Metric):

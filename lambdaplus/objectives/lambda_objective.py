@@ -15,7 +15,7 @@ from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
-from lambdaplus.metrics.names import share_options
+from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
@@ -23,7 +23,7 @@ from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.objectives.pair_options import PairOptions, default_surrogate
+from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()

@@ -1,10 +1,8 @@
-"""The weight of a pair of documents in a gradient: options, and the metric of the swap deltas."""
+"""Options of the weight of a pair of documents in a gradient."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from lambdaplus.compute.arguments import check_flag, number
-from lambdaplus.metrics import RankingMetric, parse_metric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +26,3 @@ class PairOptions:
             noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
             object.__setattr__(self, "noise", noise)
         number("balance", self.balance, least=0.0, most=1.0)
-
-
-def default_surrogate(metric: RankingMetric) -> RankingMetric:
-    """The metric whose swap deltas weight the pairs; see `lambda_objective`."""
-    declared = metric.declaration
-    if declared.surrogate and "pairs" not in dict(metric.changed):
-        options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
-        return parse_metric(declared.surrogate, **options)
-    return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric

@@ -5,23 +5,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study.plots import PLOTS, WIDTH, needs_matplotlib, save_plot
+from lambdaplus.study import plots, random_search, tables
+from lambdaplus.study.plot_style import WIDTH, needs_matplotlib, save_plot
 from lambdaplus.study.summary import Summary, count
-from lambdaplus.study.tables import (
-    choices_table,
-    folds_table,
-    pairs_table,
-    parameter_table,
-    results_table,
-    rules_table,
-    search_in_words,
-    verdict_table,
-)
 from lambdaplus.study.trainers import constructor_in_words, train_estimator
 
 
@@ -61,13 +52,10 @@ def write_report(
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> study.finish()
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import Summary, write_report
+    >>> from lambdaplus.study import Config, Summary, study_of, write_report
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
+    >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = write_report(Summary(study.results), pathlib.Path(folder), data="digits")
     ...     pathlib.Path(folder, "report.html").exists()
@@ -83,20 +71,22 @@ def write_report(
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    plots: dict[str, list[dict[str, Any]]] = {}
+    drawn: dict[str, list[dict[str, Any]]] = {}
     contents: dict[str, Any] = {}
     failed: dict[str, str] = {}
-    for section, draw in PLOTS.items():
+    for section, (_, content, draw) in SECTIONS.items():
         with _noted(section, failed):
-            for name, caption, figure in draw(summary):
+            drawn[section] = []
+            for name, caption, figure in draw(summary) if draw else ():
                 svg = save_plot(figure, folder / "plots", name)
-                shown = {"caption": caption, "svg": svg, "wide": figure.get_figwidth() > WIDTH}
-                plots.setdefault(section, []).append(shown)
-    for section, (_, content) in SECTIONS.items():
-        with _noted(section, failed):
-            contents[section] = content(summary) if content else plots.get(section)
-    tables = {"results": results_table(summary, narrow=False), "pairs": pairs_table(summary)}
-    for name, table in tables.items():
+                wide = figure.get_figwidth() > WIDTH
+                drawn[section].append({"caption": caption, "svg": svg, "wide": wide})
+            contents[section] = content(summary) if content else drawn[section]
+    saved = {
+        "results": tables.results_table(summary, narrow=False),
+        "pairs": tables.pairs_table(summary),
+    }
+    for name, table in saved.items():
         if table is not None:
             for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
                 (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
@@ -108,11 +98,11 @@ def write_report(
         results=results,
         lead=[line for line in (data, date) if line],
         sentences=summary.conclusions(),
-        verdicts=verdict_table(summary),
-        titles={name: title for name, (title, _) in SECTIONS.items()},
+        verdicts=tables.verdict_table(summary),
+        titles={name: section.title for name, section in SECTIONS.items()},
         contents=contents,
         failed=failed,
-        plots=plots,
+        plots=drawn,
         config_text=config_text,
     )
     path = folder / "report.html"
@@ -127,18 +117,19 @@ def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
         yield
     except Exception as error:
         failed[section] = f"{type(error).__name__}: {error}"
-        title = SECTIONS[section][0]
+        title = SECTIONS[section].title
         warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=3)
 
 
 def _results(summary: Summary) -> dict[str, Any]:
-    folds = folds_table(summary.results) if len(summary.results.folds) > 1 else None
-    return {"table": results_table(summary, narrow=False), "folds": folds}
+    folds = tables.folds_table(summary.results) if len(summary.results.folds) > 1 else None
+    return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
 def _searches(summary: Summary) -> dict[str, Any] | None:
-    words = search_in_words(summary.results)
-    return {"words": words, "table": parameter_table(summary.results)} if words else None
+    words = random_search.search_in_words(summary.results)
+    table = random_search.parameter_table(summary.results)
+    return {"words": words, "table": table} if words else None
 
 
 def _protocol(summary: Summary) -> dict[str, Any]:
@@ -148,20 +139,29 @@ def _protocol(summary: Summary) -> dict[str, Any]:
         for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
-    return {"estimators": estimators, "rules": rules_table(summary.results)}
+    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
 
 
-# The title of each section, and the function of its content; None if it has plots only.
-SECTIONS: dict[str, tuple[str, Callable[[Summary], Any] | None]] = {
-    "results": ("Results", _results),
-    "pairs": ("Wins, losses and ties", pairs_table),
-    "criteria": ("Selecting metric \N{MULTIPLICATION SIGN} test metric", None),
-    "queries": ("Query by query", None),
-    "curves": ("Learning curves", None),
-    "searches": ("Random search", _searches),
-    "parameters": ("Parameters chosen", choices_table),
-    "time": ("Training time", None),
-    "protocol": ("Protocol and conventions", _protocol),
+class Section(NamedTuple):
+    """A section of the page: plots, or content, which may be beside plots."""
+
+    title: str
+    content: Callable[[Summary], Any] | None = None
+    draw: Callable[[Summary], Iterator[plots.Plot]] | None = None
+
+
+SECTIONS = {
+    "results": Section("Results", _results),
+    "pairs": Section("Wins, losses and ties", tables.pairs_table),
+    "criteria": Section(
+        "Selecting metric \N{MULTIPLICATION SIGN} test metric", draw=plots.criteria_plots
+    ),
+    "queries": Section("Query by query", draw=plots.query_plots),
+    "curves": Section("Learning curves", draw=plots.curve_plots),
+    "searches": Section("Random search", _searches, plots.search_plots),
+    "parameters": Section("Parameters chosen", tables.choices_table),
+    "time": Section("Training time", draw=plots.time_plots),
+    "protocol": Section("Protocol and conventions", _protocol),
 }
 
 

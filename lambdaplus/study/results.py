@@ -1,183 +1,22 @@
-"""The results of a study: what validation data selects, and its values as tables and files."""
+"""The results of a study: its tables, means of these, and files."""
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data import Fold
 from lambdaplus.data.table_files import safe_csv
-from lambdaplus.evaluation import Convention, Evaluation, evaluate
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result import Rows, mean_of
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import Fit, Fits
-from lambdaplus.study.methods import Criterion, Method, Task
-from lambdaplus.study.trainers import values_of
-
-KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "values": {**KEY, "metric": pl.String, "query": pl.String, "value": pl.Float64},
-    "fits": {
-        **KEY, "trial": pl.Int64, "metric": pl.String, "validation": pl.Float64,
-        "round": pl.Int64, "seconds": pl.Float64, "chosen": pl.Boolean,
-        "parameters": pl.String, "warnings": pl.String,
-    },
-    "curves": {**KEY, "metric": pl.String, "round": pl.Int64, "value": pl.Float64},
-    "validation": {**KEY, "metric": pl.String, "value": pl.Float64},
-}  # fmt: skip
-"""The columns of the tables of `Results`."""
-ALL_QUERIES = "all"
-"""The query of a metric that has one value for the whole data set."""
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The parameters selected on validation data for a method on a fold with a seed.
-
-    One metric selects the model that all metrics are evaluated on; in a search, each metric is
-    evaluated on the model that it selected, unless one metric selects for all.
-    """
-
-    tasks: Sequence[Task]
-    fits: Sequence[Fits]  # of each task
-    fold: Fold
-    selects: Mapping[RankingMetric, Criterion]  # the selecting metric of each evaluated metric
-    convention: Convention
-
-    @property
-    def method(self) -> Method:
-        return self.tasks[0].method
-
-    @property
-    def seed(self) -> int:
-        return self.tasks[0].seed
-
-    @cached_property
-    def values(self) -> dict[Criterion, Floats]:
-        """Values of all fits on validation data, by selecting metric."""
-
-        def value(fits: Fits, by: Criterion) -> float:
-            if str(by) in fits:
-                return fits[str(by)].best
-            return values_of([by], self.fold.valid, _fit_by(fits, by).validation)[by]
-
-        return {by: np.array([value(fits, by) for fits in self.fits])
-                for by in dict.fromkeys(self.selects.values())}  # fmt: skip
-
-    @property
-    def by(self) -> Criterion:
-        """The metric whose selection represents the method: its criterion if it selects."""
-        criterion: Criterion = self.method.criterion
-        return criterion if criterion in self.values else next(iter(self.values))
-
-    def place(self, by: Criterion) -> int:
-        """The number of the best fit, the first among equals; 0 if none has a value."""
-        values = self.values[by]
-        return 0 if np.isnan(values).all() else int(np.nanargmax(values))
-
-    def chosen(self, by: Criterion) -> Fit:
-        """The fit selected by a metric."""
-        return _fit_by(self.fits[self.place(by)], by)
-
-    @cached_property
-    def evaluation(self) -> Evaluation:
-        """Evaluation of each metric on the test queries of the fold, by the study's convention."""
-        test = self.fold.test
-        # Test queries count equally, whatever the weights of their rows.
-        lists: dict[str, Any] = {"qid": test.qid} if test.grouped else {"weight": test.weights}
-        # Metrics that selected the same fit share a ranking of the documents.
-        metrics_of: dict[Fit, list[RankingMetric]] = {}
-        for metric, by in self.selects.items():
-            metrics_of.setdefault(self.chosen(by), []).append(metric)
-        found: dict[RankingMetric, tuple[Evaluation, str]] = {}  # with the convention's name of it
-        for fit, metrics in metrics_of.items():
-            by_rules = [self.convention.metric(metric) for metric in metrics]
-            evaluation = evaluate(
-                test.labels, fit.test, metrics=[*dict.fromkeys(by_rules)],
-                convention=self.convention, **lists,
-            )  # fmt: skip
-            found |= {m: (evaluation, str(r)) for m, r in zip(metrics, by_rules, strict=True)}
-        each = {str(metric): found[metric] for metric in self.selects}
-        return replace(
-            next(iter(each.values()))[0],
-            per_query={name: evaluation.per_query[key] for name, (evaluation, key) in each.items()},
-            mean={name: evaluation.mean[key] for name, (evaluation, key) in each.items()},
-            undefined={name: evaluation.undefined[key] for name, (evaluation, key) in each.items()},
-            conventions={
-                name: evaluation.conventions[key] for name, (evaluation, key) in each.items()
-            },
-            rows={name: evaluation.rows.get(key, ()) for name, (evaluation, key) in each.items()},
-            metrics={},
-        )
-
-    def fit_rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of ``Results.fits``."""
-        for by, values in self.values.items():
-            for task, fits, value in zip(self.tasks, self.fits, values.tolist(), strict=True):
-                fit = _fit_by(fits, by)
-                yield {
-                    "trial": task.trial,
-                    "metric": str(by),
-                    "validation": value,
-                    "round": fit.rounds,
-                    "seconds": fit.seconds,
-                    "chosen": task.trial == self.place(by),
-                    "parameters": json.dumps(task.parameters, default=str),
-                    "warnings": "\n".join(fit.warnings),
-                }
-
-    def validation(self) -> dict[RankingMetric, float]:
-        """Validation value of each evaluated metric, of the model that it is evaluated on."""
-        return {
-            metric: values_of([metric], self.fold.valid, self.chosen(by).validation)[metric]
-            for metric, by in self.selects.items()
-        }
-
-    def curves(self) -> dict[Criterion, Fit]:
-        """The fits selected by each metric that chose rounds, or by `by` alone."""
-        chose_rounds = [by for by in self.values if str(by) in self.fits[0]]
-        return {by: self.chosen(by) for by in chose_rounds} or {
-            self.method.criterion: self.chosen(self.by)
-        }
-
-
-def _fit_by(fits: Fits, by: Criterion) -> Fit:
-    """The fit whose rounds a metric chose, or else the first."""
-    return fits.get(str(by)) or next(iter(fits.values()))
-
-
-def tables_of(choices: Iterable[Choice]) -> dict[str, pl.DataFrame]:
-    """The tables of `Results`, by name."""
-    tables = {name: [pl.DataFrame(schema=schema)] for name, schema in SCHEMAS.items()}
-    for choice in choices:
-        key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
-
-        def add(table: str, key: Mapping[str, Any] = key, **columns: Any) -> None:
-            nulls = table == "values"
-            frame = pl.DataFrame({**key, **columns}, SCHEMAS[table], nan_to_null=nulls)
-            tables[table].append(frame)
-
-        qid = [str(qid) for qid in choice.evaluation.qid.tolist()]
-        for metric, by_query in choice.evaluation.per_query.items():
-            whole = not choice.fold.test.grouped or len(by_query) != len(qid)
-            add("values", metric=metric, query=[ALL_QUERIES] if whole else qid, value=by_query)
-        means = choice.validation()
-        add("validation", metric=[*map(str, means)], value=[*means.values()])
-        for by, fit in choice.curves().items():
-            rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-            add("curves", metric=str(by), round=rounds, value=fit.curve)
-        fits = [{**key, **row} for row in choice.fit_rows()]
-        tables["fits"].append(pl.DataFrame(fits, SCHEMAS["fits"]))
-    return {name: pl.concat(frames) for name, frames in tables.items()}
+from lambdaplus.study.methods import Method
+from lambdaplus.study.selection import ALL_QUERIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,10 +44,8 @@ class Found:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> study.results.found.finished
     1
@@ -259,10 +96,8 @@ class Results:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> [*study.results.methods], study.results.values.columns
     (['lightgbm:lambda_map'], ['method', 'fold', 'seed', 'metric', 'query', 'value'])
@@ -293,6 +128,13 @@ class Results:
         return not self.config.select and bool(self.config.trials or self.found.rows)
 
     @property
+    def selected_by(self) -> str:
+        """The metrics that select rounds and parameters, in words."""
+        if self.config.select:
+            return self.config.select
+        return "each metric separately" if self.each_metric_selects else "each method's own metric"
+
+    @property
     def searched(self) -> list[str]:
         """The methods whose parameters are drawn at random."""
         return [name for name, m in self.methods.items() if self.config.trials and m.space]
@@ -313,12 +155,10 @@ class Results:
 
     @cached_property
     def _fold_means(self) -> dict[tuple[str, str], dict[str, float]]:
-        keys, mean = ["method", "metric", "fold"], pl.col("value").mean()
-        by_seed = self.values.group_by(*keys, "seed", maintain_order=True).agg(mean)
-        by_fold = by_seed.group_by(keys, maintain_order=True).agg(mean.fill_null(math.nan))
+        keys = ["method", "metric", "fold"]
         means: dict[tuple[str, str], dict[str, float]] = {}
-        for method, metric, fold, value in by_fold.iter_rows():
-            means.setdefault((method, metric), {})[fold] = value
+        for method, metric, fold, mean in _means(_means(self.values, *keys, "seed"), *keys).rows():
+            means.setdefault((method, metric), {})[fold] = math.nan if mean is None else mean
         return means
 
     def fold_means(self, method: str, metric: str) -> dict[str, float]:
@@ -334,22 +174,19 @@ class Results:
 
     def undefined(self, metric: str) -> list[str]:
         """The folds on which the metric has no value, as no test query has a relevant document."""
-        means = [self.fold_means(method, metric) for method in self.methods]
-        return [
-            fold
-            for fold in self.folds
-            if (of_fold := [of[fold] for of in means if fold in of]) and np.isnan(of_fold).all()
-        ]
+        means: dict[str, list[float]] = {fold: [] for fold in self.folds}
+        for method in self.methods:
+            for fold, mean in self.fold_means(method, metric).items():
+                means[fold].append(mean)
+        return [fold for fold, values in means.items() if values and np.isnan(values).all()]
 
     @cached_property
     def validation_means(self) -> dict[tuple[str, str], float]:
         """Mean over folds and seeds on validation data, by method and metric."""
         keys = ["method", "metric"]
-        value = pl.col("value").fill_nan(None).mean()
-        means = self.validation.group_by(*keys, "fold", maintain_order=True).agg(value)
-        means = means.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
-        rows = means.drop_nulls("value").iter_rows()
-        return {(method, metric): mean for method, metric, mean in rows}
+        defined = self.validation.with_columns(pl.col("value").fill_nan(None))
+        means = _means(_means(defined, *keys, "fold"), *keys).drop_nulls("value")
+        return {(method, metric): mean for method, metric, mean in means.iter_rows()}
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -363,25 +200,23 @@ class Results:
 
         Queries are called ``fold qid``, or ``qid`` with repeated splits.
         """
-        mine = self.values.filter(pl.col("method") == method)
         # A seed that lacks a fold would weigh the queries of the others more.
-        folds = mine.group_by("seed").agg(pl.col("fold").n_unique())
-        whole = folds.filter(pl.col("fold") == len(self.folds))["seed"]
-        tables = [
-            [self.rows.get((method, fold, seed), {}) for seed in whole.sort().to_list()]
-            for fold in self.folds
-        ]
-        mine = mine.filter(pl.col("seed").is_in(whole.implode()))
-        if mine.is_empty():
+        complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
+        values = self.values.filter(pl.col("method") == method).filter(complete)
+        if values.is_empty():
             return None
+        seeds = values["seed"].unique().sort().to_list()
+        tables = [
+            [self.rows.get((method, fold, seed), {}) for seed in seeds] for fold in self.folds
+        ]
         per_query: dict[str, Floats] = {}
         queries: list[str] = []
         for metric in self.metrics:
-            rows = mine.filter(pl.col("metric") == metric)
+            rows = values.filter(pl.col("metric") == metric)
             pooled = bool((rows["query"] == ALL_QUERIES).all())
             repeated = self.config.repeated and not pooled
             keys = ["query"] if repeated else ["fold", "query"]
-            means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+            means = _means(rows, *keys)
             means = means.sort("query") if repeated else means
             per_query[metric] = means["value"].fill_null(math.nan).to_numpy()
             if not pooled:
@@ -403,6 +238,11 @@ class Results:
         )
 
 
+def _means(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Mean value of each group, in the order of the first rows; null if it has no value."""
+    return frame.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+
+
 def _of_seeds(tables: Sequence[tuple[Rows, ...]]) -> Rows:
     """The rows of a fold with the scores of all seeds."""
     scores = tuple(scores for [table] in tables for scores in table.scores)
@@ -410,7 +250,7 @@ def _of_seeds(tables: Sequence[tuple[Rows, ...]]) -> Rows:
 
 
 def write_parquet(results: Results, folder: Path) -> None:
-    """Write the rows of per_query.csv (see `write_csv`) to ``per_query.parquet``.
+    """Write ``per_query.parquet``, with the rows of the ``per_query.csv`` of `write_csv`.
 
     Parameters
     ----------
@@ -420,13 +260,10 @@ def write_parquet(results: Results, folder: Path) -> None:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> study.finish()
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import write_parquet
+    >>> from lambdaplus.study import Config, study_of, write_parquet
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
+    >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_parquet(study.results, pathlib.Path(folder))
     ...     [path.name for path in pathlib.Path(folder).iterdir()]
@@ -451,13 +288,10 @@ def write_csv(results: Results, folder: Path) -> None:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
-    >>> study.finish()
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import write_csv
+    >>> from lambdaplus.study import Config, study_of, write_csv
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
+    >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_csv(study.results, pathlib.Path(folder))
     ...     sorted(path.name for path in pathlib.Path(folder).iterdir())

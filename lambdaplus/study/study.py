@@ -35,7 +35,8 @@ from lambdaplus.study.processes import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.study.results import Choice, Found, Results, tables_of
+from lambdaplus.study.results import Found, Results
+from lambdaplus.study.selection import Choice, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
 MOST_FITS = 100_000  # a day, at one second each
@@ -351,7 +352,8 @@ class Study:
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
-        rules = choices[0].evaluation.conventions if choices else {}
+        tested = choices[0].tested if choices else {}
+        rules = {metric: values.rules for metric, values in tested.items()}
         return Results(
             self.config,
             {method.name: method for method in self.methods},
@@ -359,7 +361,12 @@ class Study:
             [*map(str, self._evaluated)],
             **tables_of(choices),
             errors=self.errors,
-            rows={(c.method.name, c.fold.name, c.seed): c.evaluation.rows for c in choices},
+            rows={
+                (choice.method.name, choice.fold.name, choice.seed): {
+                    metric: values.rows for metric, values in choice.tested.items()
+                }
+                for choice in choices
+            },
             found=self._found(rules),
         )
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,34 +16,6 @@ from lambdaplus.study.results import Results
 
 ALPHA = 0.05  # of verdicts
 MOST_NAMES = 6  # in a sentence; with more methods, it counts them
-
-
-class Verdict(NamedTuple):
-    """The best of lambdaplus and the best other method by a metric, chosen on validation data.
-
-    Attributes
-    ----------
-    metric, other, ours : str
-    difference : float
-        Of the test means, ours - other.
-    interval : (float, float)
-    p_value : float
-        With Holm's correction over the metrics of the verdicts.
-    """
-
-    metric: str
-    other: str
-    ours: str
-    difference: float
-    interval: tuple[float, float]
-    p_value: float
-
-    @property
-    def outcome(self) -> str:
-        """What the test says, in words."""
-        if self.p_value < ALPHA:
-            return f"significantly {'better' if self.difference > 0 else 'worse'}"
-        return "no significant difference"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +36,9 @@ class Summary:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, Summary, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
-    >>> from lambdaplus.study import Summary
     >>> Summary(study.results).best("map")
     'lightgbm:lambda_map'
     """
@@ -118,12 +86,11 @@ class Summary:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
 
-    def best(self, metric: str, among: Sequence[str] | None = None) -> str | None:
-        """The finished method with the highest mean, of all or of these; the first among equals."""
-        names = self.evaluations if among is None else among
-        means = {method: self.results.mean(method, metric) for method in names}
-        finite = {method: mean for method, mean in means.items() if not math.isnan(mean)}
-        return max(finite, key=lambda method: finite[method], default=None)
+    def best(self, metric: str) -> str | None:
+        """The finished method with the highest mean, the first among equals; None without means."""
+        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+        defined = [method for method, mean in means.items() if not math.isnan(mean)]
+        return max(defined, key=lambda method: means[method], default=None)
 
     def differences(self, metric: str) -> list[tuple[str, str]]:
         """The significant differences by a metric: the better method, and the worse one."""
@@ -152,8 +119,11 @@ class Summary:
         return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
 
     @cached_property
-    def verdicts(self) -> list[Verdict]:
-        """For each main metric, the best of lambdaplus and of the others by validation values."""
+    def verdicts(self) -> list[Pair]:
+        """For each main metric, the best of lambdaplus and the best other method.
+
+        Validation values choose both.  P-values are corrected for the number of metrics.
+        """
         methods, means = self.results.methods, self.results.validation_means
         chosen = []
         for metric in self.main_metrics:
@@ -169,8 +139,7 @@ class Summary:
                 chosen.append(pair)
         corrected = holm(np.array([pair.p_value for pair in chosen]))
         return [
-            Verdict(pair.metric, pair.second, pair.first, pair.difference, pair.interval, float(p))
-            for pair, p in zip(chosen, corrected, strict=True)
+            pair._replace(p_corrected=float(p)) for pair, p in zip(chosen, corrected, strict=True)
         ]
 
     def _pair(self, metric: str, other: str, ours: str) -> Pair | None:
@@ -182,7 +151,12 @@ class Summary:
             if (pair.first, pair.second) == (other, ours):
                 low, high = pair.interval
                 return pair._replace(
-                    first=ours, second=other, difference=-pair.difference, interval=(-high, -low)
+                    first=ours,
+                    second=other,
+                    difference=-pair.difference,
+                    interval=(-high, -low),
+                    wins=pair.losses,
+                    losses=pair.wins,
                 )
         two = {name: self.evaluations[name] for name in (ours, other)}
         return next(iter(compare_runs(two).of(metric)), None)
@@ -196,23 +170,26 @@ class Summary:
 
     def verdict(self) -> str:
         """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        by_outcome: dict[str, list[str]] = {}
-        for one in self.verdicts:
-            by_outcome.setdefault(one.outcome, []).append(label(one.metric))
-        outcomes = sorted(by_outcome, key=lambda outcome: (outcome.startswith("no"), outcome))
-        said = "; ".join(f"{outcome} by {_listed(by_outcome[outcome])}" for outcome in outcomes)
+        if not self.verdicts:
+            return ""
+        metrics: dict[str, list[str]] = {"better": [], "worse": [], "": []}
+        for pair in self.verdicts:
+            metrics[outcome(pair)].append(label(pair.metric))
+        outcomes = "; ".join(
+            f"{f'significantly {word}' if word else 'no significant difference'} by {_listed(by)}"
+            for word, by in metrics.items()
+            if by
+        )
         return (
             f"Best lambdaplus method against best {self.other_side} method, both chosen on "
-            f"validation data: {said}."
-            if said
-            else ""
+            f"validation data: {outcomes}."
         )
 
     def conclusions(self) -> list[str]:
         """The verdict, or what stands out if there is none, or if there is a baseline."""
         verdict = self.verdict()
-        return [*([verdict] if verdict else []),
-                *(self.sentences() if self.baseline or not verdict else [])]  # fmt: skip
+        sentences = self.sentences() if self.baseline or not verdict else []
+        return [verdict, *sentences] if verdict else sentences
 
     def below_by_own_metric(self) -> str:
         """Which objectives of lambdaplus are below the best by their own metric, and why."""
@@ -224,12 +201,12 @@ class Summary:
             for name in self.below(metric, best)
             if methods[name].origin == "lambdaplus" and name.partition(":lambda_")[2] == metric
         ]
+        if not below:
+            return ""
         return (
             "Significantly below the highest mean of the metric that they optimise: "
             f"{_listed(below)}. An objective that uses more pairs may be better even for this "
             "metric."
-            if below
-            else ""
         )
 
     def _sentence(self, metric: str, best: str) -> str:
@@ -287,9 +264,9 @@ class Summary:
             for metric in results.metrics
             if (missing := results.undefined(metric))
         ]
-        whose = find_convention(config.convention).tool.partition(":")[0]
+        tool = find_convention(config.convention).tool.partition(":")[0]
         tied = "rows" if found.rows else "documents and queries without relevant documents"
-        lines.append(f"Tied {tied} follow {whose}'s convention.")
+        lines.append(f"Tied {tied} follow {tool}'s convention.")
         if (comparison := self.comparison) is not None:
             tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             test = f"{TESTS[comparison.test]} test over queries"
@@ -304,9 +281,15 @@ class Summary:
                 f"Without the categories {_listed(found.categories)}, which they cannot be fitted "
                 f"with: {_listed(results.without_categories)}."
             )
-        if said := self.below_by_own_metric():
-            lines.append(said)
-        return lines
+        reason = self.below_by_own_metric()
+        return [*lines, reason] if reason else lines
+
+
+def outcome(pair: Pair) -> str:
+    """Whether the first of a pair is significantly better or worse; empty for neither."""
+    if pair.p_corrected < ALPHA:
+        return "better" if pair.difference > 0 else "worse"
+    return ""
 
 
 def label(metric: str) -> str:

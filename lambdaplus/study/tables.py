@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, Summary, Verdict, count, label
+from lambdaplus.study.summary import ALPHA, Summary, count, label, outcome
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
@@ -37,19 +36,17 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
 
     Examples
     --------
-    >>> from lambdaplus.data import digits_queries
-    >>> from lambdaplus.study import Config, Study, find_methods
-    >>> folds, methods = digits_queries()[:1], find_methods("lightgbm:lambda_map")
-    >>> study = Study(folds, methods, ["map"], Config(rounds=2))
+    >>> from lambdaplus.study import Config, Summary, results_table, study_of
+    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
-    >>> from lambdaplus.study import Summary, results_table
-    >>> results_table(Summary(study.results)).columns
-    ('method', 'MAP', 'time')
+    >>> results_table(Summary(study.results)).columns[:3]
+    ('method', 'AUC', 'MAP')
     """
     results = summary.results
     marks = {metric: _marks(summary, metric) for metric in results.metrics}
     rows: list[list[Any]] = []
-    intervals = {} if summary.comparison is None else summary.comparison.intervals
+    comparison = summary.comparison
+    intervals = {} if comparison is None else comparison.intervals
     heads = []
     for metric in results.metrics:
         heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
@@ -59,26 +56,23 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         by_origin.setdefault(results.methods[method].origin, []).append(method)
     for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
-            whose = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
-            rows.append([f"{whose}:", *("" for _ in heads), ""])
+            head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
+            rows.append([f"{head}:", *("" for _ in heads), ""])
         for method in methods:
             cells: list[Any] = []
-            for metric, marks_of in marks.items():
-                mark = marks_of.get(method, " " * narrow)
+            for metric in results.metrics:
+                mark = marks[metric].get(method, " " * narrow)
                 cells.append(Cell(results.mean(method, metric), mark))
                 if metric in intervals:
                     cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
             more = [] if narrow else [origin, summary.selector(method)]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
-    said = "* highest of its column"
-    if (comparison := summary.comparison) is not None:
-        said += f"; {BELOW} significantly below it"
-        if comparison.baseline is not None:
-            said = (
-                f"{ABOVE} significantly above {comparison.baseline}; {BELOW} significantly below it"
-            )
+    key = "* highest of its column"
+    if comparison is not None and comparison.baseline is not None:
+        key = f"{ABOVE} significantly above {comparison.baseline}"
+    key += f"; {BELOW} significantly below it" if comparison is not None else ""
     means, *notes = summary.notes()
-    foot = [means, f"{said}.", *notes]
+    foot = [means, f"{key}.", *notes]
     if "lambdaplus" in by_origin:
         foot.append(
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
@@ -91,12 +85,12 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
 
 def _surrogates(methods: list[str]) -> str:
     """Which objectives weight their pairs by another metric than the one of their name."""
-    said = set()
+    sentences = set()
     for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
         objective = lambda_objective(name)
         if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
-            said.add(f"lambda_{name} uses the swap deltas of {objective.surrogate}")
-    return "".join(f"; {one}" for one in sorted(said)) + "."
+            sentences.add(f"lambda_{name} uses the swap deltas of {objective.surrogate}")
+    return "".join(f"; {sentence}" for sentence in sorted(sentences)) + "."
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
@@ -117,16 +111,17 @@ def verdict_table(summary: Summary) -> Table | None:
     """The best of lambdaplus and of the others by each metric, and their difference."""
     if not summary.verdicts:
         return None
+    arrows = {"better": ABOVE, "worse": BELOW, "": " "}
     rows = [
         (
-            label(one.metric),
-            one.other,
-            one.ours,
-            Cell(decimal(one.difference, sign="+"), _mark_of(one)),
-            range_of(one.interval, "+"),
-            "<.0001" if one.p_value < 0.0001 else decimal(one.p_value),
+            label(pair.metric),
+            pair.second,
+            pair.first,
+            Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
+            range_of(pair.interval, "+"),
+            "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),
         )
-        for one in summary.verdicts
+        for pair in summary.verdicts
     ]
     heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 %\ninterval")
     foot = (
@@ -135,12 +130,6 @@ def verdict_table(summary: Summary) -> Table | None:
         "over the metrics. Without an arrow, the difference can be chance.",
     )
     return Table((*heads, "p"), rows, foot, narrow=True)
-
-
-def _mark_of(verdict: Verdict) -> str:
-    if verdict.p_value >= ALPHA:
-        return " "
-    return ABOVE if verdict.difference > 0 else BELOW
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:
@@ -190,73 +179,6 @@ def rules_table(results: Results) -> Table:
         by_rules.setdefault(rules, []).append(label(metric))
     rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
     return Table(("metric", "rules"), rows)
-
-
-def searched_methods(results: Results) -> list[str]:
-    """The methods with randomly drawn parameters that have finished a fold."""
-    return [method for method in results.searched if method in results.seconds]
-
-
-def search_in_words(results: Results) -> str:
-    """How many chosen rounds are close to their limit, which suggests that more would help."""
-    chosen = _chosen(results)
-    if not chosen.height:
-        return ""
-    late = chosen.filter(pl.col("round") > 0.95 * results.config.rounds).height
-    return (
-        f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
-        f"{results.config.rounds:,} allowed{'; more rounds may help' if late else ''}."
-    )
-
-
-def choosers(results: Results) -> list[str]:
-    """The metrics that select trials, without those that no method optimises if others remain."""
-    metrics = _chosen(results)["metric"].unique(maintain_order=True).to_list()
-    criteria = set(results.criteria.values())
-    return [metric for metric in metrics if metric in criteria] or metrics
-
-
-def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
-    """Best validation value after each trial by method, averaged over folds and seeds."""
-    fits = results.fits.filter(
-        pl.col("method").is_in(searched_methods(results)), pl.col("metric") == metric
-    ).sort("trial")
-    best = pl.col("validation").fill_nan(None).cum_max().forward_fill()
-    fits = fits.with_columns(best.over("method", "fold", "seed"))
-    means = fits.group_by("method", "trial").agg(pl.col("validation").mean()).sort("trial")
-    return {
-        method: means.filter(pl.col("method") == method)["validation"].to_numpy()
-        for method in searched_methods(results)
-    }
-
-
-def parameter_table(results: Results) -> Table:
-    """Quartiles of the chosen values of each numeric parameter, and the range of all draws.
-
-    An option may also be drawn as None; the last column counts how often that was chosen.
-    """
-    rows = []
-    for method in searched_methods(results):
-        fits = results.fits.filter(pl.col("method") == method)
-        drawn = fits["parameters"].str.json_decode(infer_schema_length=None).struct.unnest()
-        drawn = drawn.with_columns(rounds=fits["round"]).select(pl.selectors.numeric())
-        for values in drawn:
-            chosen = values.filter(fits["chosen"])
-            quartiles = (chosen.quantile(share, "linear") for share in (0.25, 0.5, 0.75))
-            # None if None was drawn, or chosen, every time.
-            numbers = (values.quantile(0.0), *quartiles, values.quantile(1.0))
-            texts = ("-" if number is None else f"{number:.3g}" for number in numbers)
-            none = f"{chosen.null_count()} of {len(chosen)}" if values.null_count() else "-"
-            rows.append((method, values.name, *texts, none))
-    chosen_heads = ("lower quartile", "median", "upper quartile")
-    heads = ("method", "parameter", "lowest drawn", *chosen_heads, "highest drawn", "None chosen")
-    return Table(heads, rows)
-
-
-def _chosen(results: Results) -> pl.DataFrame:
-    """The choices among trials."""
-    searched = pl.col("method").is_in(searched_methods(results))
-    return results.fits.filter(searched & pl.col("chosen"))
 
 
 def warnings_of(results: Results) -> list[str]:
