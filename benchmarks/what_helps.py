@@ -20,9 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import lightgbm
 import numpy as np
-import xgboost
 from differences import FRAMEWORKS, Difference, Values, difference
 from numpy.typing import NDArray
 from ranking_sets import set_name
@@ -33,7 +31,9 @@ from tables import RESULTS, keep
 
 from lambdaplus import eval_metric, evaluate, lambda_map
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.estimators.boosters import train_lightgbm, train_xgboost
 from lambdaplus.evaluation import Table
+from lambdaplus.study.trainers import Validation
 
 ROUNDS, PATIENCE = 1000, 100
 USUAL_ROUNDS = 100  # of LGBMRanker and XGBRanker
@@ -63,55 +63,48 @@ class Model(NamedTuple):
     seconds: float
 
 
-def of_lightgbm(
-    train: RankingData, fold: Fold, objective: Any, leaves: int, rate: float, **others: Any
-) -> Model:
-    data = lightgbm.Dataset(train.features, train.labels, group=train.group)
-    valid = data.create_valid(fold.valid.features, fold.valid.labels, group=fold.valid.group)
-    curves: dict[str, dict[str, list[float]]] = {}
-    params = {"objective": objective, "metric": "None", "verbosity": -1, "num_threads": 1,
-              "deterministic": True, "learning_rate": rate, **others}  # fmt: skip
-    watch = [lightgbm.record_evaluation(curves), lightgbm.early_stopping(PATIENCE, verbose=False)]
-    start = time.process_time()
-    model = lightgbm.train(
-        {**params, "num_leaves": leaves or 31}, data, ROUNDS, valid_sets=[valid],
-        valid_names=["valid"], feval=eval_metric(*METRICS), callbacks=watch,
-        keep_training_booster=True,  # otherwise it drops the trees after the best round
-    )  # fmt: skip
-    seconds = time.process_time() - start
-    X = fold.test.features
-    return Model(curves["valid"], lambda n: np.asarray(model.predict(X, num_iteration=n)), seconds)
-
-
-def of_xgboost(
-    train: RankingData, fold: Fold, objective: Any, leaves: int, rate: float, **others: Any
-) -> Model:
-    data = xgboost.DMatrix(train.features, train.labels, group=train.group)
-    valid = xgboost.DMatrix(fold.valid.features, fold.valid.labels, group=fold.valid.group)
-    ours = callable(objective)
-    trees = {"grow_policy": "lossguide", "max_leaves": leaves, "max_depth": 0} if leaves else {}
-    params = {"disable_default_eval_metric": 1, "nthread": 1, "tree_method": "hist", **trees,
-              "base_score": 0.0, **({} if ours else {"objective": objective})}  # fmt: skip
-    curves: dict[str, dict[str, list[float]]] = {}
-    start = time.process_time()
-    model = xgboost.train(
-        {**params, "learning_rate": rate, **others}, data, ROUNDS, evals=[(valid, "valid")],
-        obj=objective if ours else None, custom_metric=eval_metric(*METRICS), evals_result=curves,
-        callbacks=[xgboost.callback.EarlyStopping(rounds=PATIENCE, maximize=True)],
-        verbose_eval=False,
-    )  # fmt: skip
-    seconds = time.process_time() - start
-    test = xgboost.DMatrix(fold.test.features)
-    return Model(curves["valid"], lambda n: model.predict(test, iteration_range=(0, n)), seconds)
-
-
-TRAIN = {"lightgbm": of_lightgbm, "xgboost": of_xgboost}
+TRAIN = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
 RATE = {"lightgbm": 0.1, "xgboost": 0.3}  # the frameworks' defaults
+
+
+def sized(framework: str, leaves: int) -> dict[str, Any]:
+    """The parameters for trees of so many leaves; for 0, of the framework's default size."""
+    if framework == "lightgbm":
+        return {"num_leaves": leaves or 31}
+    return {"grow_policy": "lossguide", "max_leaves": leaves, "max_depth": 0} if leaves else {}
+
+
+def model_of(
+    framework: str, train: RankingData, fold: Fold, objective: Any, leaves: int, rate: float,
+    seed: int = 0, **others: Any,
+) -> Model:  # fmt: skip
+    """Train until a metric has not improved for 100 rounds: any in LightGBM, the last in XGBoost.
+
+    These are the rules of the frameworks' own early stopping.
+    """
+    validation = Validation(fold.valid, eval_metric(*METRICS).metrics, PATIENCE)
+
+    def watch(scores: Array) -> bool:
+        validation.see(scores)
+        over = [progress.over for progress in validation.progress.values()]
+        return any(over) if framework == "lightgbm" else over[-1]
+
+    params = {**sized(framework, leaves), "learning_rate": rate, **others}
+    start = time.process_time()
+    predict = TRAIN[framework](
+        objective, params, train, fold.valid, watch, rounds=ROUNDS, seed=seed
+    )
+    seconds = time.process_time() - start
+    curves = {str(metric): progress.values for metric, progress in validation.progress.items()}
+    return Model(curves, lambda n: predict(fold.test, n), seconds)
 
 
 def measured(fold: Fold, framework: str, objective: Any, number: int) -> dict[str, Any]:
     """All trainings of an objective on a fold: by their name, values of each metric."""
-    train, found = TRAIN[framework], {}
+    found: dict[str, Any] = {}
+
+    def train(data: RankingData, leaves: int, rate: float, **others: Any) -> Model:
+        return model_of(framework, data, fold, objective, leaves, rate, **others)
 
     def note(name: str, model: Model, scores: Array | None = None) -> None:
         values: dict[str, Any] = {"seconds": model.seconds}
@@ -127,17 +120,14 @@ def measured(fold: Fold, framework: str, objective: Any, number: int) -> dict[st
             }
         found[name] = values
 
-    note(DEFAULTS, train(fold.train, fold, objective, 0, RATE[framework]))
+    note(DEFAULTS, train(fold.train, 0, RATE[framework]))
     for leaves, rate in SIZES:
-        note(f"{leaves} leaves, {rate:g}", train(fold.train, fold, objective, leaves, rate))
+        note(f"{leaves} leaves, {rate:g}", train(fold.train, leaves, rate))
     order = np.random.default_rng(number).permutation(fold.train.n_queries)
     for share in SHARES[:-1]:
         part = fold.train.take_queries(np.sort(order[: round(share * order.size)]))
-        note(f"share {share:g}", train(part, fold, objective, 4, 0.1))
-    models = [
-        train(fold.train, fold, objective, 4, 0.1, **SAMPLED[framework], seed=seed)
-        for seed in range(SEEDS)
-    ]
+        note(f"share {share:g}", train(part, 4, 0.1))
+    models = [train(fold.train, 4, 0.1, seed=seed, **SAMPLED[framework]) for seed in range(SEEDS)]
     for seed, model in enumerate(models):
         note(f"seed {seed}", model)
     for metric in METRICS:
@@ -233,10 +223,10 @@ def own_rows(units: list[Unit]) -> list[Row]:
     rows = []
     for change, (after, before, more, less) in CHANGES.items():
         for framework, name in FRAMEWORKS.items():
-            mine = [unit for unit in units if unit.framework == framework]
-            if mine:
-                gains = {m: _gain(mine, m, after, before) for m in METRICS}
-                times = _seconds(mine, more) / _seconds(mine, less) if more else None
+            subset = [unit for unit in units if unit.framework == framework]
+            if subset:
+                gains = {m: _gain(subset, m, after, before) for m in METRICS}
+                times = _seconds(subset, more) / _seconds(subset, less) if more else None
                 rows.append(Row(change, name, gains, times, "what_helps.py"))
     return rows
 
@@ -267,27 +257,27 @@ def other_rows() -> list[Row]:
     rows = []
     gains = [gain for gain in stored("one-line")["gains"] if gain["on"] == "mean"]
     for framework in ("lightgbm", "xgboost"):
-        mine = {
+        values = {
             gain["metric"]: Difference(gain["mean"], gain["error"], gain["p"])
             for gain in gains
             if gain["framework"] == framework and gain["metric"] in METRICS
         }
         change = "our objective, not the best own"
-        rows.append(Row(change, FRAMEWORKS[framework], mine, None, "one_line.py"))
+        rows.append(Row(change, FRAMEWORKS[framework], values, None, "one_line.py"))
     for gain in stored("relative")["changes"]:
         if gain["kind"] in WORDS:
-            mine = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
+            values = {metric: Difference(*gain["gains"][metric]) for metric in METRICS}
             times = _times_of_ranks() if gain["framework"] == "lightgbm" else None
             change = f"{WORDS[gain['kind']]} in the query beside the features"
-            rows.append(Row(change, FRAMEWORKS[gain["framework"]], mine, times, "relative.py"))
+            rows.append(Row(change, FRAMEWORKS[gain["framework"]], values, times, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
     for option in ("noise", "damping"):
-        mine = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
+        values = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
         price = _price("MAP without", f"map, {option}") / _price("MAP without", "map")
-        rows.append(Row(f"our objective with {option}", BOTH, mine, price, "defaults.py"))
-    mine = {"ndcg@10": _of_options("NDCG@10", "ndcg", "ndcg + auc")}
+        rows.append(Row(f"our objective with {option}", BOTH, values, price, "defaults.py"))
+    values = {"ndcg@10": _of_options("NDCG@10", "ndcg", "ndcg + auc")}
     price = _price("NDCG@10", "ndcg + auc") / _price("NDCG@10", "ndcg")
-    rows.append(Row("ndcg + auc, not ndcg", BOTH, mine, price, "defaults.py"))
+    rows.append(Row("ndcg + auc, not ndcg", BOTH, values, price, "defaults.py"))
     return rows
 
 
@@ -330,10 +320,10 @@ def learning_curve(units: list[Unit]) -> Table:
     """Test values by the share of the training queries, and the number of these."""
     rows = []
     for on in dict.fromkeys(unit.on for unit in units):
-        mine = [unit for unit in units if unit.on == on]
+        subset = [unit for unit in units if unit.on == on]
         for share in SHARES:
             name = WHOLE if share == 1.0 else f"share {share:g}"
-            means = [np.mean([unit.found[name][m]["test"] for unit in mine]) for m in METRICS]
+            means = [np.mean([unit.found[name][m]["test"] for unit in subset]) for m in METRICS]
             rows.append([on, f"{share:g}", *means])
     return Table(
         ["", "share of the training queries", *METRICS.values()], rows,
@@ -348,15 +338,15 @@ def short_table(rows: list[Row]) -> Table:
         by_change.setdefault(row.change, {})[row.framework] = row
     names = [FRAMEWORKS[framework] for framework in OBJECTIVES]
     shown = []
-    for change, mine in by_change.items():
+    for change, by_framework in by_change.items():
         cells = []
         for metric in METRICS:
-            if BOTH in mine:
-                gain = mine[BOTH].gains.get(metric)
+            if BOTH in by_framework:
+                gain = by_framework[BOTH].gains.get(metric)
                 cells += [f"both: {_short(gain)}" if gain else "", ""]
             else:
-                cells += [_short(mine[name].gains[metric]) for name in names]
-        times = [f"{row.times:.1f}" for row in mine.values() if row.times is not None]
+                cells += [_short(by_framework[name].gains[metric]) for name in names]
+        times = [f"{row.times:.1f}" for row in by_framework.values() if row.times is not None]
         shown.append([change, *cells, " / ".join(times)])
     heads = [f"{METRICS[metric]}, {name}" for metric in METRICS for name in names]
     foot = (

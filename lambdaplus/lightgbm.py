@@ -31,6 +31,7 @@ from lambdaplus.frameworks.internals import (
     lightgbm_early_stopping,
     lightgbm_parameter,
 )
+from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
 try:
@@ -130,11 +131,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     """
     call = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
     if call.get("folds") is None and _has_groups(train_set):
-        from sklearn.model_selection import GroupKFold
-
-        shuffle = call.get("shuffle", True)
-        seed = call.get("seed", 0) if shuffle else None
-        call["folds"] = GroupKFold(call.get("nfold", 5), shuffle=shuffle, random_state=seed)
+        call["folds"] = query_splitter(call, n_folds=5)
     with constant_features_explained():
         return lightgbm.cv(**call)
 

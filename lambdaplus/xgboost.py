@@ -18,7 +18,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.splits import query_folds
+from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
 try:
@@ -113,9 +113,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
         sizes = np.diff(bounds)
         folds = kwargs.get("folds")
         if folds is None:
-            chosen = {name: kwargs[name] for name in ("seed", "shuffle") if name in kwargs}
-            folds = query_folds(group=sizes, n_splits=kwargs.get("nfold", 3), **chosen)
-        elif hasattr(folds, "split"):
+            folds = query_splitter(kwargs, n_folds=3)
+        if hasattr(folds, "split"):
             query = np.repeat(np.arange(sizes.size), sizes)
             folds = list(folds.split(query, dtrain.get_label(), groups=query))
         kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)

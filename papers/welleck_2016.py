@@ -18,13 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from lambdaplus import lambda_objective
 from lambdaplus.baselines import ClassAUCSVM
 from lambdaplus.cli.references import WELLECK
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Config, Fitted, Method, Results, Task, find_methods
 from lambdaplus.study.trainers import train_estimator
 from papers.paper import Claim, Findings, Paper

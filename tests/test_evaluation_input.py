@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lambdaplus as lp
-from lambdaplus.data.run_files import Run
+from lambdaplus.data import Run
 from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.evaluation.significance import p_value

@@ -20,7 +20,6 @@ LAYERS = (
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
-    "baselines": {"evaluation"},
     "estimators": {"lightgbm", "xgboost"},
     "export": {"lightgbm", "xgboost"},
     "cli": {"study"},

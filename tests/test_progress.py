@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.evaluation.progress import Progress
+from lambdaplus.metrics.progress import Progress
 
 
 def test_no_rounds_have_no_best_and_without_patience_there_is_no_end() -> None:

@@ -11,11 +11,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from test_conventions import TREC, trec_eval
 
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.run_files import Run, run_of_dictionaries
-from lambdaplus.evaluation.explanation import explain_input
-from lambdaplus.evaluation.forms_of_input import input_of_run
+from lambdaplus.evaluation.explanation import explain_run
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import parse_metric
+from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 # TREC --------------------------------------------------------------------------------------------
 
@@ -54,7 +53,7 @@ def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
         assert values.pop("q7") == 0.0  # nothing returned; trec_eval leaves the query out
         expected = {q: value for q, value in theirs.items() if q in values}
         assert values == pytest.approx(expected, abs=1e-9), name
-    explained = explain_input(parse_metric("bpref"), input_of_run(ours))
+    explained = explain_run(parse_metric("bpref"), ours)
     assert explained["trec"].value == pytest.approx(found["bpref"])
 
 

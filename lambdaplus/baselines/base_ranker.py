@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Metric, parse_metric
+from lambdaplus.metrics.means import mean_values
 from lambdaplus.ranking.queries import Queries, by_query
 
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features

@@ -27,9 +27,9 @@ from lambdaplus.baselines.preference_pairs import (
 from lambdaplus.compute.arguments import number, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
+from lambdaplus.metrics.progress import Progress
 from lambdaplus.ranking.queries import Queries, by_query
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the

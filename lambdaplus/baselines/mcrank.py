@@ -15,8 +15,8 @@ from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
-from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
+from lambdaplus.metrics.progress import Progress
 from lambdaplus.ranking.queries import Queries
 
 

@@ -16,8 +16,8 @@ from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.evaluation.progress import Progress
 from lambdaplus.metrics import Metric
+from lambdaplus.metrics.progress import Progress
 from lambdaplus.ranking.queries import Queries
 
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lambdaplus.compute.arguments import refuse_missing
-from lambdaplus.data.run_files import Run
+from lambdaplus.data import Run
 from lambdaplus.data.whole_files import written_whole
 
 DataFile = Annotated[

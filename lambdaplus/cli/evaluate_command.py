@@ -120,7 +120,7 @@ def _per_query(evaluations: dict[str, Evaluation]) -> str:
     """Values as CSV."""
     import polars as pl
 
-    from lambdaplus.data.table_files import safe_csv
+    from lambdaplus.data.safe_csv import safe_csv
 
     tables = []
     for run, evaluation in evaluations.items():

@@ -27,8 +27,7 @@ def explain(
     """Show the value of a metric under each convention, and why the values differ."""
     from rich.console import Console
 
-    from lambdaplus.evaluation.explanation import explain, explain_input
-    from lambdaplus.evaluation.forms_of_input import input_of_run
+    from lambdaplus.evaluation.explanation import explain, explain_run
     from lambdaplus.metrics import parse_metric
 
     with errors_of("explain"):
@@ -37,7 +36,7 @@ def explain(
             if labels is not None or scores is not None:
                 raise ValueError("pass a run, or --labels and --scores, not both")
             [only] = read_runs([run], data, qrels, columns).values()
-            explanation = explain_input(wanted, input_of_run(only))
+            explanation = explain_run(wanted, only)
         elif labels is not None and scores is not None:
             y, s = _numbers(labels, "--labels"), _numbers(scores, "--scores")
             sizes = [len(query) for query in y]

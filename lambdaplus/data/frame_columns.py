@@ -36,9 +36,9 @@ def numbers_by_column(X: Any, chosen: Bools | None = None) -> dict[Any, NDArray[
     twice = [name for name, times in Counter(X.columns).items() if times > 1]
     if twice:
         raise ValueError(f"two columns of X have the same name, {twice[0]!r}")
-    of = _of_pandas if hasattr(X, "iloc") else _of_polars
+    numbers_of = _of_pandas if hasattr(X, "iloc") else _of_polars
     names = [name for i, name in enumerate(X.columns) if chosen is None or chosen[i]]
-    columns = {name: of(X[name]) for name in names}
+    columns = {name: numbers_of(X[name]) for name in names}
     if chosen is not None:
         columns |= {name: _missing(X[name]) for name, array in columns.items() if array is None}
     found = {name: array for name, array in columns.items() if array is not None}
@@ -71,12 +71,7 @@ def _of_polars(column: polars.Series) -> NDArray[Any] | None:
 
 
 def _of_pandas(column: Any) -> NDArray[Any] | None:
-    from pandas.api.types import (
-        is_bool_dtype,
-        is_complex_dtype,
-        is_integer_dtype,
-        is_numeric_dtype,
-    )
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
 
     if hasattr(column, "sparse"):
         raise ValueError(

@@ -1,60 +1,21 @@
-"""Runs (the scores of a system for a set of queries), and their readers."""
+"""Readers of runs: the scores of a system for the documents of some queries."""
 
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from numbers import Integral, Real
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import identifiers, number_of, refuse_rounding
+from lambdaplus.compute.arguments import number_of, refuse_rounding
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.queries import Queries, rows_by_query
+from lambdaplus.ranking.queries import rows_by_query
+from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """Scores and labels of the documents of some queries.
-
-    Attributes
-    ----------
-    name : str
-        The name of the file up to the first dot.
-    labels, scores : (n,) array_like
-    qid : (n,) array_like of int or str, or None
-        The query of each row; the rows of a query are adjacent.  None: all rows are one ranking.
-    docno : (n,) array_like of str, optional
-    returned, judged : (n,) array_like of bool, optional
-        Documents that were not returned have the lowest scores.  Those that were not judged have
-        label 0, and metrics such as bpref leave them out.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import Run
-    >>> Run("bm25", labels=[1, 0, 0], scores=[7.5, 6.5, 1.0], qid=["a", "a", "b"]).queries.n_queries
-    2
-    """
-
-    name: str
-    labels: Any
-    scores: Any
-    qid: Any
-    docno: Any = None
-    returned: Any = None
-    judged: Any = None
-
-    @property
-    def queries(self) -> Queries:
-        """Checked labels and queries."""
-        return Queries(self.labels, qid=self.qid, returned=self.returned)
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
@@ -175,52 +136,6 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     fields = "query", "Q0", "document", "rank", "score", "tag"
     scores = _values_of_documents(file, "line of a run", fields, "score", "returned")
     return run_of_dictionaries(qrels, scores, _name(file), str(file))
-
-
-def run_of_dictionaries(
-    qrels: Mapping[Any, Mapping[Any, float]],
-    scores: Mapping[Any, Mapping[Any, float]],
-    name: str = "run",
-    source: str = "the scores",
-) -> Run:
-    """A run from labels and scores by query and document number, as `read_trec_run` makes it.
-
-    This is the form in which pytrec_eval, ir_measures and ranx take judgements and runs.  Raises a
-    ValueError as `read_trec_run` does, and for scores that are not finite numbers.
-    """
-    _check_values(qrels, "label")
-    _check_values(scores, "score")
-    if not scores.keys() & qrels.keys():
-        raise ValueError(f"no query of {source} is among the {len(qrels)} judged queries")
-    rows = []
-    for query, judgements in qrels.items():
-        returned = scores.get(query, {})
-        # Judged documents that were not returned rank below all that were.
-        below = math.nextafter(min(returned.values(), default=0.0), -math.inf)
-        judged = {document: value for document, value in judgements.items() if value >= 0.0}
-        # A query has at least one document: one without a judgement if there is no other.
-        for document in {**returned, **judged} or judgements:
-            label, score = judged.get(document, 0.0), returned.get(document, below)
-            rows.append((label, score, query, document, document in returned, document in judged))
-    if not rows:
-        raise ValueError(f"no query of {source} has a document")
-    columns: list[Any] = [*zip(*rows, strict=True)]
-    # NumPy would merge the queries 1 and "1".
-    qid = identifiers(columns[2], "the list of queries")
-    docno = identifiers(columns[3], "the list of documents")
-    labels, values, given, judged_ = (np.array(columns[i]) for i in (0, 1, 4, 5))
-    return Run(name, labels, values, qid, docno, given, judged_)
-
-
-def _check_values(values: Mapping[Any, Mapping[Any, Any]], what: str) -> None:
-    """Raise a ValueError for a label or score that is no finite number, or would be rounded."""
-    for query, of_documents in values.items():
-        for document, value in of_documents.items():
-            where = f"the {what} of {document} in {query}"
-            if isinstance(value, Integral):
-                refuse_rounding([int(value)], where)
-            elif not isinstance(value, Real | np.bool_) or not math.isfinite(value):
-                raise ValueError(f"{where} is {value!r}, not a finite number")
 
 
 def read_table(

@@ -1,4 +1,4 @@
-"""Reader of CSV and Parquet files, which converts no value silently; CSV for spreadsheets."""
+"""Reader of CSV and Parquet files, which converts no value silently."""
 
 from __future__ import annotations
 
@@ -315,13 +315,3 @@ def _without_blank_lines(stream: BinaryIO, frame: polars.DataFrame) -> polars.Da
             )
     keep = ~np.array(blank, dtype=bool)
     return frame.filter(keep) if len(keep) == len(frame) else frame
-
-
-def safe_csv(table: polars.DataFrame) -> str:
-    """The table as CSV, with an apostrophe before text that spreadsheets would evaluate."""
-    import polars as pl
-
-    text = pl.selectors.string()
-    formula = text.str.contains(r"^[=+\-@\t\r]") & text.cast(pl.Float64, strict=False).is_null()
-    safe = pl.when(formula).then("'" + text).otherwise(text).name.keep()
-    return table.with_columns(safe, pl.selectors.float().fill_nan(None)).write_csv()

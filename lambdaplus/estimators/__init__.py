@@ -10,9 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier, LightGBMRanker
-    from lambdaplus.estimators.relative_transformer import RelativeFeatures
-    from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier, XGBoostRanker
+    from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier as LightGBMClassifier
+    from lambdaplus.estimators.lightgbm_estimators import LightGBMRanker as LightGBMRanker
+    from lambdaplus.estimators.relative_transformer import RelativeFeatures as RelativeFeatures
+    from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier as XGBoostClassifier
+    from lambdaplus.estimators.xgboost_estimators import XGBoostRanker as XGBoostRanker
 
 _MODULES = {  # a framework may be missing
     "LightGBMClassifier": "lightgbm_estimators",
@@ -21,13 +23,7 @@ _MODULES = {  # a framework may be missing
     "XGBoostClassifier": "xgboost_estimators",
     "XGBoostRanker": "xgboost_estimators",
 }
-__all__ = [
-    "LightGBMClassifier",
-    "LightGBMRanker",
-    "RelativeFeatures",
-    "XGBoostClassifier",
-    "XGBoostRanker",
-]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -130,19 +130,19 @@ def train_xgboost(
             matrix.set_weight(part.queries.query_weights if by_query else part.weights)
         return matrix
 
-    ours = callable(objective)
+    is_function = callable(objective)
     params = {
         # The default, 0.5, is meant for probabilities.
         **({"base_score": 0.0} if objective not in POINTWISE else {}),
         "tree_method": "hist",
         **params,
-        "objective": "rank:ndcg" if ours else objective,
+        "objective": "rank:ndcg" if is_function else objective,
     }
     _refuse_what_xgboost_ignores(params)
     booster = xgb.train(
         {**params, "seed": seed, "nthread": threads, "disable_default_eval_metric": 1},
         matrix(train, training_labels(objective, train.labels)),
-        num_boost_round=rounds, obj=objective if ours else None, custom_metric=look,
+        num_boost_round=rounds, obj=objective if is_function else None, custom_metric=look,
         evals=[(matrix(valid, valid.labels), "valid")], callbacks=[AfterRound()],
         verbose_eval=False,
     )  # fmt: skip

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from types import MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _make_indexable, check_is_fitted
 
-from lambdaplus.compute.arguments import check_choice, is_flag, number
+from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
+    check_folds,
     even_score,
     fit_calibrator,
+    splits_of,
     threshold_by_share,
 )
-from lambdaplus.estimators.objective_names import find_objective
+from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
@@ -62,7 +62,6 @@ class _IfCalibrated:
         return MethodType(self.method, model)
 
 
-FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 _OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
@@ -142,13 +141,7 @@ class RankingClassifier(FrameworkEstimator):
         """Raise a ValueError for values of ``calibration`` and ``cv`` that mean nothing."""
         if self.calibration is not None:
             check_choice("calibration", self.calibration, ("sigmoid", "isotonic"))
-        cv = self.cv
-        if is_flag(cv) or (isinstance(cv, Integral) and cv < 2):
-            raise ValueError(
-                f"cv={cv!r} is no number of folds, which is at least 2: pass cv=None for no folds"
-            )
-        if isinstance(cv, str) and cv != "auto":
-            raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
+        check_folds(self.cv)
 
     def _rank(self, call: dict[str, Any], objective: Objective) -> None:
         """Train on the codes of the labels, 1 for the trained class, which replace them."""
@@ -282,7 +275,7 @@ class RankingClassifier(FrameworkEstimator):
             scores = np.asarray(self._raw(X), dtype=np.float64)
             return HeldOut(scores, codes, weights, calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
-        splits = [] if model is not None else self._splits(codes)
+        splits = [] if model is not None else splits_of(self.cv, codes)
         scores = np.asarray(self._training_scores(X), dtype=np.float64)
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
@@ -321,24 +314,6 @@ class RankingClassifier(FrameworkEstimator):
             same["callbacks"] = self._changing(call["callbacks"])
         fold._rank({"X": X, **of_rows, **same}, objective)
         return fold
-
-    def _splits(self, codes: Ints) -> list[Any]:
-        """Rows for training and others, for each fold; no folds if they are not needed."""
-        cv = self.cv
-        if cv is None:
-            return []
-        if cv == "auto" or isinstance(cv, Integral):
-            folds = min(2 if cv == "auto" else int(cv), int(np.bincount(codes).min()))
-            if folds < 2:  # a class may have a single row
-                return []
-            splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=0)
-        else:
-            splitter = check_cv(cv, codes, classifier=True)
-        splits = list(splitter.split(np.empty((len(codes), 0)), codes))
-        rest = np.concatenate([rest for _, rest in splits])
-        if not np.array_equal(np.sort(rest), np.arange(len(codes))):
-            raise ValueError("cv must hold out every row exactly once")
-        return splits[:1] if cv == "auto" and codes.sum() >= FEW_POSITIVES else splits
 
     def _decide(self, held_out: HeldOut, continued: bool) -> None:
         """Set the threshold and, if there are rows for it, the probabilities."""

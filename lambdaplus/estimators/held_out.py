@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import StratifiedKFold, check_cv
 
+from lambdaplus.compute.arguments import is_flag
 from lambdaplus.compute.array_types import Floats, Ints
+
+FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 
 
 class HeldOut(NamedTuple):
@@ -51,6 +56,34 @@ class Scale(NamedTuple):
         """Scores on this scale, moved and stretched to another one."""
         factor = to.spread / self.spread if self.spread > 0.0 else 0.0  # a model without a split
         return to.mean + factor * (scores - self.mean)
+
+
+def check_folds(cv: Any) -> None:
+    """Raise a ValueError for a number or name of folds that means nothing."""
+    if is_flag(cv) or (isinstance(cv, Integral) and cv < 2):
+        raise ValueError(
+            f"cv={cv!r} is no number of folds, which is at least 2: pass cv=None for no folds"
+        )
+    if isinstance(cv, str) and cv != "auto":
+        raise ValueError(f"cv={cv!r} is not 'auto', a number, a splitter or None")
+
+
+def splits_of(cv: Any, codes: Ints) -> list[Any]:
+    """Rows for training and others, for each fold; no folds if they are not needed."""
+    if cv is None:
+        return []
+    if cv == "auto" or isinstance(cv, Integral):
+        folds = min(2 if cv == "auto" else int(cv), int(np.bincount(codes).min()))
+        if folds < 2:  # a class may have a single row
+            return []
+        splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=0)
+    else:
+        splitter = check_cv(cv, codes, classifier=True)
+    splits = list(splitter.split(np.empty((len(codes), 0)), codes))
+    rest = np.concatenate([rest for _, rest in splits])
+    if not np.array_equal(np.sort(rest), np.arange(len(codes))):
+        raise ValueError("cv must hold out every row exactly once")
+    return splits[:1] if cv == "auto" and codes.sum() >= FEW_POSITIVES else splits
 
 
 def threshold_by_share(held_out: HeldOut) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lambdaplus.compute.arguments import plain
-from lambdaplus.estimators.objective_names import find_objective
+from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.objectives import Objective
 
 

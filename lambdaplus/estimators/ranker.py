@@ -2,7 +2,8 @@
 
 from typing import Any, ClassVar, Self
 
-from lambdaplus.estimators.objective_names import find_objective, metric_of, warn_of_two_rules
+from lambdaplus.estimators.metric_checks import warn_of_two_rules
+from lambdaplus.estimators.ours_or_native import find_objective, metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,

@@ -23,6 +23,7 @@ from lambdaplus.objectives import LogLoss, combine, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
 
 ATTRIBUTE = "lambdaplus"
+_PARAMETERS = ("objective", "eval_metric")
 _MAKERS: Mapping[str, Any] = {
     "LogLoss": LogLoss, "combine": combine, "eval_metric": eval_metric,
     "lambda_objective": lambda_objective,
@@ -94,6 +95,20 @@ def restored(name: str, saved: Any, given: Any) -> Any:
         f"it into an estimator that has the same {name}"
         f"{', with the same labels' if 'labels' in saved else ''}, or pickle the estimator"
     )
+
+
+def parameters_as_saved(model: Any) -> dict[str, Any]:
+    """The parameters that a saved model needs for `score` and the next `fit`."""
+    return {name: as_saved(getattr(model, name)) for name in _PARAMETERS}
+
+
+def restored_parameters(model: Any, saved: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that were saved; see `restored`."""
+    return {
+        name: restored(name, saved[name], getattr(model, name))
+        for name in _PARAMETERS
+        if name in saved
+    }
 
 
 def _evaluated(node: ast.expr) -> Any:

@@ -2,11 +2,10 @@
 
 They may split queries, or try objectives that train the same model.  A ranker sees only the rows
 that it is fitted on.  Those that it will be scored on are known to the functions of scikit-learn
-that call it.  The stack is read for warnings alone: with the splitters and scorers of lambdaplus,
-there is nothing to warn of, but a search with ``cv=5`` would split queries without a word.
+that call it (see `callers`).  With the folds of `query_folds`, there is nothing to warn of, but a
+search with ``cv=5`` would split queries without a word.
 """
 
-import sys
 import warnings
 from collections.abc import Iterator
 from types import FrameType
@@ -15,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.arguments import identifiers
-from lambdaplus.estimators.objective_names import find_objective
+from lambdaplus.estimators.ours_or_native import find_objective
+from lambdaplus.frameworks.internals import callers
 from lambdaplus.objectives.equal_objectives import equal_objectives
 
 _SEARCHES = "sklearn.model_selection._search"
 _SPLITS = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
-_DEPTH = 60  # frames between a search and the fit of a ranker in a pipeline
 
 
 def warn_of_split_queries(qid: Any) -> None:
     """Warn if this fit, on rows of these queries, belongs to a split that cuts queries."""
     split: dict[str, Any] = {}
     fitted = identifiers(qid)
-    for frame in _callers(*_SPLITS):
+    for frame in callers(*_SPLITS):
         if not split and {"X", "train", "test"} <= {*frame.f_code.co_varnames}:
             split = dict(frame.f_locals)
         for whole in _of_all_rows(frame) if split else ():
@@ -48,7 +47,7 @@ def warn_of_split_queries(qid: Any) -> None:
 
 def warn_of_equal_objectives() -> None:
     """Warn if this fit belongs to a search, in this process, of objectives that are equal."""
-    for frame in _callers(_SEARCHES):
+    for frame in callers(_SEARCHES):
         search = frame.f_locals.get("self")
         given = getattr(search, "param_grid", getattr(search, "param_distributions", ()))
         for space in [given] if isinstance(given, dict) else given:
@@ -66,17 +65,6 @@ def _warn_of_equal(objectives: dict[str, Any]) -> None:
             "surrogate=name) to weigh pairs by the metric itself",
             stacklevel=5,
         )
-
-
-def _callers(*modules: str) -> Iterator[FrameType]:
-    """The functions of these modules on the stack."""
-    frame = sys._getframe(2)
-    for _ in range(_DEPTH):
-        if frame.f_back is None:
-            return
-        frame = frame.f_back
-        if frame.f_globals.get("__name__") in modules:
-            yield frame
 
 
 def _of_all_rows(frame: FrameType) -> Iterator[Any]:

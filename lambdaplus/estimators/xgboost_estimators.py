@@ -1,173 +1,30 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
-import warnings
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.objective_names import (
-    are_ours,
-    find_metrics,
-    metric_of,
-    refuse_reversed,
-    refuse_unknown,
-    unknown_objective_explained,
-    warn_of_watched_losses,
-)
-from lambdaplus.estimators.parent import ArgumentNames, evaluation_sets, replaced
+from lambdaplus.estimators.parent import ArgumentNames, replaced
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
-    as_saved,
     calibrator_as_saved,
     forget_saved,
     labels_as_saved,
-    restored,
+    parameters_as_saved,
     restored_calibrator,
     restored_labels,
+    restored_parameters,
     save_with,
     saved_with,
 )
-from lambdaplus.evaluation import EvalMetric
+from lambdaplus.estimators.xgboost_fit import fit_xgboost
 from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
-from lambdaplus.frameworks.unused_parameters import warn_of_unused
-from lambdaplus.objectives import Objective
-from lambdaplus.ranking.queries import Documents, Queries
+from lambdaplus.ranking.queries import Documents
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
 _SAVED_TYPE = "lambdaplus.XGBoostClassifier"
-
-
-class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
-    """Callback that replaces the objective and the metric which each round calls.
-
-    `xgboost.XGBRanker` does not accept a callable objective, and calls a metric query by query.
-    These early stoppings maximise the metric if they watch it.
-    """
-
-    def __init__(
-        self, objective: Any, metric: EvalMetric | None, is_last: bool, stops: list[Any]
-    ) -> None:
-        self.objective = objective
-        self.metric = metric
-        self.is_last = is_last  # whether the last value is that of our metric
-        self.stops = stops
-
-    def before_training(self, model: Any) -> Any:
-        update, eval_set = model.update, model.eval_set
-
-        def update_with_objective(dtrain: Any, iteration: int, fobj: Any = None) -> None:
-            update(dtrain, iteration, self.objective or fobj)
-
-        def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
-            line = eval_set(evals, iteration, self.metric or feval, output_margin)
-            if self.metric is None or self.is_last:
-                return line
-            # XGBoost's own values come first; early stopping watches the last name of the line.
-            start, *values = line.split("\t")
-            n_ours = len(self.metric.metrics) * len(evals)
-            return "\t".join([start, *values[-n_ours:], *values[:-n_ours]])
-
-        model.update, model.eval_set = update_with_objective, evaluate
-        return model
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        ours = set() if self.metric is None else {*map(str, self.metric.metrics)}
-        for stop in self.stops if evals_log else ():
-            data = evals_log.get(stop.data or [*evals_log][-1], {})
-            if stop.maximize is None and (stop.metric_name or ["", *data][-1]) in ours:
-                stop.maximize = True
-        return False
-
-    def after_training(self, model: Any) -> Any:
-        del model.update, model.eval_set
-        return model
-
-
-@cache
-def _is_unknown(name: str) -> bool:
-    """Whether XGBoost, which has no list of its metrics, says that it does not know this one."""
-    data = xgb.DMatrix(np.zeros((2, 1)), label=[0, 1])
-    try:
-        xgb.Booster({"eval_metric": name}, [data]).eval(data)
-    except xgb.core.XGBoostError as error:
-        return "Unknown metric" in str(error)
-    return False
-
-
-def _train(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
-    """Call the parent's fit with an objective and metrics that it understands."""
-    ours = isinstance(objective, Objective)
-    called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
-    wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
-    metrics, native = find_metrics(wanted, objective, model._one_ranking)
-    if metrics is not None and (model.eval_metric or evaluation_sets(call)):
-        y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
-        refuse_reversed(metrics, objective, Queries(y, group=call.get("group")))
-    if metrics is not None and not all(isinstance(metric, str) for metric in native):
-        raise ValueError(
-            "XGBoost supports one callable metric: pass that alone, or only names of metrics"
-        )
-    for name in native:
-        if isinstance(name, str) and _is_unknown(name):
-            refuse_unknown(name, "XGBoost")
-    callbacks = list(model.callbacks or ())
-    changed: dict[str, Any] = {"eval_metric": native or None}
-    if model.early_stopping_rounds and (called or metrics is not None):
-        callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))
-        changed["early_stopping_rounds"] = None
-    stops = [one for one in callbacks if isinstance(one, xgb.callback.EarlyStopping)]
-    ours_last = metrics is not None and are_ours(wanted)[-1]
-    if ours and native and not ours_last and any(stop.metric_name is None for stop in stops):
-        warn_of_watched_losses(
-            native[-1:], objective, "put a metric of rankings, such as 'map', last in eval_metric"
-        )
-    if called and not ours_last:
-        _warn_of_direction(native[-1:], stops)
-    if called:
-        warn_of_unused(model.get_xgb_params(), objective, stacklevel=5)
-        changed |= {"objective": model._saved_as, "base_score": model.base_score or 0.0}
-    if metrics is not None and not native:
-        more = getattr(model, "kwargs", None) or {}
-        changed["kwargs"] = {"disable_default_eval_metric": 1, **more}
-    if called or metrics is not None:
-        replacing = _GivenGradient(objective if called else None, metrics, ours_last, stops)
-        callbacks.insert(0, replacing)
-    explained = unknown_objective_explained(objective, "XGBoost")
-    with explained, replaced(model, callbacks=callbacks or None, **changed):
-        fit(**call)
-    save_with(model.get_booster(), **_asked_for(model))
-
-
-def _warn_of_direction(watched: list[Any], stops: list[Any]) -> None:
-    """Warn if XGBoost minimises a function that may be one to maximise."""
-    for metric in watched:
-        name = getattr(metric, "__name__", "")
-        maximised = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"
-        lower_is_better = name.endswith(("_error", "_loss", "_deviance"))  # scikit-learn's names
-        free = [stop for stop in stops if stop.maximize is None and stop.metric_name is None]
-        if callable(metric) and free and not (maximised or lower_is_better):
-            warnings.warn(
-                f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
-                "callbacks=[xgboost.callback.EarlyStopping(rounds="
-                f"{free[0].rounds}, maximize=True)] in place of early_stopping_rounds",
-                stacklevel=6,
-            )
-
-
-def _asked_for(model: Any) -> dict[str, Any]:
-    """The parameters that a saved model needs for `score` and the next `fit`."""
-    return {name: as_saved(getattr(model, name)) for name in ("objective", "eval_metric")}
-
-
-def _restored(model: Any, saved: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: restored(name, saved[name], getattr(model, name))
-        for name in ("objective", "eval_metric")
-        if name in saved
-    }
 
 
 class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
@@ -201,7 +58,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     _framework: ClassVar = "XGBoost"
     _names: ClassVar = _ARGS
     _saved_as: ClassVar = "rank:ndcg"
-    _train = _train
+    _train = fit_xgboost
 
     def __init__(self, *, objective: Any = "ndcg", **kwargs: Any) -> None:
         # XGBRanker's constructor raises for objectives that are not XGBoost's.
@@ -219,7 +76,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
             If it was trained with a function, which a file cannot hold, and this estimator does
             not have the same one.
         """
-        found = _restored(self, saved_with(xgb.Booster(model_file=fname)))
+        found = restored_parameters(self, saved_with(xgb.Booster(model_file=fname)))
         super().load_model(fname)
         self.__dict__.update(found)
 
@@ -259,7 +116,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"
-    _train = _train
+    _train = fit_xgboost
 
     def get_xgb_params(self) -> dict[str, Any]:
         return self._for_framework(super().get_xgb_params())
@@ -280,7 +137,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
             return
         booster = self.get_booster()
         save_with(
-            booster, **_asked_for(self), rounds=booster.num_boosted_rounds(),
+            booster, **parameters_as_saved(self), rounds=booster.num_boosted_rounds(),
             labels=labels_as_saved(self.classes_),
             positive=int(self.classes_[1] == self.pos_label_), threshold=float(self.offset_),
             calibrator=calibrator_as_saved(getattr(self, "calibrator_", None)),
@@ -333,7 +190,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                     f"{saved['rounds']}: load it into xgboost.Booster, whose scores have no "
                     "threshold, or fit it again"
                 )
-        found = _restored(self, saved)
+        found = restored_parameters(self, saved)
         self._forget()
         with replaced(self, **named_for_files(kind if kind == _SAVED_TYPE else None)):
             super().load_model(fname)

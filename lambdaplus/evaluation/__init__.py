@@ -7,6 +7,7 @@ tools print different values, `eval_metric` creates metrics for training, such a
 
 from lambdaplus.evaluation.compare import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
+from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import (
     EvalMetric,
@@ -17,7 +18,6 @@ from lambdaplus.evaluation.feval import (
     eval_mrr,
     eval_ndcg,
 )
-from lambdaplus.evaluation.result import Evaluation
 from lambdaplus.evaluation.result_tables import Cell, Table
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.scorers import scorer

@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.result import Evaluation, Rows, mean_of, queries_in_words
+from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_of
+from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     ROUNDING,
@@ -20,6 +21,7 @@ from lambdaplus.evaluation.significance import (
     p_value,
 )
 from lambdaplus.evaluation.whole_tables import Spread, spread
+from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
@@ -101,7 +103,7 @@ def compare_runs(
     """
     allowed_names = {"test": test, "alternative": alternative, "correction": correction}
     check_options(alpha, confidence, resamples, seed, **allowed_names)
-    _check(runs, baseline)
+    check_runs(runs, baseline)
     names, first = tuple(runs), next(iter(runs.values()))
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
@@ -113,9 +115,9 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in _aligned(runs).items():
+    for metric, values in aligned_values(runs).items():
         tested: list[Pair] = []
-        if tables := _tables(metric, runs):
+        if tables := tables_of(metric, runs):
             means[metric] = {name: run.mean[metric] for name, run in runs.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
             found = spread(parsed, tables, resamples, seed)
@@ -135,7 +137,7 @@ def compare_runs(
             if not by_query or defined.size < 2:
                 continue  # one value for the whole data set, or a single query
             differences = [_difference(values[a], values[b], weights) for a, b in compared]
-            p = [p_of(difference) if difference.size else np.nan for difference in differences]
+            p = [float(p_of(each)) if each.size else np.nan for each in differences]
             tested = _pairs_of_queries(metric, compared, differences, intervals(differences), p)
         corrected = np.array([pair.p_value for pair in tested])
         corrected = holm(corrected) if correction == "holm" else corrected
@@ -146,14 +148,14 @@ def compare_runs(
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    what, how = queries_in_words(first.n_queries), TESTS[test]
+    sample, test_name = queries_in_words(first.n_queries), TESTS[test]
     if of_runs:
         ranked = next(ranked for ranked in first.rows.values() if ranked)
-        what = f"{sum(table.labels.size for table in ranked):,} rows without queries"
-        how = "DeLong test for AUC, bootstrap over rows for other metrics"
+        sample = f"{sum(table.labels.size for table in ranked):,} rows without queries"
+        test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
     weighted = "" if first.weights is None else ", weighted"
     foot = (
-        f"{what}{weighted}. {marks} ({tail} {how}, "
+        f"{sample}{weighted}. {marks} ({tail} {test_name}, "
         f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
         f"Convention {first.convention.name}:",
         *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
@@ -191,100 +193,15 @@ def _pairs_of_queries(
     p_values: list[float],
 ) -> list[Pair]:
     """The pairs of a metric by query, not corrected yet."""
-    return [
-        Pair(
-            metric,
-            *names,
-            n_queries=difference.size,
-            difference=mean_of(difference),
-            interval=interval,
-            wins=int((difference > 0).sum()),
-            losses=int((difference < 0).sum()),
-            ties=int((difference == 0).sum()),
-            p_value=float(p),
-            p_corrected=float(p),
-        )
-        for names, difference, interval, p in zip(
-            compared, differences, intervals, p_values, strict=True
-        )
-    ]
-
-
-def _tables(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, ...]]:
-    """The rows that each run ranked, of a metric without queries; an error if they differ."""
-    tables = [run.rows.get(metric, ()) for run in runs.values()]
-    if not all(tables):
-        return []
-    for name, of_run in zip(runs, tables, strict=True):
-        for table, first in zip(of_run, tables[0], strict=True):
-            same = np.array_equal(table.labels, first.labels)
-            if not same or not _equal(table.weights, first.weights):
-                raise ValueError(
-                    f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, "
-                    "row by row: evaluate both on the same rows in the same order"
-                )
-    return tables
-
-
-def _equal(first: Floats | None, second: Floats | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
-
-
-def _check(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
-    if not isinstance(runs, Mapping):
-        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
-    for name, run in runs.items():
-        if not isinstance(run, Evaluation):
-            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
-    if len(runs) < 2:
-        raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
-    if baseline is not None and baseline not in runs:
-        raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
-
-
-def _aligned(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
-    """Per-query values by metric and run, with queries in the order of the first run."""
-    first_name, first = next(iter(runs.items()))
-    queries = first.qid.tolist()
-    aligned: dict[str, dict[str, Floats]] = {metric: {} for metric in first.per_query}
-    for name, run in runs.items():
-        both = f"{name!r} and {first_name!r}"
-        if list(run.conventions.items()) != list(first.conventions.items()):
-            raise ValueError(
-                f"{both} were not evaluated with the same metrics and conventions: "
-                f"{run.conventions} and {first.conventions}"
-            )
-        for metric in first.metrics.keys() & run.metrics.keys():
-            if first.metrics[metric] != run.metrics[metric]:
-                raise ValueError(
-                    f"{both} were evaluated with different metrics of the name {metric}: rename "
-                    "one, or evaluate both with the same Declaration"
-                )
-        place = {query: i for i, query in enumerate(run.qid.tolist())}
-        missing = [query for query in queries if query not in place]
-        if missing or run.n_queries != first.n_queries:
-            raise ValueError(
-                f"{both} do not have the same queries: they have {run.n_queries} and "
-                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
-                + (f", such as {missing[0]!r}" if missing else "")
-            )
-        places = [place[query] for query in queries]
-        _refuse_other_weights(both, first.weights, run.weights, places)
-        for metric, values in run.per_query.items():
-            by_query = len(values) == run.n_queries
-            aligned[metric][name] = values[places] if by_query else values
-    return aligned
-
-
-def _refuse_other_weights(
-    both: str, first: Floats | None, weights: Floats | None, places: list[int]
-) -> None:
-    """Raise a ValueError unless the queries have the weights of those of the first run."""
-    one, other = (np.ones(len(places)) if w is None else w for w in (first, weights))
-    if not np.allclose(one, other[places], rtol=ROUNDING, atol=0.0):
-        raise ValueError(f"{both} were not evaluated with the same weights of queries")
+    pairs = []
+    for (a, b), difference, interval, p in zip(
+        compared, differences, intervals, p_values, strict=True
+    ):
+        signs = np.sign(difference)
+        wins, losses, ties = (int((signs == sign).sum()) for sign in (1, -1, 0))
+        n, mean = difference.size, mean_of(difference)
+        pairs.append(Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p))
+    return pairs
 
 
 def _without_rounding(difference: Floats | float) -> Floats:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
-from lambdaplus.evaluation.forms_of_input import Input, Labels, read_input
-from lambdaplus.evaluation.result import queries_in_words
+from lambdaplus.evaluation.evaluation import queries_in_words
+from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.scoring import evaluate_input
+from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.ranking.runs import Run
 
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
@@ -65,9 +66,6 @@ class Explanation(Tabular):
     def __getitem__(self, convention: str) -> Path:
         """The path to a convention; a KeyError if it does not have the metric."""
         return {path.convention.name: path for path in self.paths}[convention]
-
-    def __repr__(self) -> str:
-        return str(self)
 
     @property
     def table(self) -> Table:
@@ -126,16 +124,16 @@ def explain(
     >>> [(choice, round(change, 4)) for choice, change in why["lightgbm"].steps]
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
-    read = read_input(labels, scores, group, qid, weight, docno)
-    return explain_input(parse_metric(metric, **options), read, options)
+    run = read_input(labels, scores, group, qid, weight, docno)
+    return explain_run(parse_metric(metric, **options), run, options)
 
 
-def explain_input(metric: RankingMetric, read: Input, fixed: Collection[str] = ()) -> Explanation:
+def explain_run(metric: RankingMetric, run: Run, fixed: Collection[str] = ()) -> Explanation:
     """Like `explain`, for what is already parsed; the options in ``fixed`` are kept."""
     kept = {*fixed, *(name for name, _ in metric.changed)}
 
     def value_of(variant: RankingMetric, **rules: Any) -> float:
-        return evaluate_input([variant], read, **rules).mean[str(variant)]
+        return evaluate_run(run, variant, **rules).mean[str(variant)]
 
     def path_to(convention: Convention) -> Path:
         value, steps = ours, []
@@ -147,14 +145,14 @@ def explain_input(metric: RankingMetric, read: Input, fixed: Collection[str] = (
                 if abs(change) > 1e-12:
                     steps.append(Step(choice, change))
         except ValueError as error:
-            needs_docno = read.docno is None and convention.rule(metric).ties == "docno"
+            needs_docno = run.docno is None and convention.rule(metric).ties == "docno"
             reason = "ties=docno needs docno=" if needs_docno else str(error)
             return Path(convention, math.nan, (), reason)
         return Path(convention, value, tuple(steps))
 
     ours = value_of(metric, **OWN_RULES)
     paths = [path_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
-    return Explanation(metric, ours, tuple(paths), read.queries.n_queries)
+    return Explanation(metric, ours, tuple(paths), run.queries.n_queries)
 
 
 def _choices(

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.instance_docs import documented_by
-from lambdaplus.evaluation.scoring import choose_metrics, mean_values
+from lambdaplus.evaluation.scoring import choose_metrics
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
-from lambdaplus.frameworks.metric_names import reported_names
+from lambdaplus.frameworks.name_clashes import reported_names
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.in_words import metric_in_words
-from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of, value_of
+from lambdaplus.metrics.means import mean_values
+from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
 from lambdaplus.ranking.queries import Queries
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
@@ -130,18 +131,16 @@ class EvalMetric:
                 "queries: use xgboost.train(custom_metric=...) instead"
             )
         sizes = None if group is _UNSET else group
-        parts = dict.fromkeys(part for metric in self.metrics for part, _ in parts_of(metric))
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
-            mean = mean_values(
-                list(parts), self._queries(call.queries), call.scores, self.one_group
-            )
+            queries = self._queries(call.queries)
+            mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
                     "document (and, for AUC, another one), or all weights are 0"
                 )
-        values = {f"{metric}{self.suffix}": value_of(metric, mean) for metric in self.metrics}
+        values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
             maximise_early_stopping(self, [self.__name__])
             if len(self.metrics) > 1:
@@ -157,8 +156,8 @@ class EvalMetric:
 
     def __repr__(self) -> str:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)
-        own = f".on(<labels>, name={self.suffix[1:]!r})" if self.labels else ""
-        return f"eval_metric({names}{', one_group=True' if self.one_group else ''}){own}"
+        relabelled = f".on(<labels>, name={self.suffix[1:]!r})" if self.labels else ""
+        return f"eval_metric({names}{', one_group=True' if self.one_group else ''}){relabelled}"
 
 
 def eval_metric(

@@ -150,6 +150,8 @@ class Tabular:
     def __str__(self) -> str:
         return str(self.table)
 
+    __repr__ = __str__
+
     def __rich__(self) -> Table:
         return self.table
 

@@ -106,9 +106,6 @@ class RunComparison(Tabular):
             raise KeyError(f"{wanted} was not compared; available: {', '.join(self.means)}")
         return [pair for pair in self.pairs if pair.metric == wanted]
 
-    def __repr__(self) -> str:
-        return str(self)
-
     @property
     def table(self) -> Table:
         """Means by system and metric, with marks of significant differences.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -58,35 +57,30 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
     from sklearn import config_context
     from sklearn.metrics import make_scorer
 
-    value = _Value(eval_metric(metric, **options), qid)
+    score = _Score(eval_metric(metric, **options), qid)
     with config_context(enable_metadata_routing=True):  # in which alone a request can be made
-        return make_scorer(
-            partial(_score, value),
-            response_method=("decision_function", "predict_proba", "predict"),
-        ).set_score_request(qid=True)
+        methods = ("decision_function", "predict_proba", "predict")
+        return make_scorer(score, response_method=methods).set_score_request(qid=True)
 
 
-class _Value:
-    """A metric and the queries of the rows, unless others are passed."""
+class _Score:
+    """The value of a metric; without ``qid``, the queries are those of the scorer itself."""
 
     def __init__(self, metric: EvalMetric, qid: ArrayLike | None) -> None:
         self.metric, self.qid = metric, qid
+        self.__name__ = str(metric.metrics[0])  # in the repr of the scorer
 
-    def __repr__(self) -> str:
-        return str(self.metric.metrics[0])
-
-
-def _score(
-    value: _Value,
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    qid = value.qid if qid is None else qid
-    if qid is None:
-        return float(value.metric(y_true, y_pred, sample_weight, None)[1])
-    rows = by_query(y_pred, y_true, qid=qid)
-    weights = rows.in_order(sample_weight)
-    return float(value.metric(rows.queries.labels, rows.X, weights, rows.queries.sizes)[1])
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        qid = self.qid if qid is None else qid
+        if qid is None:
+            return float(self.metric(y_true, y_pred, sample_weight, None)[1])
+        rows = by_query(y_pred, y_true, qid=qid)
+        weights = rows.in_order(sample_weight)
+        return float(self.metric(rows.queries.labels, rows.X, weights, rows.queries.sizes)[1])

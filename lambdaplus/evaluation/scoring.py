@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import check_flag, flags_of_rows, identifiers
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.data.run_files import Run
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
     Convention,
@@ -19,14 +18,15 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.forms_of_input import Input, Labels, input_of_run, read_input
-from lambdaplus.evaluation.result import Evaluation, Rows, mean_of
+from lambdaplus.evaluation.evaluation import Evaluation, Rows
+from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
-from lambdaplus.metrics.values import rounded_value, values
+from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.runs import Run
 from lambdaplus.ranking.sort import Scored
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
@@ -110,20 +110,11 @@ def evaluate(
     >>> result["map"], result.per_query["map"].tolist()
     (0.75, [1.0, 0.5])
     """
-    convention = find_convention(convention)
     check_flag(one_group=one_group)
-    parsed = choose_metrics(listed(metrics), options, convention)
-    read = read_input(labels, scores, group, qid, weight, docno)
-    return evaluate_input(parsed, read, convention, ties=ties, empty=empty, one_group=one_group)
-
-
-def evaluate_run(
-    run: Run, metrics: Iterable[Metric], convention: str | Convention = "lambdaplus", **rules: Any
-) -> Evaluation:
-    """Evaluate a run; rules are ``ties`` and ``empty`` of `~lambdaplus.evaluation.evaluate`."""
-    convention = find_convention(convention)
-    parsed = choose_metrics(list(metrics), {}, convention)
-    return evaluate_input(parsed, input_of_run(run), convention, **rules)
+    run = read_input(labels, scores, group, qid, weight, docno)
+    return evaluate_run(
+        run, metrics, convention, ties=ties, empty=empty, one_group=one_group, **options
+    )
 
 
 def choose_metrics(
@@ -154,40 +145,42 @@ def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
             raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
-def evaluate_input(
-    metrics: list[RankingMetric],
-    read: Input,
-    convention: Convention = CONVENTIONS["lambdaplus"],
+def evaluate_run(
+    run: Run,
+    metrics: Metric | Iterable[Metric],
+    convention: str | Convention = "lambdaplus",
     *,
     ties: TieRule | None = None,
     empty: Empty | None = None,
     one_group: bool = False,
+    **options: Any,
 ) -> Evaluation:
-    """Like `evaluate`, for metrics and documents that are already parsed."""
+    """Evaluate a run; other arguments are those of `~lambdaplus.evaluation.evaluate`."""
+    convention = find_convention(convention)
+    parsed = choose_metrics(listed(metrics), options, convention)
     check_rules(ties, empty)
-    _refuse_equal_names(metrics)
-    queries, scores, qid, docno, judged = read
-    n_queries, n = queries.n_queries, queries.n_documents
-    flags = None if judged is None else flags_of_rows(judged, n, "judged")
-    numbers = None if docno is None else identifiers(docno, "docno", n)
-    checked = queries.check_scores(scores)
+    queries, n = run.queries, run.queries.n_documents
+    flags = None if run.judged is None else flags_of_rows(run.judged, n, "judged")
+    numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
+    checked = queries.check_scores(run.scores)
     if convention.single:
         checked = _in_float32(queries, checked)
     if convention.unjudged:
         queries, flags = _without_negative_labels(queries, flags)
+    lists = scored_lists(parsed, queries, checked, one_group)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
     rows: dict[str, tuple[Rows, ...]] = {}
-    for metric, scored in zip(metrics, _scored(metrics, queries, checked, one_group), strict=True):
+    for metric, scored in zip(parsed, lists, strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
         if metric.declaration.judged_only and flags is not None and not flags.all():
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             query_values = _values(metric, scored, tie_rule, numbers)
-        _refuse_infinite(metric, query_values)
+        refuse_infinite(metric, query_values)
         missing = np.isnan(query_values)
         undefined[name] = int(missing.sum())
         if default != "skip":
@@ -201,57 +194,16 @@ def evaluate_input(
     return Evaluation(
         per_query=per_query,
         mean=mean,
-        n_queries=n_queries,
+        n_queries=queries.n_queries,
         without_relevant=int((~relevant).sum()),
         undefined=undefined,
-        qid=np.arange(n_queries) if qid is None else qid,
+        qid=run.query_ids,
         conventions=rules,
         convention=convention,
         weights=queries.query_weights,
-        metrics={str(metric): metric for metric in metrics},
+        metrics={str(metric): metric for metric in parsed},
         rows=rows,
     )
-
-
-def mean_values(
-    metrics: list[RankingMetric], queries: Queries, scores: ArrayLike, one_group: bool = False
-) -> dict[str, float]:
-    """The mean of each metric in `evaluate_input`, without the rest: for each training round.
-
-    If queries, or the rows of one list, are on several workers, it is that of all of them.
-    """
-    mean = {}
-    every = _scored(metrics, queries, queries.check_scores(scores), one_group)
-    for metric, scored in zip(metrics, every, strict=True):
-        ranked = scored.queries
-        if ranked.list_workers.size > 1:
-            mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
-            continue
-        query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
-        _refuse_infinite(metric, query_values)
-        mean[str(metric)] = mean_of(query_values, ranked.query_weights, ranked.workers)
-    return mean
-
-
-def _scored(
-    metrics: list[RankingMetric], queries: Queries, checked: Floats, one_group: bool
-) -> Iterator[Scored]:
-    """The scores of the lists that each metric ranks; metrics of the same lists share one sort."""
-    by_lists: dict[int, Scored] = {}
-    for metric in metrics:
-        ranked = scope(metric, queries, one_group)
-        if id(ranked) not in by_lists:
-            by_lists[id(ranked)] = Scored(ranked, checked)
-        yield by_lists[id(ranked)]
-
-
-def _refuse_infinite(metric: RankingMetric, query_values: Floats) -> None:
-    infinite = int(np.isinf(query_values).sum())
-    if infinite:
-        raise ValueError(
-            f"{metric} is infinite in {infinite} of {query_values.size} queries: its gains are too "
-            "large for float64"
-        )
 
 
 def _in_float32(queries: Queries, scores: Floats) -> Floats:

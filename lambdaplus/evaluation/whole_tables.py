@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.result import Rows
+from lambdaplus.evaluation.evaluation import Rows
 from lambdaplus.evaluation.significance import ROUNDING, Alternative
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope

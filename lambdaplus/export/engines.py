@@ -150,12 +150,12 @@ def _dump(forest: Forest) -> list[dict[str, Any]]:
     """Trees as in XGBoost's JSON dump, with only the fields that strict parsers accept."""
 
     def node(n: Node, depth: int, ids: count[int]) -> dict[str, Any]:
-        own = next(ids)
+        number = next(ids)
         if isinstance(n, float):
-            return {"nodeid": own, "leaf": n}
+            return {"nodeid": number, "leaf": n}
         left, right = node(n.left, depth + 1, ids), node(n.right, depth + 1, ids)
         return {
-            "nodeid": own,
+            "nodeid": number,
             "depth": depth,
             "split": forest.feature_names[n.feature],
             "split_condition": _next_float32(n.threshold),

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.frameworks.calls import framework_of
-
 
 class Split(NamedTuple):
     """A node whose rows go left if their value is *less than* the threshold."""
@@ -42,10 +40,12 @@ class Forest(NamedTuple):
 def read_forest(model: Any, feature_names: Sequence[str] | None = None) -> Forest:
     """Read the trees of a model; see `~lambdaplus.export.export_model` for the parameters."""
     booster = _booster(model)
-    framework = framework_of(booster)
-    if framework == "arrays":
+    if _is_of_xgboost(booster):
+        forest = _from_xgboost(booster)
+    elif hasattr(type(booster), "dump_model"):
+        forest = _from_lightgbm(booster)
+    else:
         raise ValueError(f"a model of LightGBM or XGBoost is expected, not {type(model).__name__}")
-    forest = _from_lightgbm(booster) if framework == "lightgbm" else _from_xgboost(booster)
     if feature_names is None:
         return forest
     names = list(feature_names)
@@ -62,12 +62,16 @@ def _booster(model: Any) -> Any:
     if hasattr(type(model), "booster_"):  # LightGBM's estimators
         return model.booster_
     booster = model.get_booster() if hasattr(model, "get_booster") else model
-    if framework_of(booster) == "xgboost":
+    if _is_of_xgboost(booster):
         # XGBoost's estimators predict with the best rounds, also if they were saved and loaded.
         of_estimator = booster is not model or booster.attr("scikit_learn") is not None
         best = booster.attr("best_iteration") if of_estimator else None
         return booster if best is None else booster[: int(best) + 1]
     return booster
+
+
+def _is_of_xgboost(booster: Any) -> bool:
+    return hasattr(type(booster), "save_raw")
 
 
 BY_CATEGORIES = (

@@ -1,12 +1,16 @@
-"""All uses of private interfaces of LightGBM and XGBoost, which are only imported when needed."""
+"""All uses of private interfaces of LightGBM and XGBoost, and of the call stack.
+
+Neither framework is imported before it is needed.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import json
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from types import FrameType, SimpleNamespace
 from typing import Any, Literal
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -98,6 +102,11 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return _own_metrics[booster]
 
 
+def _described(interface: dict[str, Any]) -> NDArray[Any]:
+    """The array of this ``__array_interface__``, without a copy."""
+    return np.asarray(SimpleNamespace(__array_interface__=interface))
+
+
 def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
     """A field of a constructed lightgbm.Dataset; do not keep or change the array.
 
@@ -120,14 +129,7 @@ def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
         return None
     typestr = np.dtype({0: "f4", 1: "f8", 2: "i4"}[kind.value]).str
     array = {"data": (address.value, True), "shape": (size.value,), "typestr": typestr}
-    return np.asarray(_Described(array | {"version": 3}))
-
-
-class _Described:
-    """An array by its description, from which NumPy makes an array."""
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        self.__array_interface__ = description
+    return _described(array | {"version": 3})
 
 
 def xgboost_field(data: Any, name: str) -> NDArray[Any]:
@@ -147,7 +149,7 @@ def xgboost_field(data: Any, name: str) -> NDArray[Any]:
             return np.empty(0)
         if "stream" not in found:  # not on a GPU
             lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
-            return np.asarray(_Described(found | lists))
+            return _described(found | lists)
     read = data.get_uint_info if name == "group_ptr" else data.get_float_info
     return np.asarray(read(name))
 
@@ -237,21 +239,35 @@ def _refuse_to_minimise(stop: Any, history: Mapping[str, Any], names: Collection
         )
 
 
-def _caller(class_name: str) -> Any:
-    """The object of this class of LightGBM or XGBoost on the stack; None if there is none.
+def callers(*modules: str, depth: int = 60) -> Iterator[FrameType]:
+    """The functions of these modules or packages on the call stack, the innermost first.
 
-    A hack: the frameworks call objectives and metrics with labels and scores only.  To do without,
-    they would have to pass the booster (for the number of threads, the workers, and to know data of
-    one training), and XGBoost's early stopping to ask a metric for its direction.
+    A hack, for what is known to the code that calls us, and is not passed on.  To do without:
+
+    - LightGBM and XGBoost would pass the booster to objectives and metrics, which get labels and
+      scores only.  It has the number of threads, the workers, the names of the framework's own
+      metrics, and it tells the data of one training from that of another.
+    - XGBoost's early stopping would ask a metric for its direction, and XGBRanker would call a
+      metric once for all queries.
+    - scikit-learn would tell `fit` which rows its model will be scored on.  Metadata routing passes
+      the qid of the training rows only, and a scorer, which gets that of the others, cannot know
+      whether a query of the same name is the same.
     """
-    frame: Any = sys._getframe(2)
-    for _ in range(15):
-        if frame.f_back is None:
-            return None
-        frame = frame.f_back
-        library = str(frame.f_globals.get("__name__")).partition(".")[0]
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(depth):
+        frame = frame.f_back if frame is not None else None
+        if frame is None:
+            return
+        name = str(frame.f_globals.get("__name__"))
+        if name in modules or name.partition(".")[0] in modules:
+            yield frame
+
+
+def _caller(class_name: str) -> Any:
+    """The object of this class of LightGBM or XGBoost on the stack; None if there is none."""
+    for frame in callers("lightgbm", "xgboost", depth=17):
         # Reading the locals of a frame keeps them alive, so do not read those of users.
-        if library in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
+        if "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
             if type(caller).__name__ == class_name:
                 return caller

@@ -50,9 +50,8 @@ _DEPENDENCIES = (
 
 
 TRAINS = (
-    "baselines", "compute", "data", "estimators", "evaluation/progress.py", "evaluation/result.py",
-    "evaluation/scoring.py", "frameworks", "lightgbm.py", "metrics", "objectives", "ranking",
-    "study/fits.py", "study/methods.py", "study/trainers.py", "xgboost.py",
+    "baselines", "compute", "data", "estimators", "frameworks", "lightgbm.py", "metrics",
+    "objectives", "ranking", "study/fits.py", "study/methods.py", "study/trainers.py", "xgboost.py",
 )  # fmt: skip
 """Folders and files that train and score: an edit of others leaves stored fits as they are."""
 

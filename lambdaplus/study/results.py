@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.table_files import safe_csv
+from lambdaplus.data.safe_csv import safe_csv
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.result import Rows, mean_of
+from lambdaplus.evaluation.evaluation import Rows
+from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Method
 from lambdaplus.study.selection import ALL_QUERIES

@@ -18,9 +18,8 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.estimators import boosters, catboost_trainer
 from lambdaplus.estimators.boosters import Predict
-from lambdaplus.evaluation.progress import Progress
-from lambdaplus.evaluation.scoring import mean_values
-from lambdaplus.metrics.weighted_sum import parts_of, value_of
+from lambdaplus.metrics.means import mean_values
+from lambdaplus.metrics.progress import Progress
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study.methods import Criterion, Fitted, Method, Task
 
@@ -40,9 +39,8 @@ def values_of(
     metrics: Sequence[Criterion], data: RankingData, scores: ArrayLike
 ) -> dict[Criterion, float]:
     """Means of metrics, or of sums of metrics, over queries; NaN if no query has a value."""
-    parts = dict.fromkeys(part for metric in metrics for part, _ in parts_of(metric))
-    means = mean_values(list(parts), data.queries, scores)
-    return {metric: value_of(metric, means) for metric in metrics}
+    means = mean_values(metrics, data.queries, scores)
+    return {metric: means[str(metric)] for metric in metrics}
 
 
 class Validation:

@@ -1,23 +1,18 @@
 """Objectives and metrics by name, those of lambdaplus or of the framework."""
 
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from lambdaplus.compute.arguments import hint
 from lambdaplus.evaluation import EvalMetric, eval_metric
-from lambdaplus.evaluation.scoring import mean_values
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.names import split_names
-from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
+from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import CombinedObjective, LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import ObjectiveOn
-from lambdaplus.ranking.queries import Queries
 
 Named = str | Declaration | RankingMetric | WeightedSum
 
@@ -93,6 +88,11 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     return objective
 
 
+def as_list(metrics: Any) -> Sequence[Any]:
+    """The value of a parameter that is one metric or a list of them."""
+    return metrics if isinstance(metrics, list | tuple) else [metrics]
+
+
 def find_metrics(
     metrics: Any, objective: Any = None, one_ranking: bool = False
 ) -> tuple[EvalMetric | None, list[Any]]:
@@ -103,7 +103,7 @@ def find_metrics(
     ours: list[Any] = []
     native: list[Any] = []
     one_group = one_ranking or bool(getattr(objective, "one_group", False))
-    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
+    for metric in as_list(metrics):
         if isinstance(metric, EvalMetric):
             if metric.labels:
                 raise ValueError(
@@ -126,96 +126,9 @@ def find_metrics(
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 
-def refuse_reversed(metrics: EvalMetric, objective: Any, queries: Queries) -> None:
-    """Raise a ValueError for a metric that falls as the objective's ranking gets better.
-
-    Early stopping and searches would choose the worst model.
-    """
-    ranks_by_risk = objective == "survival:cox"  # of XGBoost
-    if ranks_by_risk or getattr(objective, "has_own_labels", False):
-        return
-    aim = getattr(objective, "metric", None)
-    low_first = aim is not None and parts_of(aim)[0][0].low_labels_first
-    for metric in metrics.metrics:
-        if _prefers_low_labels(metric, queries, metrics.one_group) != low_first:
-            first, other = ("high", "low") if low_first else ("low", "high")
-            raise ValueError(
-                f"eval_metric={str(metric)!r} is higher with {first} labels first, and the "
-                f"objective ranks {other} ones first, so early stopping would choose the worst "
-                "round: pass a metric and an objective of the same order (cindex(higher=life) has "
-                "long times first)"
-            )
-
-
-def _prefers_low_labels(
-    metric: RankingMetric | WeightedSum, queries: Queries, one_group: bool
-) -> bool:
-    """Whether the reverse of the ranking by label has a higher value."""
-    parts = [part for part, _ in parts_of(metric)]
-    if parts[0].declaration.labels is not None:  # the sign of a label may not be a part of its size
-        return parts[0].low_labels_first
-    by_label, reverse = (
-        value_of(metric, mean_values(parts, queries, scores, one_group))
-        for scores in (queries.labels, -queries.labels)
-    )
-    return by_label < reverse
-
-
 def are_ours(metrics: Any) -> list[bool]:
     """Whether each of the metrics given is of lambdaplus."""
-    listed = metrics if isinstance(metrics, list | tuple) else [metrics]
-    return [find_metrics(metric)[0] is not None for metric in listed]
-
-
-_OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "ndcg", "lambdarank",
-                "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
-
-
-def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -> None:
-    """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
-    if "logloss" in objective.__name__:  # a part of the objective keeps scores log-odds
-        return
-    for name in names:
-        if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
-            warnings.warn(
-                f"early stopping watches {name!r}, which takes scores for predictions of labels. "
-                f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
-                f"{instead}",
-                stacklevel=6,
-            )
-
-
-def warn_of_two_rules(metrics: Any, sets: Sequence[Queries], framework: str) -> None:
-    """Warn if a framework's metric of the same name has another value on these sets of queries.
-
-    The one that is evaluated is that of lambdaplus.
-    """
-    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
-        if not isinstance(metric, str) or not sets or not any(are_ours(metric)):
-            continue
-        [ours] = eval_metric(metric).metrics
-        name = "" if isinstance(ours, WeightedSum) else ours.declaration.name
-        empty = [int(_without_relevant(queries).sum()) for queries in sets]
-        rules = ""
-        if name == "auc" and framework == "LightGBM":
-            rules = "the mean of the AUC of each query, and LightGBM's is that of all rows at once"
-        elif name in ("ndcg", "map") and any(empty):
-            i = int(np.argmax(empty))
-            rules = (
-                f"without the queries that have no relevant document, {empty[i]} of "
-                f"{sets[i].n_queries} in evaluation set {i}, and {framework}'s counts them as 1"
-            )
-        if rules:
-            warnings.warn(
-                f"eval_metric={metric!r} is a metric of lambdaplus here: {rules}. For the other "
-                f"value, call lambdaplus.evaluate(..., convention={framework.lower()!r})",
-                stacklevel=5,
-            )
-
-
-def _without_relevant(queries: Queries) -> Any:
-    """Whether all labels of each query are at most 0, (n_queries,)."""
-    return np.maximum.reduceat(queries.labels, queries.boundaries[:-1]) <= 0.0
+    return [find_metrics(metric)[0] is not None for metric in as_list(metrics)]
 
 
 def refuse_unknown(name: str, framework: str) -> None:

@@ -4,11 +4,9 @@ from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
@@ -137,12 +135,3 @@ class Evaluation(Tabular):
 
 def queries_in_words(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
-
-
-def mean_of(values: Floats, weights: Floats | None = None, workers: Workers = ONE_MACHINE) -> float:
-    """Weighted mean of all workers' values that are not NaN; NaN if their weights sum to 0."""
-    defined = ~np.isnan(values)
-    weights = np.ones_like(values) if weights is None else weights
-    sums = np.array([values[defined] @ weights[defined], weights[defined].sum()])
-    total, weight = workers.sum(sums)
-    return float(total / weight) if weight > 0 else float("nan")

@@ -1,0 +1,86 @@
+"""The values of runs that can be compared: with the same queries or rows, metrics and weights."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.evaluation.evaluation import Evaluation, Rows
+from lambdaplus.evaluation.significance import ROUNDING
+
+
+def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, ...]]:
+    """The rows that each run ranked, of a metric without queries; an error if they differ."""
+    tables = [run.rows.get(metric, ()) for run in runs.values()]
+    if not all(tables):
+        return []
+    for name, of_run in zip(runs, tables, strict=True):
+        for table, first in zip(of_run, tables[0], strict=True):
+            same = np.array_equal(table.labels, first.labels)
+            if not same or not _equal(table.weights, first.weights):
+                raise ValueError(
+                    f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, "
+                    "row by row: evaluate both on the same rows in the same order"
+                )
+    return tables
+
+
+def _equal(first: Floats | None, second: Floats | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
+
+
+def check_runs(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    if not isinstance(runs, Mapping):
+        raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
+    if len(runs) < 2:
+        raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
+    if baseline is not None and baseline not in runs:
+        raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
+
+
+def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
+    """Per-query values by metric and run, with queries in the order of the first run."""
+    first_name, first = next(iter(runs.items()))
+    queries = first.qid.tolist()
+    aligned: dict[str, dict[str, Floats]] = {metric: {} for metric in first.per_query}
+    for name, run in runs.items():
+        both = f"{name!r} and {first_name!r}"
+        if list(run.conventions.items()) != list(first.conventions.items()):
+            raise ValueError(
+                f"{both} were not evaluated with the same metrics and conventions: "
+                f"{run.conventions} and {first.conventions}"
+            )
+        for metric in first.metrics.keys() & run.metrics.keys():
+            if first.metrics[metric] != run.metrics[metric]:
+                raise ValueError(
+                    f"{both} were evaluated with different metrics of the name {metric}: rename "
+                    "one, or evaluate both with the same Declaration"
+                )
+        place = {query: i for i, query in enumerate(run.qid.tolist())}
+        missing = [query for query in queries if query not in place]
+        if missing or run.n_queries != first.n_queries:
+            raise ValueError(
+                f"{both} do not have the same queries: they have {run.n_queries} and "
+                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
+                + (f", such as {missing[0]!r}" if missing else "")
+            )
+        places = [place[query] for query in queries]
+        _refuse_other_weights(both, first.weights, run.weights, places)
+        for metric, values in run.per_query.items():
+            by_query = len(values) == run.n_queries
+            aligned[metric][name] = values[places] if by_query else values
+    return aligned
+
+
+def _refuse_other_weights(
+    both: str, first: Floats | None, weights: Floats | None, places: list[int]
+) -> None:
+    """Raise a ValueError unless the queries have the weights of those of the first run."""
+    one, other = (np.ones(len(places)) if w is None else w for w in (first, weights))
+    if not np.allclose(one, other[places], rtol=ROUNDING, atol=0.0):
+        raise ValueError(f"{both} were not evaluated with the same weights of queries")

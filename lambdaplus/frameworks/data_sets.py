@@ -1,0 +1,82 @@
+"""Labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compute.array_types import Ints
+from lambdaplus.frameworks.internals import lightgbm_field, xgboost_field
+
+
+class RawData(NamedTuple):
+    """Labels, query sizes and weights as stored by a framework."""
+
+    labels: NDArray[Any]
+    sizes: NDArray[Any] | None
+    weights: NDArray[Any] | None
+
+
+def read_xgboost(data: Any) -> RawData:
+    """Labels, query sizes and row weights; XGBoost has one weight per query, if any."""
+    labels, weights = xgboost_field(data, "label"), xgboost_field(data, "weight")
+    if labels.size != data.num_row():
+        raise ValueError(f"the DMatrix has {labels.size} labels for {data.num_row()} rows")
+    bounds = xgboost_field(data, "group_ptr").astype(np.int64)
+    sizes = np.diff(bounds) if bounds.size > 1 else None
+    if not weights.size or sizes is None:
+        return RawData(labels, sizes, weights if weights.size else None)
+    if weights.size != sizes.size:
+        raise ValueError(
+            f"{weights.size} weights for {sizes.size} queries: with query groups "
+            "XGBoost expects one weight per query, not per row"
+        )
+    return RawData(labels, sizes, np.repeat(weights, sizes))
+
+
+def read_lightgbm(data: Any) -> RawData:
+    # These are the data in use; get_label and others may return earlier values.
+    labels = lightgbm_field(data, "label")
+    labels = np.empty(0) if labels is None else labels
+    sizes = _group_sizes(data)
+    if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
+        whole, taken = _rows_taken(data)
+        sizes = sizes if whole is None else taken[taken > 0]
+    return RawData(labels, sizes, lightgbm_field(data, "weight"))
+
+
+def _group_sizes(data: Any) -> Ints | None:
+    bounds = lightgbm_field(data, "group")
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)
+    return sizes
+
+
+def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
+    """Query sizes of the original data set of which this is a subset, and of the subset."""
+    rows: Ints | None = None
+    while getattr(data, "used_indices", None) is not None and data.reference is not None:
+        used = np.asarray(data.used_indices, dtype=np.int64)
+        rows = used if rows is None else used[rows]
+        data = data.reference
+    whole = None if rows is None else _group_sizes(data)
+    if rows is None or whole is None:
+        return None, np.empty(0, np.int64)
+    query = np.repeat(np.arange(whole.size), whole)
+    return whole, np.bincount(query[np.unique(rows)], minlength=whole.size)
+
+
+def refuse_cut_queries(data: Any) -> None:
+    """Raise a ValueError for a LightGBM data set with parts of queries and without new groups."""
+    whole, taken = _rows_taken(data)
+    if whole is None:
+        return
+    cut = int(np.sum((taken > 0) & (taken < whole)))
+    sizes = _group_sizes(data)
+    if cut and (sizes is None or np.array_equal(sizes, taken[taken > 0])):
+        raise ValueError(
+            f"this subset of the data splits {cut} of {whole.size} queries, as lgb.cv does by "
+            "default: use lambdaplus.lightgbm.cv, or pass "
+            "folds=sklearn.model_selection.GroupKFold(n_splits)"
+        )

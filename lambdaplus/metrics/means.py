@@ -1,0 +1,72 @@
+"""Means of metrics over queries: the values that a training watches and an evaluation reports."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.values import rounded_value, values
+from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Scored
+
+
+def mean_values(
+    metrics: Iterable[RankingMetric | WeightedSum],
+    queries: Queries,
+    scores: ArrayLike,
+    one_group: bool = False,
+) -> dict[str, float]:
+    """The mean of each metric by its name, after those of the parts of sums.
+
+    They are the means of `~lambdaplus.evaluation.evaluate` by the convention "lambdaplus".  If
+    queries, or the rows of one list, are on several workers, each is that of all of them.
+    """
+    metrics = list(metrics)
+    parts = list(dict.fromkeys(part for metric in metrics for part, _ in parts_of(metric)))
+    mean = {}
+    each = scored_lists(parts, queries, queries.check_scores(scores), one_group)
+    for metric, scored in zip(parts, each, strict=True):
+        ranked = scored.queries
+        if ranked.list_workers.size > 1:
+            mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
+            continue
+        query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
+        refuse_infinite(metric, query_values)
+        mean[str(metric)] = mean_of(query_values, ranked.query_weights, ranked.workers)
+    return mean | {str(metric): value_of(metric, mean) for metric in metrics}
+
+
+def scored_lists(
+    metrics: Iterable[RankingMetric], queries: Queries, checked: Floats, one_group: bool
+) -> Iterator[Scored]:
+    """The scores of the lists that each metric ranks; metrics of the same lists share one sort."""
+    by_lists: dict[int, Scored] = {}
+    for metric in metrics:
+        ranked = scope(metric, queries, one_group)
+        if id(ranked) not in by_lists:
+            by_lists[id(ranked)] = Scored(ranked, checked)
+        yield by_lists[id(ranked)]
+
+
+def refuse_infinite(metric: RankingMetric, query_values: Floats) -> None:
+    """Raise a ValueError for gains beyond float64."""
+    infinite = int(np.isinf(query_values).sum())
+    if infinite:
+        raise ValueError(
+            f"{metric} is infinite in {infinite} of {query_values.size} queries: its gains are too "
+            "large for float64"
+        )
+
+
+def mean_of(values: Floats, weights: Floats | None = None, workers: Workers = ONE_MACHINE) -> float:
+    """Weighted mean of all workers' values that are not NaN; NaN if their weights sum to 0."""
+    defined = ~np.isnan(values)
+    weights = np.ones_like(values) if weights is None else weights
+    sums = np.array([values[defined] @ weights[defined], weights[defined].sum()])
+    total, weight = workers.sum(sums)
+    return float(total / weight) if weight > 0 else float("nan")
