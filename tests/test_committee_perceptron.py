@@ -1,5 +1,6 @@
 """The committee perceptron against the paper's tables, written out with explicit pairs."""
 
+import itertools
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -38,22 +39,14 @@ def hypotheses(
     remove: bool = False,
 ) -> list[tuple[Array, int]]:
     """Table 1 from its pseudocode: every hypothesis with the number of pairs it survived."""
-    samples = [
-        (data.features[r] - data.features[n], q)
-        for q in np.unique(data.qid)
-        for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-        for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-        if data.labels[r] > data.labels[n]
-    ]
+    samples = []
+    for q in np.unique(data.qid):
+        rows = sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
+        for first, second in itertools.product(rows, repeat=2):
+            high, low = (second, first) if order == "list_by_lower" else (first, second)
+            if data.labels[high] > data.labels[low]:
+                samples.append((data.features[high] - data.features[low], q))
     of_query = Counter(q for _, q in samples)
-    if order == "list_by_lower":
-        samples = [
-            (data.features[r] - data.features[n], q)
-            for q in np.unique(data.qid)
-            for n in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-            for r in sorted(np.flatnonzero(data.qid == q), key=lambda i: data.labels[i])
-            if data.labels[r] > data.labels[n]
-        ]
     random = np.random.RandomState(3)
     w, c, misses = np.zeros(data.features.shape[1]), 0, [0] * len(samples)
     survivors: list[tuple[Array, int]] = []
@@ -64,9 +57,10 @@ def hypotheses(
             shuffled = shuffle(len(samples), random)
             visited = [nth(shuffled, place) for place in range(len(samples))]
         for pair in visited:
-            if alpha_bound is not None and misses[pair] > alpha_bound * t:
-                removed |= {pair} if remove else set()
-            if pair in removed or (alpha_bound is not None and misses[pair] > alpha_bound * t):
+            over = alpha_bound is not None and misses[pair] > alpha_bound * t
+            if over and remove:
+                removed.add(pair)
+            if over or pair in removed:
                 continue
             x, q = samples[pair]
             if x @ w > 0:

@@ -19,32 +19,16 @@ Floats = NDArray[np.float64]
 
 CASES = 10 * settings().max_examples  # 400, or 200 of them in make test-fast
 TWO_CLASSES = [
-    Setting("auc"),
-    Setting("auc", pair_scale=False),
-    Setting("map"),
-    Setting("map", pair_scale=False),
-    Setting("map", cutoff=1),
-    Setting("map", cutoff=3),
-    Setting("ndcg"),
-    Setting("ndcg", pair_scale=False),
-    Setting("ndcg", cutoff=1),
-    Setting("ndcg", cutoff=2),
-    Setting("ndcg", cutoff=4),
-    Setting("ndcg", cutoff=9),
-    Setting("ndcg(discount=letor)"),  # whose discount is not convex
-    Setting("ndcg(discount=letor)", cutoff=4),
-    Setting("mrr"),
-    Setting("mrr", cutoff=2),
+    *(Setting(loss, pair_scale=yes) for loss in ("auc", "map", "ndcg") for yes in (True, False)),
+    *(Setting("map", cutoff=k) for k in (1, 3)),
+    *(Setting("ndcg", cutoff=k) for k in (1, 2, 4, 9)),
+    *(Setting("ndcg(discount=letor)", cutoff=k) for k in (None, 4)),  # a discount not convex
+    *(Setting("mrr", cutoff=k) for k in (None, 2)),
     Setting("mrr", cutoff=4, pair_scale=False),
-    Setting("mrr", "mrr"),
-    Setting("mrr", "mrr", cutoff=1),
-    Setting("mrr", "mrr", cutoff=3),
+    *(Setting("mrr", "mrr", cutoff=k) for k in (None, 1, 3)),
     Setting("ndcg", "dorm"),
-    Setting("ndcg", "dorm", cutoff=3),
-    Setting("ndcg", "dorm", cutoff=3, decay=3),
-    Setting("ndcg", "dorm", cutoff=3, decay=2),
-    Setting("ndcg", "dorm", cutoff=2, decay=5),
-    Setting("ndcg", "dorm", cutoff=2, decay=np.reciprocal),
+    *(Setting("ndcg", "dorm", cutoff=3, decay=decay) for decay in ("smooth", 3, 2)),
+    *(Setting("ndcg", "dorm", cutoff=2, decay=decay) for decay in (5, np.reciprocal)),
 ]
 GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
@@ -52,13 +36,8 @@ GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 def loss_of(setting: Setting, labels: Floats, sizes: Any) -> Loss:
     plain = parse_metric(setting.loss)
     metric = plain.declaration(setting.cutoff, **dict(plain.changed))
-    return make_loss(
-        metric,
-        Queries(labels, group=sizes),
-        feature_map=setting.feature_map,
-        decay=setting.decay,
-        pair_scale=setting.pair_scale,
-    )
+    chosen = {name: getattr(setting, name) for name in ("feature_map", "decay", "pair_scale")}
+    return make_loss(metric, Queries(labels, group=sizes), **chosen)
 
 
 @cache
@@ -206,29 +185,24 @@ def test_good_by_good_is_not_exact_for_ndcg(
     assert hinge[0] == pytest.approx(Setting(loss).hinge(labels, scores), abs=1e-12)
 
 
+DORM = {"feature_map": "dorm"}
+
+
 @pytest.mark.parametrize(
     ("loss", "options", "message"),
     [
         ("mauc", {}, "auc, map, mrr, ndcg"),
         ("map", {"feature_map": "pairs"}, "po, mrr, dorm"),
-        ("map", {"feature_map": "dorm"}, "supports the loss ndcg, not map"),
-        ("mrr", {"feature_map": "dorm"}, "supports the loss ndcg, not mrr"),
+        ("map", DORM, "supports the loss ndcg, not map"),
+        ("mrr", DORM, "supports the loss ndcg, not mrr"),
         ("ndcg", {"feature_map": "mrr"}, "supports the loss mrr, not ndcg"),
         ("mrr", {"feature_map": "mrr", "pair_scale": False}, "no pairs to scale"),
-        (
-            "ndcg",
-            {"feature_map": "dorm", "decay": 0},
-            "must be a whole number, at least 1, got 0",
-        ),
-        ("ndcg", {"feature_map": "dorm", "decay": 2.5}, "got 2.5"),
-        ("ndcg", {"feature_map": "dorm", "decay": np.sqrt}, "decay must .* not grow with the rank"),
-        ("ndcg", {"feature_map": "dorm", "decay": np.negative}, "finite weight, not below 0"),
-        (
-            "ndcg",
-            {"feature_map": "dorm", "decay": np.zeros_like},
-            "decay must be above 0 at rank 1",
-        ),
-        ("ndcg", {"feature_map": "dorm", "decay": np.sum}, r"each of 3 ranks; its shape is \(\)"),
+        ("ndcg", DORM | {"decay": 0}, "must be a whole number, at least 1, got 0"),
+        ("ndcg", DORM | {"decay": 2.5}, "got 2.5"),
+        ("ndcg", DORM | {"decay": np.sqrt}, "decay must .* not grow with the rank"),
+        ("ndcg", DORM | {"decay": np.negative}, "finite weight, not below 0"),
+        ("ndcg", DORM | {"decay": np.zeros_like}, "decay must be above 0 at rank 1"),
+        ("ndcg", DORM | {"decay": np.sum}, r"each of 3 ranks; its shape is \(\)"),
     ],
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:
