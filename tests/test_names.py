@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.metrics import CATALOGUE, Declaration, Parameter, RankingMetric, parse_metric
 
-SUM = "ndcg@10 + 0.5*mrr"
+SUMS = ("ndcg@10 + 0.5*mrr", "map+mrr", "2*map", "mauc(share=1e+2)+map")
 each_declared = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
 ANY_NUMBER = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53)
 CUTOFFS = st.integers(1, 10**6)
@@ -163,28 +163,18 @@ def test_a_metric_of_ones_own_needs_no_name() -> None:
     assert parse_metric(CASCADE) == CASCADE()
     assert parse_metric(CASCADE(5)) == CASCADE(5)
     assert isinstance(parse_metric(CASCADE), RankingMetric)
-    with pytest.raises(ValueError, match="unknown metric 'cascade'"):
-        parse_metric("cascade")
 
 
-def test_a_near_miss_is_told_what_is_near() -> None:
-    with pytest.raises(ValueError, match="did you mean 'ndcg'"):
-        parse_metric("ndgc@10")
-    with pytest.raises(ValueError, match=r"unknown metric 'zzz'; known: auc, .*, rprec"):
-        parse_metric("zzz")
-
-
-@pytest.mark.parametrize(
-    "text", ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=linear)", "ndcg@5)x("]
-)
-def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(repr(text))):
-        parse_metric(text)
+NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=linear)", "ndcg@5)x("]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        *((text, repr(text)) for text in NO_NAMES),
+        ("ndgc@10", "did you mean 'ndcg'"),
+        ("zzz", "unknown metric 'zzz'; known: auc, "),
+        ("cascade", "unknown metric 'cascade'"),
         ("ndcg@0", "a cutoff must be a whole number, at least 1, got 0"),
         ("ndcg@2.5", "in 'ndcg@2.5': the cutoff '2.5' is not an integer"),
         ("ndcg@1_0", "the cutoff '1_0' is not an integer"),
@@ -201,23 +191,23 @@ def test_text_that_is_no_name_is_quoted_back(text: str) -> None:
         ("map@1%", "in 'map@1%': only p, recall and lift support a share of the list, as in p@1%"),
         (
             "p(fraction=0.1)@1%",
-            "in 'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different shares",
+            "'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different shares",
         ),
         ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
         ("pauc(max_fpr=0.1,min_tpr=0.8)", "max_fpr and min_tpr are two partial AUCs"),
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
         ("map(relevant=1,relevant=2)", "the option 'relevant' is given twice"),
+        *((text, f"{text!r} is a sum, but single metrics") for text in SUMS),
     ],
 )
-def test_bad_cutoffs_and_options_say_what_is_allowed(text: str, message: str) -> None:
+def test_text_that_is_no_metric_is_quoted_back_with_what_is_allowed(
+    text: str, message: str
+) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_metric(text)
 
 
-def test_a_sum_is_no_single_metric_and_the_error_says_where_sums_go() -> None:
-    for name in (SUM, "map+mrr", "2*map", "mauc(share=1e+2)+map"):
-        with pytest.raises(ValueError, match=re.escape(f"{name!r} is a sum, but single metrics")):
-            parse_metric(name)
+def test_the_error_says_where_sums_go() -> None:
     with pytest.raises(ValueError, match=r"sums are supported by lambda_objective, eval_metric"):
-        evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUM])
+        evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUMS[0]])

@@ -18,63 +18,47 @@ NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
-    ("given_", "message"),
+    ("name", "value", "message"),
     [
-        ({"labels": np.empty((0, 1))}, "labels is empty"),
-        (
-            {"labels": [1, 0, NAN]},
-            "labels must be finite: 1 of 3 are not, the first is nan in row 2",
-        ),
-        ({"labels": [INF, 0, NAN]}, "2 of 3 are not, the first is inf in row 0"),
-        (
-            {"labels": [[1, 0, 2]]},
-            "labels must be one-dimensional, got shape (1, 3): pass one column",
-        ),
-        ({"group": [2, 2]}, "group sizes add up to 4, but there are 3 rows"),
-        ({"group": [3, 0]}, "at least 1 each"),
-        ({"group": [1.5, 1.5]}, "query sizes: integers"),
-        ({"group": []}, "group must be a list of query sizes, got shape (0,)"),
-        ({"group": 3}, "group must be a list of query sizes, got shape ()"),
-        ({"group": ["a", "b"]}, "group must be a list of query sizes"),
-        (
-            {"labels": [0] * 6, "qid": [7, 5, 5, 7, 5, 9]},
-            "the rows of query 7 are not adjacent (it begins again in row 3)",
-        ),
-        ({"qid": [1, 1]}, "qid must have one entry per row: shape (2,) for 3 rows"),
-        ({"qid": [[1], [1], [2]]}, "qid must have one entry per row: shape (3, 1) for 3 rows"),
-        ({"group": [3], "qid": [1, 1, 1]}, "either group= (sizes) or qid= (one per row), not both"),
-        ({"weight": [1, 1]}, "2 weights for 3 rows"),
-        ({"weight": [1, -0.5, 1]}, "weights must not be negative: -0.5 in row 1"),
-        (
-            {"weight": [1, 1, INF]},
-            "weight must be finite: 1 of 3 are not, the first is inf in row 2",
-        ),
-        ({"weight": [1, 9e-31, 1]}, "from 1e-30 to 1e30, since gradients are float32"),
-        ({"weight": [1, 2e30, 1]}, "from 1e-30 to 1e30, since gradients are float32"),
-        ({"weight": [0, 0, 0]}, "all weights are zero"),
+        ("labels", np.empty((0, 1)), "labels is empty"),
+        ("labels", [1, 0, NAN], "labels must be finite: 1 of 3 are not, the first is nan in row 2"),
+        ("labels", [INF, 0, NAN], "2 of 3 are not, the first is inf in row 0"),
+        ("labels", [[1, 0, 2]], "labels must be one-dimensional, got shape (1, 3): pass one colum"),
+        ("group", [2, 2], "group sizes add up to 4, but there are 3 rows"),
+        ("group", [3, 0], "at least 1 each"),
+        ("group", [1.5, 1.5], "query sizes: integers"),
+        ("group", [], "group must be a list of query sizes, got shape (0,)"),
+        ("group", 3, "group must be a list of query sizes, got shape ()"),
+        ("group", ["a", "b"], "group must be a list of query sizes"),
+        ("qid", [7, 5, 7], "the rows of query 7 are not adjacent (it begins again in row 2)"),
+        ("qid", [1, 1], "qid must have one entry per row: shape (2,) for 3 rows"),
+        ("qid", [[1], [1], [2]], "qid must have one entry per row: shape (3, 1) for 3 rows"),
+        ("weight", [1, 1], "2 weights for 3 rows"),
+        ("weight", [1, -0.5, 1], "weights must not be negative: -0.5 in row 1"),
+        ("weight", [1, 1, INF], "weight must be finite: 1 of 3 are not, the first is inf in row 2"),
+        ("weight", [1, 9e-31, 1], "from 1e-30 to 1e30, since gradients are float32"),
+        ("weight", [1, 2e30, 1], "from 1e-30 to 1e30, since gradients are float32"),
+        ("weight", [0, 0, 0], "all weights are zero"),
+        ("scores", [1, 2], "2 scores for 3 labels"),
+        ("scores", [1, NAN, 2], "scores must be finite: 1 of 3 are not, the first is nan in row 1"),
+        ("scores", [[1, 2, 3], [4, 5, 6]], "scores must be one-dimensional, got shape (2, 3)"),
+        ("scores", ["a", 1, 2], "scores must be numbers"),
     ],
     ids=str,
 )
 @pytest.mark.filterwarnings("error")
-def test_unusable_input_is_refused_with_what_and_where(
-    given_: dict[str, Any], message: str
-) -> None:
+def test_unusable_input_is_refused_with_what_and_where(name: str, value: Any, message: str) -> None:
+    given_ = {"labels": [1, 0, 2], "scores": [1, 2, 3], name: value}
+    scores = given_.pop("scores")
     with pytest.raises(ValueError, match=re.escape(message)):
-        Queries(**({"labels": [1, 0, 2]} | given_))
+        Queries(**given_).check_scores(scores)
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        ([1, 2], "2 scores for 3 labels"),
-        ([1, NAN, 2], "scores must be finite: 1 of 3 are not, the first is nan in row 1"),
-        ([[1, 2, 3], [4, 5, 6]], "scores must be one-dimensional, got shape (2, 3)"),
-        (["a", 1, 2], "scores must be numbers"),
-    ],
-)
-def test_unusable_scores_are_refused_with_what_and_where(scores: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Queries([1, 0, 2]).check_scores(scores)
+def test_sizes_and_identifiers_of_queries_are_not_passed_together() -> None:
+    with pytest.raises(
+        ValueError, match=r"either group= \(sizes\) or qid= \(one per row\), not bo"
+    ):
+        Queries([1, 0, 2], group=[3], qid=[1, 1, 1])
 
 
 def test_labels_and_weights_are_copied_and_may_be_a_column() -> None:
@@ -102,10 +86,8 @@ def test_group_and_qid_give_the_same_boundaries(sizes) -> None:
 
 def test_weights_count_copies_without_queries_only() -> None:
     weight = [1.0, 2.0, 6.0]
-    alone, grouped = (
-        Queries([0, 1, 2], weight=weight),
-        Queries([0, 1, 2], group=[1, 2], weight=weight),
-    )
+    alone = Queries([0, 1, 2], weight=weight)
+    grouped = Queries([0, 1, 2], group=[1, 2], weight=weight)
     assert alone.multiplicities.tolist() == weight
     assert grouped.multiplicities is None
     assert grouped.query_weights.tolist() == [1.0, 4.0]
