@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 from typing import Any
 
 import brute_force
@@ -42,6 +41,9 @@ each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d
 each_kind = pytest.mark.parametrize("declaration", kinds(DECLARED), ids=lambda d: d.name)
 PLAIN = [str(plain(d)) for d in CATALOGUE]
 each_metric = pytest.mark.parametrize("name", PLAIN)
+each_of_sklearn = pytest.mark.parametrize(
+    ("name", "theirs"), [("auc", roc_auc_score), ("map", average_precision_score)]
+)
 
 
 def one_value(metric: Any, labels: Any, scores: Any, **given_: Any) -> float:
@@ -119,9 +121,7 @@ def test_ties_may_count_in_their_worst_or_best_order_or_by_row(declaration, data
     assert one_value(metric, labels, scores, ties="best") == close(max(all_values))
 
 
-@pytest.mark.parametrize(
-    ("name", "theirs"), [("auc", roc_auc_score), ("map", average_precision_score)]
-)
+@each_of_sklearn
 def test_ties_may_count_as_one_step_of_a_threshold_in_each_query(name: str, theirs: Any) -> None:
     parts = [sample(seed, n, ties) for seed, (n, ties) in enumerate([(9, 3), (2, 1), (40, 6)])]
     labels, scores = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
@@ -179,20 +179,17 @@ def sample(seed: int, n: int, ties: int | None) -> tuple[Floats, Floats, Floats]
 
 
 @pytest.mark.parametrize("ties", [None, 1, 4, 30])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    ("name", "theirs"), [("auc", roc_auc_score), ("map", average_precision_score)]
-)
-def test_one_data_set_is_valued_as_by_sklearn(name, theirs, weighted, ties) -> None:
+@each_of_sklearn
+def test_one_data_set_is_valued_as_by_sklearn_at_any_scale_of_weights(name, theirs, ties) -> None:
     for seed, n in enumerate((5, 20, 300)):
         labels, scores, weight = sample(seed, n, ties)
-        weight[:2] = 1.0  # both classes
-        if weighted:
-            weight[np.argmax(scores)] = 0.0  # ranks begin with a row that is not there
-        weight = np.maximum(weight, 0.25 * (np.arange(n) < 2))
-        chosen = weight if weighted else None
-        expected = theirs(labels, scores, sample_weight=chosen)
-        assert one_value(name, labels, scores, group=None, weight=chosen) == close(expected)
+        assert one_value(name, labels, scores, group=None) == close(theirs(labels, scores))
+        weight[np.argmax(scores)] = 0.0  # ranks begin with a row that is not there
+        weight[:2] = np.maximum(weight[:2], 0.25)  # both classes
+        expected = theirs(labels, scores, sample_weight=weight)
+        for scale in (1.0, 1e-3, 1e-9, 1e-18, 1e-26, 1e29):
+            found = one_value(name, labels, scores, group=None, weight=scale * weight)
+            assert found == close(expected)
 
 
 @pytest.mark.parametrize(
@@ -239,21 +236,17 @@ def test_gini_of_exposures_is_that_of_kaggle(ties: int | None) -> None:
 
 @pytest.mark.parametrize("max_fpr", [0.03, 0.1, 0.5, 0.99])
 def test_partial_auc_is_sklearns(max_fpr: float) -> None:
-    """Without ties: there we count their worst order, and scikit-learn takes them as one step."""
+    """Without ties: there we count their worst order, and scikit-learn takes them as one step.
+
+    With classes and scores reversed, the axes of the ROC curve change places.
+    """
     for seed, n in enumerate((2, 9, 300)):
         labels, scores, _ = sample(seed, n, None)
-        expected = roc_auc_score(labels, scores, max_fpr=max_fpr)
-        assert one_value(f"pauc(max_fpr={max_fpr})", labels, scores) == close(expected)
-
-
-@pytest.mark.parametrize("min_tpr", [0.01, 0.5, 0.9, 0.97])
-def test_partial_auc_from_a_true_positive_rate_is_that_of_reversed_classes(min_tpr: float) -> None:
-    """With classes and scores reversed, the axes of the ROC curve change places."""
-    for seed, n in enumerate((2, 9, 300)):
-        labels, scores, _ = sample(seed, n, None)
-        expected = roc_auc_score(1 - labels, -scores, max_fpr=1 - min_tpr)
+        expected = close(roc_auc_score(labels, scores, max_fpr=max_fpr))
+        assert one_value(f"pauc(max_fpr={max_fpr})", labels, scores) == expected
         for name in ("auc", "pauc", "pauc_tpr"):
-            assert one_value(f"{name}(min_tpr={min_tpr})", labels, scores) == close(expected)
+            metric = f"{name}(min_tpr={1 - max_fpr})"
+            assert one_value(metric, 1 - labels, -scores) == expected
 
 
 def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
@@ -266,16 +259,6 @@ def test_the_top_share_of_a_data_set_is_cut_at_whole_rows() -> None:
         assert one_value(share, labels, scores, group=None, one_group=True) == close(expected)
         whole = f"p(over=dataset)@{percent}%"
         assert one_value(whole, labels, scores, group=None) == close(expected)
-
-
-def test_a_reader_stops_with_a_chance() -> None:
-    with pytest.raises(ValueError, match="2 is not a probability of stopping; with stop=label"):
-        one_value("pfound(stop=label)", [2, 0], [1, 2])
-    with pytest.raises(ValueError, match="-1 is not a probability of stopping; with stop=label"):
-        one_value("pfound(stop=label)", [1, -1], [1, 2])
-    with pytest.raises(ValueError, match=r"1\.5 is not a probability of stopping"):
-        one_value("pfound(stop=0/1.5)", [1, 0], [1, 2])
-    assert one_value("pfound(stop=0/0.5)", [1, 0], [1, 2]) == close(0.5 * 0.85)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "ndcg@3", "ndcg(discount=letor)@3", "dcg@5"])
@@ -291,12 +274,34 @@ def test_gains_may_be_listed_by_label(name: str, data) -> None:
     )
 
 
-@pytest.mark.parametrize(("label", "shown"), [(3, "3"), (0.5, "0.5")])
-def test_a_label_that_a_list_of_gains_lacks_is_named(label: float, shown: str) -> None:
-    message = f"gain lists a number for each of the labels 0 to 2, but there is a label {shown}"
-    for name in ("ndcg", "dcg@3"):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            evaluate([0, label, 1], [1, 2, 3], group=[3], metrics=name, gain=[0, 1, 5])
+LISTED = "gain lists a number for each of the labels 0 to 2, but there is a label"
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "message"),
+    [
+        ("ndcg", [-1, 1], "ndcg needs labels >= 0.*-1"),
+        ("ndcg", [1000, 1], r"2\^1000 - 1 does not fit"),
+        ("ndcg(gain=0/1/5)", [0, 3, 1], f"{LISTED} 3"),
+        ("dcg(gain=0/1/5)@3", [0, 0.5, 1], f"{LISTED} 0.5"),
+        ("err", [5, 0], r"the label 5 is above top=4; pass the highest grade"),
+        ("err", [-1, 0], "err needs labels >= 0"),
+        ("pfound(stop=label)", [2, 0], "2 is not a probability of stopping; with stop=label"),
+        ("pfound(stop=label)", [1, -1], "-1 is not a probability of stopping; with stop=label"),
+        ("pfound(stop=0/1.5)", [1, 0], r"1\.5 is not a probability of stopping"),
+    ],
+)
+def test_labels_that_a_metric_cannot_value_are_named(
+    metric: str, labels: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        one_value(metric, labels, range(len(labels)))
+
+
+def test_options_make_labels_valid() -> None:
+    assert one_value("pfound(stop=0/0.5)", [1, 0], [1, 2]) == close(0.5 * 0.85)
+    assert one_value("err(top=5)", [5, 0], [2, 1]) == close(31 / 32)
+    assert one_value("ndcg(gain=linear)", [1000, 1], [2, 1]) == 1
 
 
 # Laws --------------------------------------------------------------------------------------------
@@ -410,16 +415,6 @@ def test_a_query_weighs_the_mean_of_its_rows() -> None:
     assert even["map"] == close(evaluate(LABELS, SCORES, group=GROUP, metrics=["map"])["map"])
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-26, 1e29])
-def test_the_scale_of_weights_changes_no_value_of_a_data_set(scale: float) -> None:
-    random = np.random.default_rng(0)
-    labels, scores, weight = random.integers(0, 2, 50), random.integers(0, 9, 50), random.random(50)
-    tools = {"auc": roc_auc_score, "map": average_precision_score}
-    found = evaluate(labels, scores, weight=weight * scale, metrics=list(tools))
-    for name, tool in tools.items():
-        assert found[name] == close(tool(labels, scores, sample_weight=weight))
-
-
 @pytest.mark.parametrize("ratio", [1e-30, 1e-12, 1e6, 1e12, 1e30])
 def test_weights_of_two_classes_may_be_far_apart(ratio: float) -> None:
     labels, scores = np.array([1, 0, 1, 0, 1]), np.array([5, 4, 3, 2, 1])
@@ -463,14 +458,9 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
         found["ndcg"]
 
 
-def test_evaluate_says_what_is_wrong() -> None:
+def test_evaluate_needs_a_metric() -> None:
     with pytest.raises(ValueError, match="no metric was given"):
         evaluate(LABELS, SCORES, group=GROUP, metrics=[])
-    with pytest.raises(ValueError, match=r"ndcg needs labels >= 0.*-1"):
-        evaluate([-1, 1], [1, 2], group=[2], metrics="ndcg")
-    with pytest.raises(ValueError, match=r"2\^1000 - 1 does not fit"):
-        evaluate([1000, 1], [1, 2], group=[2], metrics="ndcg")
-    assert evaluate([1000, 1], [1, 2], group=[2], metrics="ndcg", gain="linear").n_queries == 1
 
 
 def test_an_evaluation_prints_as_a_table() -> None:
@@ -520,11 +510,3 @@ def test_over_the_data_set_queries_are_set_aside() -> None:
         whole = evaluate(labels, scores, weight=w, metrics=names, one_group=True)
         assert list(found.mean.values()) == list(whole.mean.values())
     assert [len(part) for part in found.per_query.values()] == [1, 1, 1]
-
-
-def test_err_needs_to_know_the_highest_grade() -> None:
-    with pytest.raises(ValueError, match=r"the label 5 is above top=4; pass the highest grade"):
-        one_value("err", [5, 0], [1, 2])
-    assert one_value("err(top=5)", [5, 0], [2, 1]) == close(31 / 32)
-    with pytest.raises(ValueError, match="err needs labels >= 0"):
-        one_value("err", [-1, 0], [1, 2])
