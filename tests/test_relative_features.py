@@ -13,12 +13,10 @@ import sklearn
 from hypothesis.extra.numpy import arrays
 from scipy import sparse, stats
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import graded
 
-from lambdaplus import query_folds
 from lambdaplus.baselines import RankSVM
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import relative_features
@@ -67,9 +65,8 @@ def test_relative_features_are_those_of_the_definition(kind: str, dtype: type) -
     X = X.astype(dtype)
     found = relative_features(X, qid=qid, kind=kind, replace=True)
     assert found.dtype == dtype
-    np.testing.assert_allclose(
-        found, by_force(X, qid, kind), rtol=1e-6, atol=1e-6 if dtype == np.float32 else 1e-8
-    )
+    absolute = 1e-6 if dtype == np.float32 else 1e-8
+    np.testing.assert_allclose(found, by_force(X, qid, kind), rtol=1e-6, atol=absolute)
 
 
 value = st.one_of(
@@ -157,12 +154,9 @@ def test_features_are_not_changed_and_kinds_are_in_the_order_given() -> None:
     np.testing.assert_array_equal(X, before)
     parts = [X, *(relative_features(X, qid=qid, kind=k, replace=True) for k in ("z", "rank"))]
     np.testing.assert_array_equal(found, np.hstack(parts))
-    assert (
-        relative_features(np.nan_to_num(X).astype(int), qid=qid, replace=True).dtype == np.float64
-    )
-    assert (
-        relative_features(np.nan_to_num(X[:, 1:]).astype(np.float16), qid=qid).dtype == np.float32
-    )
+    for kind, dtype in ((int, np.float64), (np.float16, np.float32)):
+        given = np.nan_to_num(X[:, 1:]).astype(kind)
+        assert relative_features(given, qid=qid, replace=True).dtype == dtype
 
 
 def columns() -> dict[str, Any]:
@@ -174,9 +168,8 @@ def test_pandas_frames_keep_index_types_and_categories() -> None:
     X["age"] = pd.array([1, None, 3, 4], dtype="Int32")
     X["new"] = [True, False, True, True]
     found = relative_features(X, qid=[1, 1, 2, 2], kind=["rank", "z"])
-    added = [
-        f"{name}|{kind}" for kind in ("rank", "z") for name in ("bm25", "clicks", "age", "new")
-    ]
+    numbers = ("bm25", "clicks", "age", "new")
+    added = [f"{name}|{kind}" for kind in KINDS for name in numbers]
     assert list(found.columns) == [*X.columns, *added]
     pd.testing.assert_frame_equal(found[X.columns], X)
     assert found["bm25|rank"].dtype == np.float32
@@ -186,14 +179,12 @@ def test_pandas_frames_keep_index_types_and_categories() -> None:
     np.testing.assert_array_equal(found["age|rank"], [0, np.nan, -0.25, 0.25])
     assert found["new|rank"].tolist() == [0.25, -0.25, 0, 0]
     replaced = relative_features(X, qid=[1, 1, 2, 2], replace=True)
-    assert list(replaced.columns) == ["site", "bm25|rank", "clicks|rank", "age|rank", "new|rank"]
+    assert list(replaced.columns) == ["site", *added[:4]]
 
 
 def test_polars_frames_keep_types_and_categories() -> None:
-    X = pl.DataFrame(
-        {**columns(), "age": [1, None, 3, 4]},
-        schema_overrides={"bm25": pl.Float32, "age": pl.Int32},
-    ).with_columns(pl.col("site").cast(pl.Categorical))
+    kinds: Any = {"bm25": pl.Float32, "age": pl.Int32, "site": pl.Categorical}
+    X = pl.DataFrame({**columns(), "age": [1, None, 3, 4]}, schema_overrides=kinds)
     found = relative_features(X, group=[2, 2])
     assert found.columns == [*X.columns, "bm25|rank", "clicks|rank", "age|rank"]
     assert found[:, :4].equals(X)
@@ -273,22 +264,22 @@ def test_the_transformer_is_the_function() -> None:
         np.testing.assert_array_equal(both, expected)
 
 
-def test_the_query_is_required() -> None:
-    data = graded()
-    with pytest.raises(ValueError, match=r"needs qid=.*enable_metadata_routing=True"):
-        RelativeFeatures().fit_transform(data.features)
-    for options, message in (({"kind": "share"}, "not one of"), ({"replace": 2}, "neither True")):
+def test_the_query_is_required_and_options_are_checked() -> None:
+    for options, message in (
+        ({}, r"needs qid=.*enable_metadata_routing=True"),
+        ({"kind": "share"}, "not one of"),
+        ({"replace": 2}, "neither True"),
+    ):
         with pytest.raises(ValueError, match=message):
-            RelativeFeatures(**options).fit(data.features)
+            RelativeFeatures(**options).fit_transform(graded().features)
+
+
+OF_LIGHTGBM = LightGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1)
 
 
 @pytest.mark.parametrize(
     "ranker",
-    [
-        LightGBMRanker(n_estimators=5, min_child_samples=2, verbose=-1),
-        XGBoostRanker(n_estimators=5),
-        RankSVM(),
-    ],
+    [OF_LIGHTGBM, XGBoostRanker(n_estimators=5), RankSVM()],
     ids=lambda ranker: type(ranker).__name__,
 )
 def test_pipelines_pass_the_query(ranker: Any) -> None:
@@ -301,23 +292,6 @@ def test_pipelines_pass_the_query(ranker: Any) -> None:
         pipeline = make_pipeline(RelativeFeatures(), ranker)
         pipeline.fit(data.features, data.labels, qid=data.qid)
         np.testing.assert_array_equal(pipeline.predict(data.features, qid=data.qid), expected)
-
-
-@pytest.mark.skipif(
-    [*map(int, sklearn.__version__.split(".")[:2])] < [1, 8],
-    reason="before 1.8, searches do not pass metadata to score of a Pipeline",
-)
-def test_searches_choose_the_kind() -> None:
-    data = graded()
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(
-            make_pipeline(RelativeFeatures(), LightGBMRanker(n_estimators=3, verbose=-1)),
-            {"relativefeatures__kind": ["rank", "z", ("rank", "z")]},
-            cv=query_folds(qid=data.qid, n_splits=2), error_score="raise",
-        )  # fmt: skip
-        search.fit(data.features, data.labels, qid=data.qid)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_params_["relativefeatures__kind"] in ("rank", "z", ("rank", "z"))
 
 
 def test_names_are_those_of_the_result() -> None:
@@ -341,9 +315,8 @@ def test_names_are_those_of_the_result() -> None:
 
 def test_names_that_are_alike_as_text_are_refused() -> None:
     X = pd.DataFrame({1: [1.0, 2.0], "1": [2.0, 1.0]})
-    with pytest.raises(
-        ValueError, match=r"the columns 1 and '1' of X would have relative features"
-    ):
+    message = r"the columns 1 and '1' of X would have relative features"
+    with pytest.raises(ValueError, match=message):
         relative_features(X, group=[2])
 
 
@@ -369,19 +342,17 @@ BEYOND = [2**53, 2**53 + 1]
     ids=["array", "objects", "pandas", "Int64", "pyarrow", "polars"],
 )
 def test_integers_that_would_tie_are_refused(X: Any) -> None:
-    with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
-        relative_features(X, group=[2])
-    with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
-        RelativeFeatures().fit_transform(X, qid=[1, 1])
+    for use in (relative_features, RelativeFeatures().fit_transform):
+        with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
+            use(X, qid=[1, 1])
 
 
 @pytest.mark.parametrize("kind", [np.str_, object, np.dtypes.StringDType(), np.bytes_])
 def test_text_with_underscores_is_no_number(kind: Any) -> None:
     X = np.array([["1_0"], ["2"]]).astype(kind)
-    with pytest.raises(ValueError, match="'1_0' is not a number"):
-        relative_features(X, group=[2])
-    with pytest.raises(ValueError, match="'1_0' is not a number"):
-        RelativeFeatures().fit(X)
+    for use in (relative_features, RelativeFeatures().fit_transform):
+        with pytest.raises(ValueError, match="'1_0' is not a number"):
+            use(X, qid=[1, 1])
     X[0, 0] = "10"
     assert relative_features(X, group=[2], replace=True).ravel().tolist() == [0.25, -0.25]
 
