@@ -32,10 +32,8 @@ class OnGPU:
     """Like cupy.ndarray, which NumPy cannot convert."""
 
     def __init__(self, values: Any) -> None:
-        self._values = np.asarray(values)
-        self.dtype, self.shape, self.ndim = (
-            self._values.dtype, self._values.shape, self._values.ndim,
-        )  # fmt: skip
+        self._values = held = np.asarray(values)
+        self.dtype, self.shape, self.ndim = held.dtype, held.shape, held.ndim
         self.__cuda_array_interface__ = {"shape": self.shape, "version": 3}
 
     def get(self) -> Any:
@@ -52,24 +50,14 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda a: a.tolist(),
     "tuple": lambda a: tuple(a.tolist()),
     "objects": lambda a: a.astype(object),
-    "int8": lambda a: a.astype(np.int8),
-    "float16": lambda a: a.astype(np.float16),
-    "float32": lambda a: a.astype(np.float32),
-    "long double": lambda a: a.astype(np.longdouble),
-    "big-endian": lambda a: a.astype(">f8"),
+    **{kind: lambda a, kind=kind: a.astype(kind) for kind in ("i1", "f2", "f4", "g", ">f8")},
     "backwards": lambda a: a[::-1].copy()[::-1],
     "unmasked": lambda a: np.ma.masked_array(a, mask=np.zeros(len(a), dtype=bool)),
-    "unaligned": lambda a: unaligned(a),
+    "unaligned": lambda a: np.rec.fromarrays([a > 0, a.astype(float)], names="odd,number").number,
     "pandas": lambda a: pytest.importorskip("pandas").Series(a, index=range(len(a), 0, -1)),
     "polars": lambda a: pytest.importorskip("polars").Series(a),
     "GPU": OnGPU,
 }
-
-
-def unaligned(array: Any) -> Any:
-    held = np.zeros(len(array), dtype=[("odd", "u1"), ("number", "<f8")])
-    held["number"] = array
-    return held["number"]
 
 
 def masked(array: Any) -> Any:
@@ -140,10 +128,7 @@ def test_objectives_take_numbers_of_any_kind() -> None:
 
 
 @examples(80)
-@given(
-    st.sampled_from(["labels", "scores", "qid"]),
-    st.sampled_from(sorted(BREAKERS)),
-)
+@given(st.sampled_from(["labels", "scores", "qid"]), st.sampled_from(sorted(BREAKERS)))
 def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
     arrays = {"labels": LABELS, "scores": SCORES, "qid": QUERY}
     arrays[name] = BREAKERS[how](arrays[name])
@@ -293,32 +278,29 @@ def own_metric(name: str, gain: float = 1.0) -> Declaration:
 def test_an_own_metric_has_no_name_of_the_library(name: str) -> None:
     message = rf"your own metric is called {name}, which is the name of a metric of the library"
     for refused in (
-        lambda metric: lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=["map", metric]),
+        lambda metric: few(metrics=["map", metric]),
         lambda metric: lp.eval_metric("map", metric),
         lambda metric: lp.explain(metric, FEW, THEIR_SCORES, group=[4]),
     ):
         with pytest.raises(ValueError, match=message):
             refused(own_metric(name))
-    assert len(lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=["map", "AP", "map"]).mean) == 1
+    assert len(few(metrics=["map", "AP", "map"]).mean) == 1
 
 
 def test_metrics_of_the_library_may_be_passed_as_declarations() -> None:
-    chosen = [declared if declared.cutoff != "required" else declared(5) for declared in CATALOGUE]
-    metrics: list[Any] = [one for one in chosen if str(one) != "auc"]
-    assert len(lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=metrics).mean) == len(metrics)
+    metrics = [declared if declared.cutoff != "required" else declared(5) for declared in CATALOGUE]
+    assert len(few(metrics=metrics).mean) == len(metrics)
 
 
 def test_two_metrics_of_one_name_are_told_apart() -> None:
     one, other = own_metric("revenue"), own_metric("revenue", 2.0)
-    with pytest.raises(ValueError, match="two different metrics are called revenue"):
-        lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=[one, other])
-    with pytest.raises(ValueError, match="two different metrics are called revenue"):
-        lp.eval_metric(one, other)
-    found = lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=one)
+    for use in (lambda: few(metrics=[one, other]), lambda: lp.eval_metric(one, other)):
+        with pytest.raises(ValueError, match="two different metrics are called revenue"):
+            use()
+    found, theirs = few(metrics=one), few(metrics=other)
     assert found[one] > 0
     with pytest.raises(KeyError):
         found[other]
-    theirs = lp.evaluate(FEW, THEIR_SCORES, group=[4], metrics=other)
     with pytest.raises(ValueError, match="different metrics of the name revenue"):
         lp.compare_runs({"a": found, "b": theirs})
     again = pickle.loads(pickle.dumps(found))
@@ -346,19 +328,6 @@ def test_a_row_for_each_query_is_scikit_learns_form() -> None:
     assert lp.evaluate(LABELS[:, None], SCORES[:, None], group=[4, 4, 4], metrics=METRICS)
 
 
-def test_dictionaries_are_those_of_pytrec_eval() -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 0, "d4": 1}, "q3": {"d1": 1}}
-    run = {"q1": {"d2": 0.9, "d1": 0.5, "d9": 0.7}, "q2": {"d4": 1.0, "d1": 1.0}, "q3": {"d2": 1.0}}
-    found = lp.evaluate(qrels, run, metrics=["map", "ndcg", "bpref"], convention="trec")
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "bpref"}).evaluate(run)
-    assert found.qid.tolist() == ["q1", "q2", "q3"]
-    for name in ("map", "ndcg", "bpref"):
-        expected = [theirs[query][name] for query in found.qid]
-        assert found.per_query[found.name_of(name)].tolist() == pytest.approx(expected, abs=1e-9)
-    assert lp.explain("map", qrels, run)["trec"].value == pytest.approx(found["map"], abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -370,18 +339,12 @@ def test_dictionaries_are_those_of_pytrec_eval() -> None:
         (({"q": {}}, {"q": {}}), "no query of the scores has a document"),
         (({"q": {"d": 1}}, {"q": {"d": None}}), "the score of d in q is None, not a finite"),
         (({"q": {"d": 1}}, {"q": {"d": "0.5"}}), "the score of d in q is '0.5', not a finite"),
-        (
-            ({"q": {"d": 1, "e": 0}}, {"q": {"d": 2**53, "e": 2**53 + 1}}),
-            "the score of e in q contains 9007199254740993, which a float64 cannot represent",
-        ),
-        (
-            ({1: {"d": 1}, "1": {"d": 0}}, {1: {"d": 1.0}}),
-            "the list of queries must be all text or",
-        ),
+        (({"q": {"d": 1}}, {"q": {"d": 2**53 + 1}}), "score of d in q contains 9007199254740993"),
+        (({1: {"d": 1}, "1": {"d": 0}}, {1: {"d": 1.0}}), "list of queries must be all text or"),
         (({"q": {1: 1}}, {"q": {"1": 1.0}}), "the list of documents must be all text or"),
         (
             ({"q\0": {"d": 1}, "q": {"d": 0}}, {"q": {"d": 1.0}}),
-            "the list of queries contains text that",
+            "list of queries contains text that",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from commands import invoke
 from sklearn.metrics import average_precision_score, roc_auc_score
 from test_conventions import TREC, trec_eval
 
+from lambdaplus import evaluate, explain
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.evaluation.explanation import explain_run
 from lambdaplus.evaluation.scoring import evaluate_run
@@ -55,6 +56,10 @@ def test_trec_files_evaluate_as_by_trec_eval(tmp_path: Path, seed: int) -> None:
         assert values == pytest.approx(expected, abs=1e-9), name
     explained = explain_run(parse_metric("bpref"), ours)
     assert explained["trec"].value == pytest.approx(found["bpref"])
+    of_dictionaries = evaluate(qrels, run, metrics=list(TREC), convention="trec")
+    assert of_dictionaries.qid.tolist() == found.qid.tolist()
+    np.testing.assert_equal(of_dictionaries.per_query, found.per_query)
+    assert explain("bpref", qrels, run)["trec"] == explained["trec"]
 
 
 def test_documents_that_were_not_returned_score_below_all_that_were() -> None:
@@ -143,26 +148,22 @@ def test_evaluate_one_run(tmp_path: Path) -> None:
 
 
 def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
-    qrels, run = trec_files(tmp_path)
     _, other = trec_files(tmp_path, 1)
-    qrels, _ = trec_files(tmp_path, 0)
+    qrels, run = trec_files(tmp_path)  # which overwrites the judgements
     per_query = tmp_path / "values.csv"
     arguments = [run, other, "--qrels", qrels, "--metrics", "map,p@5", "--convention", "trec"]
     for form, sign in (("terminal", "Letters"), ("markdown", "| run |"), ("latex", "\\toprule")):
-        found = invoke(
-            "evaluate", *arguments, "--format", form, "--per-query", per_query, "--pairs"
-        )
-        assert sign in found.output
-        assert "W/L/T" in found.output
-        assert found.output.count("Letters: better") == 1
+        options = ["--format", form, "--per-query", per_query, "--pairs"]
+        output = invoke("evaluate", *arguments, *options).output
+        assert sign in output
+        assert "W/L/T" in output
+        assert output.count("Letters: better") == 1
     with per_query.open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 30 * 2
-    expected = evaluate_run(
-        read_trec_run(run, read_qrels(qrels)), ["map"], convention="trec"
-    ).per_query["map(divisor=relevant)"]
+    found = evaluate_run(read_trec_run(run, read_qrels(qrels)), ["map"], convention="trec")
     mine = [r for r in rows if r["run"] == "ours0" and r["metric"].startswith("map")]
-    assert [float(row["value"]) for row in mine] == expected.tolist()
+    assert [float(row["value"]) for row in mine] == found.per_query[found.name_of("map")].tolist()
 
 
 def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> None:
