@@ -88,9 +88,8 @@ def test_folds_are_in_order_of_number_and_equally_wide(tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("not a part")
     folds = read_folds(tmp_path)
     assert [fold.name for fold in folds] == ["Fold1", "Fold2", "Fold10"]
-    assert folds[2].train.features.tolist() == [[10, 0, 0]]
-    assert folds[2].valid.features.tolist() == [[0, 10, 0]]
-    assert folds[2].test.features.tolist() == [[0, 0, 10]]
+    parts = folds[2].train, folds[2].valid, folds[2].test
+    assert [[*part.features[0]] for part in parts] == [[10, 0, 0], [0, 10, 0], [0, 0, 10]]
     assert folds[2].test.name == "Fold10 test"
 
 
@@ -125,24 +124,23 @@ def test_a_single_set_is_found_in_folders_below(tmp_path: Path, name: str) -> No
 
 
 def test_missing_and_ambiguous_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no folder .*none; expected train\.txt"):
-        read_folds(tmp_path / "none")
-    with pytest.raises(FileNotFoundError, match="contains nothing; expected"):
-        read_folds(tmp_path)
-    write_parts(tmp_path / "Fold1", ["train.txt", "test.txt"])
-    with pytest.raises(FileNotFoundError, match=r"Fold1 contains test\.txt, train\.txt, and no v"):
-        read_folds(tmp_path)
-    (tmp_path / "Fold1" / "test.txt").unlink()
-    with pytest.raises(FileNotFoundError, match=r"Fold1 contains train\.txt; expected"):
-        read_folds(tmp_path)
+    (tmp_path / "empty").mkdir()
+    write_parts(tmp_path / "two" / "Fold1", ["train.txt", "test.txt"])
+    write_parts(tmp_path / "one" / "Fold1", ["train.txt"])
     for name in ("np", "hp"):
         write_parts(tmp_path / "several" / name / "Fold1", ["train.txt"])
-    with pytest.raises(ValueError, match="several data sets: hp, np; pass"):
-        read_folds(tmp_path / "several")
     write_parts(tmp_path / "twice")
     (tmp_path / "twice" / "test.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1\n"))
-    with pytest.raises(ValueError, match=r"test\.txt and .*test\.txt\.gz are the same part"):
-        read_folds(tmp_path / "twice")
+    for name, message in (
+        ("none", r"no folder .*none; expected train\.txt"),
+        ("empty", "contains nothing; expected"),
+        ("two", r"Fold1 contains test\.txt, train\.txt, and no v"),
+        ("one", r"Fold1 contains train\.txt; expected"),
+        ("several", "several data sets: hp, np; pass"),
+        ("twice", r"test\.txt and .*test\.txt\.gz are the same part"),
+    ):
+        with pytest.raises((FileNotFoundError, ValueError), match=message):
+            read_folds(tmp_path / name)
 
 
 def test_validation_queries_can_be_set_aside(tmp_path: Path) -> None:

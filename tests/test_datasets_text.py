@@ -2,7 +2,6 @@
 
 import gzip
 import lzma
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,7 @@ SAMPLE = """\
 """
 SAMPLE_FEATURES = [[0.5, 0, -1e-3], [0.25, 7, 0], [0, 0, 0]]
 TEXT = b"".join(b"%d qid:%d 1:%d.5 2:7\n" % (i % 3, i // 5, i) for i in range(500))
-COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".xz": lzma.compress,
-}
+COMPRESS: dict[str, Any] = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 
 
 def read(text: str | bytes, tmp_path: Path) -> RankingData:
