@@ -26,8 +26,8 @@ def data_set(levels: int, binary: bool = False) -> tuple[Floats, Floats, NDArray
     group = np.concatenate([[1, 1, 2, 5, 5, 12], random.integers(2, 30, 30)])
     labels = np.maximum(random.integers(-3, 5, group.sum()), 0).astype(float)
     query = np.repeat(np.arange(len(group)), group)
-    labels[(query == 0) | (query == 3)] = 0
-    labels[(query == 1) | (query == 4)] = 1
+    labels[np.isin(query, (0, 3))] = 0
+    labels[np.isin(query, (1, 4))] = 1
     if binary:
         labels = np.minimum(labels, 1.0)
     scores = random.integers(0, levels, group.sum()) / 64  # exact in float32
@@ -46,9 +46,8 @@ def test_lightgbm(levels: int) -> None:
     """An untrained booster predicts the init_score."""
     lgb = pytest.importorskip("lightgbm")
     labels, scores, group = data_set(levels)
-    data = lgb.Dataset(
-        np.zeros((len(labels), 1)), labels, group=group, init_score=scores, params={"verbose": -1}
-    )
+    given_ = {"group": group, "init_score": scores, "params": {"verbose": -1}}
+    data = lgb.Dataset(np.zeros((len(labels), 1)), labels, **given_)
     params = {"objective": "none", "metric": ["ndcg", "map", "auc"], "eval_at": [1, 3, 10]}
     theirs = {row[1]: row[2] for row in lgb.Booster({**params, "verbose": -1}, data).eval_train()}
     ours = evaluate(labels, scores, group=group, metrics=list(theirs), convention="lightgbm")
@@ -251,10 +250,8 @@ def test_what_is_said_goes_before_the_convention() -> None:
     docno = list("abcdefg")
     linear = evaluate(**given_, metrics="ndcg", docno=docno)
     assert list(linear.mean) == ["ndcg(gain=linear)"]
-    for exponential in (
-        evaluate(**given_, metrics="ndcg(gain=exp2)", docno=docno),
-        evaluate(**given_, metrics="ndcg", gain="exp2", docno=docno),
-    ):
+    for options in ({"metrics": "ndcg(gain=exp2)"}, {"metrics": "ndcg", "gain": "exp2"}):
+        exponential = evaluate(**given_, **options, docno=docno)
         assert list(exponential.mean) == ["ndcg"]
         assert exponential["ndcg"] != linear["ndcg"]
     assert evaluate(**given_, metrics="ndcg", ties="worst")["ndcg"] < linear["ndcg"]
