@@ -5,11 +5,11 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
+from baseline_data import all_pairs
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,11 +89,11 @@ def test_the_page_has_the_words_of_the_code(paper: Paper) -> None:
 
 
 def test_several_sets_stand_side_by_side() -> None:
-    def findings(holds: bool | None) -> Findings:
-        return Findings([Claim("Table 1", "|A| < B.", holds, "1 to 2")], {})
-
     paper = Paper("nobody-1999", "Nobody, 1999.", "nothing", {}, "A to B.", "As told.", print)
-    found = {"one": findings(True), "two": findings(None), "three": findings(False)}
+    found = {
+        name: Findings([Claim("Table 1", "|A| < B.", holds, "1 to 2")], {})
+        for name, holds in (("one", True), ("two", None), ("three", False))
+    }
     text = "\n".join(lines(paper, found, "it"))
     assert "tested: 1 of 1 on one, 0 of 0 on two, 0 of 1 on three. A to B.\n" in text
     assert "| claim | in the paper, as read | one | two | three |\n" in text
@@ -228,17 +228,10 @@ def test_elsas_figure_1_reads_peaks_and_stability_off_the_curves() -> None:
 def test_elsas_pairs_are_all_pairs_of_different_labels(letor: Path) -> None:
     train = Session(letor, letor).folds[0].train
     differences, weight = table_5.explicit_pairs(train)
-    by_hand = [
-        train.features[i] - train.features[j]
-        for i in range(len(train.labels))
-        for j in range(len(train.labels))
-        if train.qid[i] == train.qid[j] and train.labels[i] > train.labels[j]
-    ]
-    assert sorted(map(tuple, differences.tolist())) == sorted(
-        map(tuple, np.array(by_hand).tolist())
-    )
-    mixed = [np.unique(train.labels[train.qid == q]).size > 1 for q in np.unique(train.qid)]
-    assert weight.sum() == pytest.approx(sum(mixed))
+    pairs = all_pairs(train.labels, train.qid)
+    by_hand = train.features[pairs.high] - train.features[pairs.low]
+    assert sorted(differences.tolist()) == sorted(by_hand.tolist())
+    assert weight.sum() == pytest.approx(pairs.rate.sum())
 
 
 # Chakrabarti 2008 ---------------------------------------------------------------------------------
@@ -288,8 +281,7 @@ def test_letor_2_ohsumed_is_the_papers(data_folder: Path) -> None:
 
 
 def small(n_queries: int = 20) -> RankingData:
-    made = graded(n_queries)
-    return prepared(RankingData(made.features, made.labels, made.qid))
+    return prepared(RankingData(*graded(n_queries).ranking))
 
 
 def test_slack_at_zero_is_the_worst_loss() -> None:
@@ -347,9 +339,7 @@ def test_path_claims() -> None:
 
 
 def test_time_claims() -> None:
-    def times(
-        assigned: float, seconds: float, trees: float = 200.0, norm: float = 1.0
-    ) -> dict[str, dict[str, float]]:
+    def times(assigned: float, seconds: float, trees: float = 200.0, norm: float = 1.0) -> Any:
         each = {"passes": 10.0, "norm": norm}
         return {
             kdd.NDCG: {"seconds": seconds, "oracle": 1.0, **each},
@@ -390,32 +380,28 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
 
 def test_no_verdict_against_a_model_that_ranks_nothing(tmp_path: Path) -> None:
     data = small(10)
-    fold = Fold("one", data, data, data)
+    folds = [Fold(name, data, data, data) for name in ("one", "two")]
     methods = [column(0, 0.0), column(0), column(3)]
-    results = Session(None, tmp_path).study([fold], methods, ["auc", "map"])
+    results = Session(None, tmp_path).study(folds, methods, ["auc", "map"])
     against = kdd.against(results, "", "", "column 0", "tied", "map")
     assert against.holds is None
-    assert against.evidence.endswith("w = 0 on 1 of 1 folds (tied)")
+    assert against.evidence.endswith("w = 0 on 2 of 2 folds (tied)")
     assert kdd.against(results, "", "", "column 0", "column 3", "map").holds is not None
+    assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0, 0]
+    rounded: Any = SimpleNamespace(values=results.values.with_columns(value=np.nextafter(0.5, 0)))
+    assert kdd.w_is_zero(rounded, "tied") == 2
+
+
+def test_more_rounds_gain_nothing_if_the_best_is_early() -> None:
     assert kdd.rounds_claim([0.3, 0.5, 0.4], 2).holds is True
     assert kdd.rounds_claim([0.3, 0.4, 0.5], 2).holds is False
-
-
-def test_w_is_zero_where_all_documents_tie(tmp_path: Path) -> None:
-    data = small(10)
-    folds = [Fold(name, data, data, data) for name in ("one", "two")]
-    results = Session(None, tmp_path).study(folds, [column(0, 0.0), column(0)], ["auc"])
-    assert [kdd.w_is_zero(results, method) for method in results.methods] == [2, 0]
-    rounded = results.values.with_columns(value=pl.lit(np.nextafter(0.5, 0)))
-    assert kdd.w_is_zero(cast("Any", SimpleNamespace(values=rounded)), "tied") == 2
 
 
 # Welleck 2016 -------------------------------------------------------------------------------------
 
 
 def test_an_area_is_higher_if_it_is_on_every_fold(tmp_path: Path) -> None:
-    made = (graded(40).queries(0, 20), graded(40).queries(20, 40))
-    parts = [RankingData(part.features, part.labels, part.qid) for part in made]
+    parts = [RankingData(*graded(40).queries(q, q + 20).ranking) for q in (0, 20)]
     folds = [Fold(str(i), part, part, part) for i, part in enumerate(parts)]
     area = welleck_2016.AREA
     results = Session(None, tmp_path).study(folds, [column(0), column(3)], [area])
@@ -446,26 +432,23 @@ def test_times_are_scaled_to_the_papers_folds() -> None:
     trees = {"seconds": 3600.0, "documents": 1e5, "queries": 6000.0, "converged": 1.0}
     svm = {**trees, "seconds": 11.9 * 3600}
 
-    def verdicts(trees: dict[str, float], svm: dict[str, float]) -> list[bool | None]:
-        return [claim.holds for claim in welleck_2016.time_claims(trees, svm)]
-
-    assert verdicts(trees, svm) == [False, False]  # five hours
-    assert verdicts({**trees, "seconds": 3599.0}, svm) == [True, False]
-    assert verdicts(trees, {**svm, "queries": 5900.0}) == [False, True]
-    assert verdicts(trees, {**svm, "converged": 0.0}) == [False, True]
+    for of_trees, of_svm, verdicts in (
+        ({}, {}, [False, False]),  # five hours
+        ({"seconds": 3599.0}, {}, [True, False]),
+        ({}, {"queries": 5900.0}, [False, True]),
+        ({}, {"converged": 0.0}, [False, True]),
+    ):
+        claims = welleck_2016.time_claims({**trees, **of_trees}, {**svm, **of_svm})
+        assert [claim.holds for claim in claims] == verdicts
 
 
 def test_svm_time_says_what_did_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
     assert welleck_2016.svm_time(8, 1.0)["converged"] == 1.0
 
-    class Endless:
-        def __init__(self, C: float) -> None:
-            pass
+    def endless(*_: Any, **__: Any) -> None:
+        warnings.warn("the duality gap is still wide", ConvergenceWarning, stacklevel=1)
 
-        def fit(self, *_: Any, **__: Any) -> None:
-            warnings.warn("the duality gap is still wide", ConvergenceWarning, stacklevel=1)
-
-    monkeypatch.setattr(welleck_2016, "ClassAUCSVM", Endless)
+    monkeypatch.setattr(welleck_2016.ClassAUCSVM, "fit", endless)
     took = welleck_2016.svm_time(8, 1.0)
     assert (took["converged"], took["queries"]) == (0.0, 8)
     assert took["documents"] == welleck_2016.mslr_like(8).train.labels.size
