@@ -135,8 +135,7 @@ def midranks(values: Labels) -> list[float]:
 
 
 def correlation(x: Labels, y: Labels) -> float:
-    n, total = len(x), 0.0
-    mean_x, mean_y = sum(x) / n, sum(y) / n
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     total = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     of_x, of_y = sum((a - mean_x) ** 2 for a in x), sum((b - mean_y) ** 2 for b in y)
     return total / math.sqrt(of_x * of_y) if of_x > 1e-12 and of_y > 1e-12 else NAN
@@ -270,16 +269,17 @@ def precision(ranked: Labels, k: int | None, relevant: float, divisor: str) -> f
     return hits / (k if divisor == "k" else min(k, len(ranked)))
 
 
+def top(ranked: Labels, fraction: float) -> int:
+    """The fewest documents that are at least the share of the list."""
+    return next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
+
+
 def top_precision(ranked: Labels, relevant: float, fraction: float) -> float:
-    """Precision at the fewest documents that are at least the share of the list."""
-    first = next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
-    return precision(ranked, first, relevant, "k")
+    return precision(ranked, top(ranked, fraction), relevant, "k")
 
 
 def top_recall(ranked: Labels, relevant: float, fraction: float) -> float:
-    """Recall at the fewest documents that are at least the share of the list."""
-    first = next(m for m in range(1, len(ranked) + 1) if m / len(ranked) >= fraction - 1e-12)
-    return recall(ranked, first, relevant)
+    return recall(ranked, top(ranked, fraction), relevant)
 
 
 def lift(ranked: Labels, relevant: float, fraction: float) -> float:
@@ -452,12 +452,10 @@ def order_of(labels: Labels, scores: Labels) -> list[int]:
 
 def tied_orders(labels: Labels, scores: Labels) -> Iterator[list[float]]:
     """Each different ranked list that the ties allow; all of them are equally likely."""
-    blocks = [
-        sorted(
-            set(itertools.permutations(y for y, s in zip(labels, scores, strict=True) if s == t))
-        )
-        for t in sorted(set(scores), reverse=True)
-    ]
+    blocks = []
+    for tied in sorted(set(scores), reverse=True):
+        block = [y for y, s in zip(labels, scores, strict=True) if s == tied]
+        blocks.append(sorted(set(itertools.permutations(block))))
     for chosen in itertools.product(*blocks):
         yield list(itertools.chain(*chosen))
 
@@ -563,11 +561,8 @@ def cutoffs(
     declaration: Declaration, whole_numbers: st.SearchStrategy[int]
 ) -> st.SearchStrategy[int | None]:
     """Cutoffs that a metric takes, among these and none."""
-    return {
-        "no": st.none(),
-        "optional": st.none() | whole_numbers,
-        "required": whole_numbers,
-    }[declaration.cutoff]
+    kinds = {"no": st.none(), "optional": st.none() | whole_numbers, "required": whole_numbers}
+    return kinds[declaration.cutoff]
 
 
 def plain(declaration: Declaration) -> RankingMetric:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,14 +64,8 @@ class Small:
 
     def rows(self, rows: NDArray[np.int64]) -> Small:
         """These rows, in this order; queries must stay adjacent."""
-        qid = self.qid[rows]
-        sizes = np.bincount(qid, minlength=len(self.sizes))
-        return replace(
-            self,
-            features=self.features[rows],
-            labels=self.labels[rows],
-            sizes=sizes[sizes > 0],
-        )
+        sizes = np.bincount(self.qid[rows])
+        return Small(self.features[rows], self.labels[rows], sizes[sizes > 0])
 
     def queries(self, first: int, last: int) -> Small:
         """Queries first to last, last excluded."""
