@@ -62,9 +62,7 @@ def objective(data: Small, w: Floats, C: float) -> float:
 @pytest.mark.parametrize("C", [10.0, 300.0])
 def test_rounds_are_those_of_the_procedure(C: float) -> None:
     data = tiny()
-    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, tol=1e-7).fit(
-        data.features, data.labels, data.qid
-    )
+    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, tol=1e-7).fit(*data.ranking)
     expected = rounds(data, C, 12)
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(model.coef_, expected, atol=2e-3 * np.abs(expected).max())
@@ -105,7 +103,7 @@ def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
         for C in (3.0, 30.0, 300.0):
             model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, epsilon=0.1)
             rounds_w.clear()
-            model.fit(data.features, data.labels, data.qid)
+            model.fit(*data.ranking)
             values = [objective(data, w, C) for w in rounds_w]
             assert objective(data, model.coef_, C) == pytest.approx(min(values), rel=1e-9)
             raised += values[-1] > min(values) * (1 + 1e-6)
@@ -115,6 +113,6 @@ def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_path_changes_nothing() -> None:
     data = graded()
     model = StructuralSVM("ndcg", "dorm", correct="sorted", C=10.0, tol=1e-6)
-    here = model.fit(data.features, data.labels, data.qid).coef_.copy()
-    path = model.fit_path(data.features, data.labels, data.qid, Cs=[1.0, 10.0])
+    here = model.fit(*data.ranking).coef_.copy()
+    path = model.fit_path(*data.ranking, Cs=[1.0, 10.0])
     np.testing.assert_array_equal(path[1].coef, here)

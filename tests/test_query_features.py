@@ -108,17 +108,16 @@ def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
     features = valid.features * [1, -1, 1, 1, 1]
     held_out = replace(valid, features=features)
     model = BestFeature(metric).fit(*train.ranking, eval_set=held_out.ranking)
-    for f in range(5):
-        for column, sign in enumerate((1.0, -1.0)):
-            assert model.values_[f, column] == value(metric, valid, sign * features[:, f])
-    best = np.unravel_index(model.values_.argmax(), (5, 2))
+    rankings = {(f, sign): sign * features[:, f] for f in range(5) for sign in (1.0, -1.0)}
+    values = {key: value(metric, valid, scores) for key, scores in rankings.items()}
+    assert model.values_.ravel().tolist() == [*values.values()]
+    best = max(values, key=lambda key: values[key])
     assert model.feature_ == best[0]
-    sign = (1.0, -1.0)[best[1]]
-    np.testing.assert_array_equal(model.predict(features), sign * features[:, best[0]])
+    np.testing.assert_array_equal(model.predict(features), rankings[best])
 
 
 def test_without_validation_data_the_training_data_serves() -> None:
     data = graded(40)
-    model = BestFeature("map").fit(data.features, data.labels, qid=data.qid)
+    model = BestFeature("map").fit(*data.ranking)
     again = BestFeature("map").fit(data.features[:1], data.labels[:1], eval_set=data.ranking)
     np.testing.assert_array_equal(model.values_, again.values_)

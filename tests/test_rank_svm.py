@@ -54,7 +54,7 @@ def test_minimiser_is_the_exact_one(balance: Any, C: float, labels: str) -> None
     if labels == "all different":
         data = Small(random.normal(size=(40, 3)), random.normal(size=40), np.array([25, 15]))
     differences, weight = explicit(data, balance)
-    model = RankSVM(C, balance=balance, tol=1e-14).fit(data.features, data.labels, qid=data.qid)
+    model = RankSVM(C, balance=balance, tol=1e-14).fit(*data.ranking)
     exact = exact_minimiser(differences, C * weight)
     np.testing.assert_allclose(model.coef_, exact, rtol=1e-6, atol=1e-6 * np.abs(exact).max())
     assert model.objective_ == pytest.approx(objective_of(exact, differences, C * weight), rel=1e-6)
@@ -113,5 +113,5 @@ def test_what_all_documents_of_a_query_share_does_not_count() -> None:
 def test_says_so_when_it_stops_early() -> None:
     data = graded(20)
     with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
-        model = RankSVM(1e4, max_iter=1).fit(data.features, data.labels, qid=data.qid)
+        model = RankSVM(1e4, max_iter=1).fit(*data.ranking)
     assert model.gap_ > 1e-8 * model.objective_

@@ -1,5 +1,6 @@
 """The structural SVM's solver: certificate, reference algorithm, path, warnings, combination."""
 
+import itertools
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> N
     options = {**MODELS[name]}
     options |= {key: 2 for key in ("cutoff", "decay") if key in options}  # queries are short
     setting = Setting(**options)
-    model = StructuralSVM(**options, C=C, tol=1e-7).fit(data.features, data.labels, data.qid)
+    model = StructuralSVM(**options, C=C, tol=1e-7).fit(*data.ranking)
     assert model.relative_gap_ <= 1e-7
     assert model.primal_ == pytest.approx(objective(setting, data, model.coef_, C), rel=1e-9)
     # No other w is below the certified bound, wherever a search without gradients begins.
@@ -104,13 +105,11 @@ def test_epsilon_stops_as_the_pseudocode_does(epsilon: float, in_turn: bool) -> 
             break
         w = solved()
     if in_turn:
-        whole = RankingData(data.features, data.labels, data.qid)
-        trained = algorithm_1(whole, C, epsilon, loss="map")
+        trained = algorithm_1(RankingData(*data.ranking), C, epsilon, loss="map")
         np.testing.assert_allclose(trained.w, w, atol=1e-3 * np.abs(w).max())
         assert trained.n_constraints == sum(map(len, working)) - len(working)
         return
-    model = StructuralSVM("map", C=C, tol=1e-9, epsilon=epsilon)
-    model.fit(data.features, data.labels, data.qid)
+    model = StructuralSVM("map", C=C, tol=1e-9, epsilon=epsilon).fit(*data.ranking)
     np.testing.assert_allclose(model.coef_, w, atol=1e-4 * np.abs(w).max())
     assert model.primal_ == pytest.approx(objective(Setting("map"), data, w, C), rel=1e-4)
     assert model.primal_ - model.dual_ <= C * epsilon + 1e-6
@@ -132,15 +131,13 @@ def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
     """The warning says so, and a smaller tolerance finds what is better."""
     data = graded(30)
     model = StructuralSVM("mrr", "mrr", C=0.05, tol=0.05)
-    arguments = data.features, data.labels, data.qid
     with pytest.warns(UserWarning, match=r"w = 0 is optimal up to 4.8e-02 .*: try a smaller tol"):
-        assert not model.fit(*arguments).coef_.any()
-    assert model.set_params(tol=1e-6).fit(*arguments).coef_.any()
+        assert not model.fit(*data.ranking).coef_.any()
+    assert model.set_params(tol=1e-6).fit(*data.ranking).coef_.any()
 
 
 def test_history_is_that_of_a_cutting_plane_method() -> None:
-    data = graded()
-    model = StructuralSVM("map", C=100.0, tol=1e-5).fit(data.features, data.labels, data.qid)
+    model = StructuralSVM("map", C=100.0, tol=1e-5).fit(*graded().ranking)
     assert model.n_passes_ == len(model.history_)
     duals = [step.dual for step in model.history_]
     assert duals == sorted(duals)
@@ -152,10 +149,9 @@ def test_history_is_that_of_a_cutting_plane_method() -> None:
 
 @pytest.mark.parametrize("name", ["auc", "dorm-sorted"])
 def test_too_few_passes_warn(name: str) -> None:
-    data = graded()
     model = StructuralSVM(**MODELS[name], C=100.0, max_passes=3)
     with pytest.warns(ConvergenceWarning, match="3 passes.*: increase max_passes"):
-        model.fit(data.features, data.labels, data.qid)
+        model.fit(*graded().ranking)
     assert model.n_passes_ == 3
     assert model.relative_gap_ > 1e-3
 
@@ -183,7 +179,7 @@ def test_more_features_than_rows() -> None:
     labels[::4], labels[1::4] = 0, 1
     data = Small(random.normal(size=(24, 90)), labels, np.full(6, 4))
     for C in (1.0, 1e4):
-        model = StructuralSVM("map", C=C, tol=1e-6).fit(data.features, data.labels, data.qid)
+        model = StructuralSVM("map", C=C, tol=1e-6).fit(*data.ranking)
         assert model.coef_.shape == (90,)
         assert model.relative_gap_ <= 1e-6
         enumerated = objective(Setting("map"), data, model.coef_, C)
@@ -197,7 +193,7 @@ def test_more_features_than_planes() -> None:
     data = graded(12)
     basis = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 5)))[0]
     model = StructuralSVM("map", C=10.0, tol=1e-6)
-    few = model.fit(data.features, data.labels, data.qid).coef_
+    few = model.fit(*data.ranking).coef_
     many = model.fit(data.features @ basis.T, data.labels, data.qid).coef_
     assert np.linalg.norm(basis @ few - many) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
 
@@ -258,7 +254,7 @@ def test_combination_minimises_the_greatest_or_the_sum(slack: str, scaled: bool,
         [names[i] for i in mine], slack=slack, C=C, tol=1e-7, scale_maps=scaled,
         feature_maps=[COMBINED[i].feature_map for i in mine],
     )  # fmt: skip
-    model.fit(data.features, data.labels, data.qid)
+    model.fit(*data.ranking)
     queries = combination(data, [COMBINED[i] for i in mine], scaled)
     if slack == "separate":
         blocks = [block for query in queries for block in query]
@@ -280,20 +276,15 @@ def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
     data = graded(12, seed)
     size = 10.0 ** np.random.default_rng(seed).integers(-2, 2)
     arguments = size * data.features, data.binary, data.qid
-    combos = [{"losses": losses, "slack": slack, "scale_maps": scaled}
-              for losses, slack in zip(PAIRS, ("shared", "separate") * 2, strict=True)
-              for scaled in (True, False)]  # fmt: skip
-    for C in (0.1, 10.0, 1e4):
-        for epsilon in (None, 0.1):
-            common = {"C": C, "epsilon": epsilon, "max_passes": 40}
-            models = [StructuralSVM(**options, **common) for options in MODELS.values()]
-            models += [SVMCombo(**options, **common) for options in combos]
-            for model in models:
-                model.fit(*arguments)
-                assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)
-                convex = getattr(model, "correct", "") != "sorted"
-                bounds = [step.dual for step in model.history_]
-                assert not convex or max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
+    models: list[Any] = [StructuralSVM(**options) for options in MODELS.values()]
+    for losses, slack in zip(PAIRS, ("shared", "separate") * 2, strict=True):
+        models += [SVMCombo(losses, slack, scale_maps=scaled) for scaled in (True, False)]
+    for model, C, epsilon in itertools.product(models, (0.1, 10.0, 1e4), (None, 0.1)):
+        model.set_params(C=C, epsilon=epsilon, max_passes=40).fit(*arguments)
+        assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)
+        convex = getattr(model, "correct", "") != "sorted"
+        bounds = [step.dual for step in model.history_]
+        assert not convex or max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
 
 
 def test_a_bound_above_the_objective_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,9 +304,8 @@ def test_a_bound_above_the_objective_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_each_loss_of_a_combination_has_its_c() -> None:
     data = graded()
-    arguments = data.features, data.labels, data.qid
-    mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*arguments)
-    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*arguments)
+    mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*data.ranking)
+    one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*data.ranking)
     assert mostly.primal_ == pytest.approx(one.primal_, rel=1e-5)
 
 
