@@ -18,7 +18,7 @@ from brute_force import examples
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store import folds, odd, study
+from test_store import finished, folds, odd, study
 
 from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
@@ -85,9 +85,7 @@ def test_an_edit_of_the_users_module_or_of_what_it_imports_is_another_fit(
     assert len({key for each in found for key in each}) == 9
 
 
-def test_a_module_that_was_edited_since_it_was_imported_is_never_found_again(
-    module: Path,
-) -> None:
+def test_a_module_that_was_edited_after_its_import_has_new_keys(module: Path) -> None:
     edit(module, RANKER.format(imports="", sign="+"))
     before = keys()
     module.write_text(RANKER.format(imports="", sign="-"))  # the loaded code is the former
@@ -126,9 +124,7 @@ def test_declarations_and_trainers_of_one_name_differ_by_their_functions() -> No
     assert key_of("x", train_first) == key_of("x", train_first)
 
 
-def test_only_code_of_lambdaplus_changes_its_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_code_changes_a_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for number, text in enumerate((
         '"""Doc."""\nx = 1', 'x = 1  # a comment\n"""Doc."""', '"""Another."""\nx = 1',
@@ -212,8 +208,7 @@ def test_what_cannot_be_inspected_is_never_the_same() -> None:
 def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
     tmp_path: Path, content: bytes | None
 ) -> None:
-    first = study(tmp_path, odd("FirstFeature"))
-    first.finish()
+    first = finished(tmp_path, odd("FirstFeature"))
     other, victim = (first.file_of(task) for task in first.tasks[:2])
     victim.write_bytes(other.read_bytes() if content is None else content)
     again = study(tmp_path, odd("FirstFeature"))
@@ -227,21 +222,19 @@ def test_the_folder_of_fits_may_be_the_working_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     here: Any = ""  # a path in text
-    first = study(here, odd("FirstFeature"))
-    first.finish()
+    first = finished(here, odd("FirstFeature"))
     assert {*tmp_path.glob("fits/*.npz")} == {tmp_path / first.file_of(t) for t in first.tasks}
 
 
 def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
-    found = study(tmp_path, odd("FirstFeature"))
-    found.finish()
+    found = finished(tmp_path, odd("FirstFeature"))
     gone = found.file_of(found.tasks[0])
     gone.unlink()
     with pytest.raises(FileNotFoundError, match=f"{gone.name} was removed during the run"):
         _ = found.results
     (tmp_path / "file").write_text("")
     with pytest.raises(RuntimeError, match="NotADirectoryError"):  # and without a warning
-        study(tmp_path / "file", odd("FirstFeature")).finish()
+        finished(tmp_path / "file", odd("FirstFeature"))
 
 
 @examples(300)
@@ -270,8 +263,7 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) ->
 
 def test_kernels_are_not_compiled_on_a_methods_time(tmp_path: Path) -> None:
     """numba takes a second or more for a kernel that is new to it; the fit itself nothing."""
-    found = study(tmp_path, odd("Compiles", "Slow"))
-    found.finish()
+    found = finished(tmp_path, odd("Compiles", "Slow"))
     compiling, slow = found.results.fits.partition_by("method")
     assert max(compiling["seconds"]) < min(odd_estimators.Compiles.took) / 2
     assert min(slow["seconds"]) > 0.25  # sleep is time, compilation is not
@@ -320,7 +312,7 @@ def test_a_study_that_makes_no_sense_is_refused(changes: dict[str, Any], message
         ("lightgbm:lambda_map", {"sigma": [-1.0]}, "sigma"),
     ],
 )
-def test_parameters_that_would_do_nothing_are_errors_of_the_method(
+def test_parameters_that_do_nothing_are_errors(
     method: str, grid: dict[str, Any], message: str
 ) -> None:
     [found] = find_methods(method)

@@ -37,6 +37,12 @@ def study(folder: Path | None, names: str, jobs: int = 1, **config: Any) -> Stud
     return Study(folds(), find_methods(names), ["map", "ndcg@5"], asked, folder, jobs)
 
 
+def finished(folder: Path | None, names: str, jobs: int = 1, **config: Any) -> Study:
+    found = study(folder, names, jobs, **config)
+    found.finish()
+    return found
+
+
 def odd(*names: str) -> str:
     return ",".join(f"odd_estimators:{name}" for name in names)
 
@@ -50,9 +56,7 @@ def written(of: Study, folder: Path) -> list[bytes]:
     return [(folder / f"{name}.csv").read_bytes() for name in ("per_query", "summary")]
 
 
-def test_a_second_run_fits_nothing_again_and_processes_fit_what_this_one_does(
-    tmp_path: Path,
-) -> None:
+def test_second_runs_fit_nothing_and_processes_fit_the_same(tmp_path: Path) -> None:
     names = "lightgbm:lambda_ndcg,xgboost:lambda_map,perceptron:average," + odd("FirstFeature")
     results = []
     for jobs in (1, 2):
@@ -60,13 +64,11 @@ def test_a_second_run_fits_nothing_again_and_processes_fit_what_this_one_does(
         first = study(folder, names, jobs)
         assert len(list(first.run())) == len(first)
         stored = states(folder)
-        second = study(folder, names, jobs)
-        second.finish()
+        second = finished(folder, names, jobs)
         assert (first.kept, second.kept) == (0, len(first))
         assert states(folder) == stored
         results += [written(first, folder / "a"), written(second, folder / "b")]
-        wider = study(folder, names + ",lightgbm:lambda_auc", jobs, convention="letor4")
-        wider.finish()
+        wider = finished(folder, names + ",lightgbm:lambda_auc", jobs, convention="letor4")
         assert wider.kept == len(first)
         assert states(folder).items() > stored.items()
         assert not (folder / "data").exists()
@@ -127,10 +129,9 @@ def test_no_fit_that_fails_takes_another_with_it(tmp_path: Path, jobs: int) -> N
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_estimator_that_changes_its_arguments_changes_no_other(jobs: int) -> None:
     method = Method("negative", lambda task: Fitted(lambda part: -part.features[:, 0]))
-    names = odd("InPlace", "FirstFeature")
-    found, alone = study(None, names, jobs), study(None, odd("FirstFeature"))
+    found = finished(None, odd("InPlace", "FirstFeature"), jobs)
+    alone = study(None, odd("FirstFeature"))
     alone.methods = [*alone.methods, method]
-    found.finish()
     alone.finish()
     for metric in ("map", "ndcg@5"):
         for name, same in (("FirstFeature", odd("FirstFeature")), ("InPlace", "negative")):
@@ -150,8 +151,7 @@ def test_a_thread_that_a_fit_leaves_does_not_stop_the_study() -> None:
 
 
 def test_warnings_are_kept_and_told_once(tmp_path: Path) -> None:
-    found = study(tmp_path, odd("Warns"))
-    found.finish()
+    found = finished(tmp_path, odd("Warns"))
     assert set(found.results.fits["warnings"]) == {"it did not converge"}
     table = str(results_table(Summary(found.results)))
     assert "it did not converge: odd_estimators:Warns (3 fits)." in table
@@ -179,8 +179,7 @@ def value(data: RankingData, column: int, metric: str) -> float:
 
 
 def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
-    found = study(tmp_path, "perceptron:pocket,feature:best", seeds=(0, 1))
-    found.finish()
+    found = finished(tmp_path, "perceptron:pocket,feature:best", seeds=(0, 1))
     assert len(found) == 3 * 2 + 3  # the best feature draws nothing
     method = found.methods[0]
     whole = found.results.evaluation(method.name)

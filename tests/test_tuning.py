@@ -50,18 +50,23 @@ def folds() -> list[Fold]:
     return [Fold(f"Fold{i}", *(made_up(3 * i + j) for j in range(3))) for i in (0, 1)]
 
 
-def make_study(folds: list[Fold], methods: str, **options: Any) -> Study:
+def make_study(folds: list[Fold], methods: str | list[Method], **options: Any) -> Study:
     place = {name: options.pop(name) for name in ("folder", "jobs") if name in options}
     config = replace(SETTINGS, **{"trials": 6, **options})
-    return Study(folds, find_methods(methods), METRICS, config, **place)
+    found = find_methods(methods) if isinstance(methods, str) else methods
+    return Study(folds, found, METRICS, config, **place)
+
+
+def finish(folds: list[Fold], methods: str | list[Method], **options: Any) -> Study:
+    study = make_study(folds, methods, **options)
+    study.finish()
+    return study
 
 
 @pytest.fixture(scope="module")
 def finished(folds: list[Fold], tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("kept")
-    study = make_study(folds, "lightgbm:lambda_map,xgboost:rank:ndcg", folder=folder, seeds=(0, 1))
-    study.finish()
-    return study
+    return finish(folds, "lightgbm:lambda_map,xgboost:rank:ndcg", folder=folder, seeds=(0, 1))
 
 
 # Draws -------------------------------------------------------------------------------------------
@@ -140,8 +145,7 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
 
 
 def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
-    study = make_study(folds[:1], "lightgbm:lambda_map", rounds=1000, every=5, trials=1)
-    study.finish()
+    study = finish(folds[:1], "lightgbm:lambda_map", rounds=1000, every=5, trials=1)
     [choice] = study.choices(study.methods[0])
     curves = study.results.curves.filter(pl.col("metric") == "map")
     assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
@@ -149,8 +153,7 @@ def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> 
 
 
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
-    study = make_study(folds[:1], "lightgbm:lambda_map", select="mrr", trials=3)
-    study.finish()
+    study = finish(folds[:1], "lightgbm:lambda_map", select="mrr", trials=3)
     [choice] = study.choices(study.methods[0])
     assert (choice.by, list(choice.values)) == (MRR, [MRR])
     test = choice.fold.test
@@ -164,8 +167,7 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
         return Fitted(lambda part: part.features[:, task.parameters["feature"]])
 
     method = Method("one:feature", by_feature, grid={"feature": range(6)})
-    study = Study(folds[:1], [method], METRICS, Config(trials=6))
-    study.finish()
+    study = finish(folds[:1], [method])
     for metric in METRICS:
         values = [
             [values_of([metric], part, column)[metric] for column in part.features.T]
@@ -177,17 +179,12 @@ def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) ->
 
 def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold]) -> None:
     """Twice the scores rank documents alike."""
-    grid = {"sign": (-1, 1), "factor": (1, 2)}
-    method = Method(
-        "first:feature",
-        lambda task: Fitted(
-            lambda part: part.features[:, 0] * np.prod([*task.parameters.values()])
-        ),
-        grid=grid,
-    )
-    study = Study(folds, [method], METRICS)
-    study.finish()
-    chosen = study.results.fits.filter("chosen")
+
+    def first_feature(task: Task) -> Fitted:
+        return Fitted(lambda part: part.features[:, 0] * np.prod([*task.parameters.values()]))
+
+    method = Method("first:feature", first_feature, grid={"sign": (-1, 1), "factor": (1, 2)})
+    chosen = finish(folds, [method], trials=0).results.fits.filter("chosen")
     assert chosen["parameters"].to_list() == ['{"sign": 1, "factor": 1}'] * 2
 
 
@@ -197,20 +194,13 @@ def one_fitted(task: Task) -> Fitted:
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_parameters_that_are_drawn_again_are_one_trial(
-    jobs: int, folds: list[Fold], tmp_path: Path
-) -> None:
+def test_equal_draws_are_one_trial(jobs: int, folds: list[Fold], tmp_path: Path) -> None:
     method = replace(find_methods("lightgbm:lambda_map")[0], space={"num_leaves": (3, 5)})
     single = Method("one:fitted", one_fitted, space={"sign": (1.0, -1.0)})
     for _ in range(2):  # the second reads the fits of the first
-        study = Study(
-            folds[:1], [method, single], METRICS, replace(SETTINGS, trials=8), tmp_path, jobs
-        )  # fmt: skip
-        study.finish()
+        study = finish(folds[:1], [method, single], trials=8, folder=tmp_path, jobs=jobs)
         for name in (method.name, single.name):
-            fits = study.results.fits.filter(
-                (pl.col("method") == name) & (pl.col("metric") == "map")
-            )
+            fits = study.results.fits.filter(method=name, metric="map")
             assert fits["trial"].to_list() == [0, 1]
             assert fits["parameters"].n_unique() == 2
             assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
@@ -218,25 +208,20 @@ def test_parameters_that_are_drawn_again_are_one_trial(
     assert study.kept == len(study) == 4
 
 
-def test_a_trial_without_scores_is_fitted_again_where_no_other_beats_it(
-    folds: list[Fold], tmp_path: Path
-) -> None:
+def test_a_trial_without_scores_is_fitted_again_to_win(folds: list[Fold], tmp_path: Path) -> None:
     """Another grid may contain it without the trial that beat it."""
     [found] = find_methods("lightgbm:lambda_map")
     for grid in ([31, 3, 5], [3], [5, 3]):
         method = replace(found, space={"num_leaves": grid}, grid={"num_leaves": grid})
-        study = Study(folds[:1], [method], METRICS, replace(SETTINGS, trials=9), tmp_path)
-        study.finish()
-        fresh = Study(folds[:1], [method], METRICS, replace(SETTINGS, trials=9))
-        fresh.finish()
+        study = finish(folds[:1], [method], trials=9, folder=tmp_path)
+        fresh = finish(folds[:1], [method], trials=9)
         assert study.results.values.equals(fresh.results.values)
 
 
 def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
     method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
-    study = Study(folds[:1], [method], METRICS, Config(trials=2))
     with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
-        study.finish()
+        finish(folds[:1], [method], trials=2)
 
 
 @pytest.mark.slow
@@ -244,9 +229,8 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
     names = "lightgbm:lambda_map,xgboost:rank:ndcg"
 
     def results(**options: Any) -> tuple[pl.DataFrame, ...]:
-        study = make_study(folds[:1], names, **options)
-        study.finish()
-        return study.results.values, study.results.fits.drop("seconds"), study.results.curves
+        found = finish(folds[:1], names, **options).results
+        return found.values, found.fits.drop("seconds"), found.curves
 
     stopped = make_study(folds[:1], names, folder=tmp_path, trials=5)
     for _, _task in zip(range(3), stopped.run(), strict=False):
@@ -264,15 +248,15 @@ def test_processes_change_nothing_and_more_trials_go_on(folds: list[Fold], tmp_p
 
 
 def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]) -> None:
-    test = replace(folds[1].test, labels=np.zeros(150))
-    broken = [folds[0], replace(folds[1], test=test)]
+    zeros, ones = (
+        [folds[0], replace(folds[1], test=replace(folds[1].test, labels=np.full(150, label)))]
+        for label in (0.0, 1.0)
+    )
     with pytest.raises(ValueError, match="no test query of Fold1 has a value of map, ndcg@5, mrr"):
-        make_study(broken, "lightgbm:map")
-    make_study(broken, "lightgbm:map", convention="lightgbm")  # by which the value is 1
-    test = replace(folds[1].test, labels=np.ones(150))
-    broken = [folds[0], replace(folds[1], test=test)]
+        make_study(zeros, "lightgbm:map")
+    make_study(zeros, "lightgbm:map", convention="lightgbm")  # by which the value is 1
     with pytest.warns(UserWarning, match="no test query of Fold1 has a value of auc, for lack"):
-        Study(broken, find_methods("lightgbm:map"), ["map", "auc"])
+        Study(ones, find_methods("lightgbm:map"), ["map", "auc"])
 
 
 def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
@@ -330,12 +314,11 @@ def test_objectives_of_two_grades_get_two_grades(method: str) -> None:
     [found] = find_methods(method)
     scores = []
     for change in (lambda labels: labels, lambda labels: (labels >= 1) * 1.0):
-        parts = [
-            RankingData(part.features, change(part.labels), part.qid)
-            for part in (made_up(0, 4), made_up(1, 4))
-        ]
-        task = Task(found, {}, parts[0], parts[1], Config(rounds=3, patience=3), 0, (MAP,))
-        scores.append(dict(found.trainer(task))[MAP].predict(parts[1]).tolist())
+        train, valid = (
+            replace(part, labels=change(part.labels)) for part in (made_up(0, 4), made_up(1, 4))
+        )
+        task = Task(found, {}, train, valid, Config(rounds=3, patience=3), 0, (MAP,))
+        scores.append(dict(found.trainer(task))[MAP].predict(valid).tolist())
     assert scores[0] == scores[1]
 
 
@@ -377,16 +360,13 @@ def test_validation_without_any_value_is_an_error() -> None:
 
 
 @pytest.mark.usefixtures("empty_plots")
-def test_rounds_at_the_cap_and_choices_at_the_edge_are_counted_and_shown(
-    finished: Study, tmp_path: Path
-) -> None:
+def test_rounds_at_the_cap_are_counted_and_shown(finished: Study, tmp_path: Path) -> None:
     chosen = finished.results.fits.filter("chosen")
     capped = chosen.filter(pl.col("round") == 12).height
     assert capped > 0
     said = search_in_words(finished.results)
-    assert said.startswith(
-        f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
-    )
+    start = f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
+    assert said.startswith(start)
     rows = {tuple(row[:2]): row[2:] for row in parameter_table(finished.results).rows}
     method = finished.methods[0].name
     mine = chosen.filter(pl.col("method") == method)
