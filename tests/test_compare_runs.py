@@ -14,6 +14,7 @@ from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.metrics import average_precision_score
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
@@ -140,14 +141,17 @@ def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
         compare_runs({"a": weighted["a"], "b": plain["b"]})
 
 
-def test_wins_losses_ties_and_means() -> None:
-    labels = [1, 0, 1, 0, 1, 0, 1, 0]
-    first = evaluate(labels, [2, 1, 2, 1, 1, 2, 1, 1], group=[2] * 4, metrics="map")
-    second = evaluate(labels, [2, 1, 1, 2, 2, 1, 2, 1], group=[2] * 4, metrics="map")
-    [pair] = compare_runs({"first": first, "second": second}).pairs
+def test_wins_losses_ties_and_means_of_queries_with_a_value() -> None:
+    labels = [1, 0, 1, 0, 1, 0, 1, 0, 0, 0]  # the last query has no relevant document
+    scores = {"first": [2, 1, 2, 1, 1, 2, 1, 1, 2, 1], "second": [2, 1, 1, 2, 2, 1, 2, 1, 1, 2]}
+    found = compare_runs(
+        {name: evaluate(labels, s, group=[2] * 5, metrics="map") for name, s in scores.items()}
+    )
+    [pair] = found.pairs
     assert (pair.wins, pair.losses, pair.ties, pair.n_queries) == (1, 2, 1, 4)
     assert pair.difference == pytest.approx((0 + 0.5 - 0.5 - 0.25) / 4)
     assert pair.interval[0] < pair.difference < pair.interval[1]
+    assert found.means["map"] == {"first": 3.25 / 4, "second": 3.5 / 4}
 
 
 def test_values_that_differ_by_rounding_errors_alone_are_tied() -> None:
@@ -203,33 +207,19 @@ def test_queries_are_matched_by_name() -> None:
     assert found == expected
 
 
-def test_queries_without_a_value_are_left_out() -> None:
-    labels, group = [1, 0, 0, 0, 1, 0], [2, 2, 2]
-    runs = {
-        name: evaluate(labels, scores, group=group, metrics="map")
-        for name, scores in (("a", [2, 1, 1, 2, 2, 1]), ("b", [1, 2, 1, 2, 2, 1]))
-    }
-    [pair] = compare_runs(runs).pairs
-    assert (pair.n_queries, pair.wins, pair.ties) == (2, 1, 1)
-    assert compare_runs(runs).means["map"] == {"a": 1.0, "b": 0.75}
-
-
 def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
-    runs = {
-        name: run(noise, seed, metrics=["auc(over=dataset)", "map"])
-        for seed, (name, noise) in enumerate((("good", 0.5), ("bad", 5.0)))
-    }
-    found = compare_runs(runs)
-    assert found.of("auc(over=dataset)") == []
-    assert found.means["auc(over=dataset)"]["good"] > 0.9
+    metric = "auc(over=dataset)"
+    found = compare_runs({name: run(0.5, metrics=[metric, "map"]) for name in "ab"})
+    assert found.of(metric) == []
+    assert found.means[metric]["a"] > 0.9
 
 
 def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
-    labels = [1, 0, 1, 0]
-    a = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"])
-    other = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "z", "z"])
-    fewer = evaluate(labels[:2], [1, 2], qid=["x", "x"])
-    rules = evaluate(labels, [1, 2, 3, 4], qid=["x", "x", "y", "y"], ties="worst")
+    labels, scores, qid = [1, 0, 1, 0], [1, 2, 3, 4], ["x", "x", "y", "y"]
+    a = evaluate(labels, scores, qid=qid)
+    other = evaluate(labels, scores, qid=["x", "x", "z", "z"])
+    fewer = evaluate(labels[:2], scores[:2], qid=qid[:2])
+    rules = evaluate(labels, scores, qid=qid, ties="worst")
     for one, two, message in (
         (a, other, r"'b' and 'a' do not have the same queries: .*such as 'y'"),
         (a, fewer, "they have 1 and 2, and 1 of 'a' are missing in 'b'"),
@@ -290,13 +280,11 @@ def test_long_names_are_whole_on_the_terminal(width: int) -> None:
 
 def test_the_forms_of_an_evaluation_hold_its_numbers() -> None:
     found = four_runs()["good"]
-    for text in (str(found), found.to_markdown(), found.to_latex()):
-        assert f"{found['map']:.4f}" in text
-        assert "ties=expected" in text
     comparison = compare_runs(four_runs())
-    for text in (str(comparison), comparison.to_markdown(), comparison.to_latex()):
-        assert f"{found['map']:.4f}" in text
-        assert "Wilcoxon" in text
+    for shown, word in ((found, "ties=expected"), (comparison, "Wilcoxon")):
+        for text in (str(shown), shown.to_markdown(), shown.to_latex()):
+            assert f"{found['map']:.4f}" in text
+            assert word in text
     assert "W/L/T" in str(comparison.pair_table)
     assert json.dumps(found.mean)
 
@@ -322,12 +310,8 @@ def of_rows(n: int, seed: int, weighted: bool = False) -> tuple[dict[str, Evalua
 def test_auc_of_rows_has_the_test_of_delong_by_its_definition(seed: int) -> None:
     runs, (labels, scores, _) = of_rows(60, seed)
     good, bad = np.flatnonzero(labels == 1), np.flatnonzero(labels == 0)
-    wins = np.array(
-        [
-            [[(s[i] > s[j]) + 0.5 * (s[i] == s[j]) for j in bad] for i in good]
-            for s in map(np.asarray, scores)
-        ]
-    )  # (2, good, bad)
+    pairs = ((s[good][:, None], s[bad]) for s in scores)
+    wins = np.array([(above > below) + 0.5 * (above == below) for above, below in pairs])
     covariance = np.cov(wins.mean(axis=2)) / good.size + np.cov(wins.mean(axis=1)) / bad.size
     difference = wins[0].mean() - wins[1].mean()
     error = np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
@@ -345,8 +329,6 @@ def test_auc_of_rows_has_the_test_of_delong_by_its_definition(seed: int) -> None
 
 
 def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
-    from sklearn.metrics import average_precision_score
-
     runs, (labels, scores, weight) = of_rows(200, 7, weighted=True)
     found = compare_runs(runs, seed=3)
     [pair] = found.of("map")
