@@ -2,7 +2,6 @@
 
 import csv
 import importlib.metadata
-import itertools
 import re
 import sys
 import tomllib
@@ -17,7 +16,7 @@ from commands import invoke
 from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
-from small_data import write_letor
+from small_data import letor_folder
 
 from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
@@ -30,18 +29,8 @@ from lambdaplus.study.trainers import constructor_in_words, values_of
 
 @pytest.fixture(scope="module")
 def letor(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three folds of eight queries a part, in LETOR's layout; one test query has no relevant."""
-    folder = tmp_path_factory.mktemp("letor")
-    rng = np.random.default_rng(0)
-    for fold, (part, name) in itertools.product((1, 2, 3), enumerate(("train", "vali", "test"))):
-        features = rng.normal(size=(96, 3))
-        labels = np.clip(np.round(features[:, 0] + rng.normal(size=96)), 0, 2)
-        labels[::12] = np.maximum(labels[::12], 1)
-        if name == "test":
-            labels[:12] = 0
-        qid = np.repeat([f"{fold}{part}{query}" for query in range(8)], 12)
-        write_letor(folder / f"Fold{fold}" / f"{name}.txt", features, labels, qid)
-    return folder
+    """Three folds of eight queries a part; a test query of the last has no relevant document."""
+    return letor_folder(tmp_path_factory.mktemp("letor"), folds=3, queries=8)
 
 
 def compare(data: Path, out: Path, *options: str, ends: int = 0) -> Any:
@@ -56,6 +45,12 @@ def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "lambdaplus.study", None)
     ended = invoke("compare", ends=2)
     assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study.*\n", ended.stderr)
+
+
+def finished(config: Config, folder: Path | None = None) -> Study:
+    study = study_of(config, folder)
+    study.finish()
+    return study
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -108,7 +103,7 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
         (["--valid", "2"], "valid = 2.0 should be a share from 0 to 1"),
     ],
 )
-def test_wrong_options_say_what_would_be_right(
+def test_wrong_options_are_named(
     letor: Path, tmp_path: Path, options: list[str], message: str
 ) -> None:
     assert message in compare(letor, tmp_path / "out", *options, ends=2).output
@@ -152,8 +147,7 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
         select="0.5*mrr + ndcg@3", rounds=4,
         grid={methods[0].name: {"learning_rate": [0.001, 0.3]}},
     )  # fmt: skip
-    study = study_of(Config.from_toml(config.to_toml()), tmp_path)
-    study.finish()
+    study = finished(Config.from_toml(config.to_toml()), tmp_path)
     assert str(study.results.config.select) == "0.5*mrr+ndcg@3"
     for choice in study.choices(study.methods[0]):
         values = []
@@ -167,14 +161,12 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
 
 def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> None:
     config = Config(data=str(letor), methods=("feature:best",), metrics=("map", "ndcg@3"))
-    ours = study_of(config, tmp_path)
-    ours.finish()
-    theirs = study_of(replace(config, convention="letor4"), tmp_path)
-    theirs.finish()
+    ours = finished(config, tmp_path)
+    theirs = finished(replace(config, convention="letor4"), tmp_path)
     assert theirs.kept == 3  # the fits are the same
     assert theirs.results.metrics == ["map", "ndcg@3"]
     assert "divisor=relevant" in theirs.results.found.rules["map"]
-    [choice, *_] = theirs.choices(theirs.methods[0])
+    [*_, choice] = theirs.choices(theirs.methods[0])
     test = choice.fold.test
     found = evaluate(
         test.labels, choice.chosen(choice.by).test, qid=test.qid, metrics=["map", "ndcg@3"],
@@ -187,15 +179,10 @@ def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> No
 
 
 def test_notes_count_each_query_of_repeated_splits_once(letor: Path) -> None:
-    def finished(**options: Any) -> Study:
-        config = Config(data=str(letor), methods=("feature:best",), metrics=("map",), **options)
-        study = study_of(config)
-        study.finish()
-        return study
-
+    config = Config(data=str(letor), methods=("feature:best",), metrics=("map",))
     said = "over the queries of each fold, then over 3 folds (24 test queries)."
-    assert said in Summary(finished().results).notes()[0]
-    splits = finished(splits=5, shares=(8, 4, 12))
+    assert said in Summary(finished(config).results).notes()[0]
+    splits = finished(replace(config, splits=5, shares=(8, 4, 12)))
     tested = {qid for fold in splits.folds for qid in fold.test.qid.tolist()}
     assert 12 < len(tested) <= 24
     assert (
@@ -343,9 +330,7 @@ def test_a_file_that_is_wrong_says_what(tmp_path: Path, text: str, message: str)
 
 @examples(300)
 @given(st.data())
-def test_a_damaged_study_is_another_study_or_names_the_file(
-    tmp_path: Path, draw: st.DataObject
-) -> None:
+def test_a_damaged_study_is_another_or_is_named(tmp_path: Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled: what is read is what is written, or nothing."""
     file = tmp_path / "study.toml"
     config = Config(
@@ -386,20 +371,17 @@ def test_what_toml_cannot_hold_is_refused(values: dict[str, Any]) -> None:
 
 
 def test_the_arguments_of_estimators_are_stated() -> None:
-    for name, parts in {
-        "svm:ndcg-nc": ("StructuralSVM(loss='ndcg', ", "relevant=1.0, ", "C from 1.0, 10.0, 100.0"),
-        "pairs:rankboost": ("RankBoost(n_rounds=300, ", "metric='ndcg@10'"),
-        "lambdaplus:LightGBMRanker": ("LightGBMRanker(boosting_type=", "eval_metric='ndcg@10'"),
+    for name, pattern in {
+        "svm:ndcg-nc": r"StructuralSVM\(loss='ndcg', .*relevant=1.0, .*C from 1.0, 10.0, 100.0",
+        "pairs:rankboost": r"RankBoost\(n_rounds=300, .*metric='ndcg@10'",
+        "lambdaplus:LightGBMRanker": r"LightGBMRanker\(boosting_type=.*eval_metric='ndcg@10'",
     }.items():
-        said = constructor_in_words(find_methods(name)[0])
-        for part in parts:
-            assert part in said
+        assert re.search(pattern, constructor_in_words(find_methods(name)[0]))
 
 
 def test_the_rules_that_were_used_are_stated(letor: Path) -> None:
     names = ("ndcg(gain=linear,discount=letor)@3", "map(relevant=2)", "auc(over=dataset)")
-    study = study_of(Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1"))
-    study.finish()
-    rules = str(rules_table(study.results))
+    config = Config(data=str(letor), methods=("feature:best",), metrics=names, folds="1")
+    rules = str(rules_table(finished(config).results))
     for rule in ("gain=linear, discount=letor", "relevant=2, divisor=", "over=dataset"):
         assert rule in rules

@@ -1,6 +1,7 @@
 """The folds of a study, and the results of repeated splits."""
 
 import importlib.metadata
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,27 +11,22 @@ import polars as pl
 import pytest
 from commands import invoke
 from sklearn.metrics import roc_auc_score
-from small_data import write_letor
+from small_data import graded, write_letor
+from test_comparison import finished
 
 from lambdaplus.data import Fold, read_letor
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import compare_runs, evaluate
-from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Config, Summary, find_methods, study_of
 from lambdaplus.study.folds import folds_and_notes, folds_of
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file of 20 queries; the first has no relevant document."""
-    rng = np.random.default_rng(0)
+    """One file of 20 queries; one has no relevant document."""
     path = tmp_path_factory.mktemp("one") / "all.svm"
-    features = rng.normal(size=(160, 3))
-    labels = np.clip(np.round(features[:, 0] + rng.normal(size=160)), 0, 2)
-    labels[::8] = np.maximum(labels[::8], 1)
-    labels[:8] = 0
-    write_letor(path, features, labels, np.repeat(np.arange(20), 8))
+    write_letor(path, *graded(20).ranking)
     return path
 
 
@@ -84,11 +80,6 @@ def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
         folds_of(Config(data=str(file), scaling="query"))
 
 
-def test_data_that_is_not_there() -> None:
-    with pytest.raises(FileNotFoundError):
-        folds_of(Config(data="no/such/file.txt"))
-
-
 def test_repeated_splits_from_the_command_line(file: Path, tmp_path: Path) -> None:
     command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
     options = ["--splits", "4", "--shares", "6,4,10", "--jobs", "1", "--rounds", "3"]
@@ -101,13 +92,13 @@ def test_repeated_splits_from_the_command_line(file: Path, tmp_path: Path) -> No
     means = values.group_by("qid").agg(pl.len(), pl.col("value").mean()).sort("qid")
     assert means["len"].sum() == 4 * 10
 
-    study = study_of(config, tmp_path)
-    study.finish()
+    study = finished(config, tmp_path)
     assert study.kept == len(study)
     found = study.results.evaluation("lightgbm:lambdarank")
     assert found is not None
     missing = means["value"].null_count()
     assert (found.n_queries, found.without_relevant) == (means.height, missing)
+    assert missing == 1
     assert found.qid.tolist() == means["qid"].to_list()
     expected = means["value"].to_numpy()
     np.testing.assert_allclose(found.per_query["ndcg@3"], expected, rtol=1e-12)
@@ -189,9 +180,7 @@ def own_table(folder: Path, n: int = 400, **more: Any) -> Path:
     return folder / "own.csv"
 
 
-def test_columns_of_a_table_are_features_categories_weights_or_left_out(
-    tmp_path: Path,
-) -> None:
+def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path: Path) -> None:
     file = own_table(tmp_path)
     folds, notes = folds_and_notes(Config(data=str(file), weight="weight", drop=("doc",)))
     test = folds[0].test
@@ -241,9 +230,7 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(
         ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
     ],
 )
-def test_columns_that_cannot_be_used_say_what_to_do(
-    tmp_path: Path, options: dict[str, Any], message: str
-) -> None:
+def test_columns_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     mixed = ["12", "a"] * 200
     file = own_table(tmp_path, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=mixed)
     drop = () if options.get("features") else ("mixed",)
@@ -266,10 +253,12 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
 
 def test_a_misspelt_file_is_asked_for(tmp_path: Path) -> None:
     own_table(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"did you mean 'own.csv'\?"):
-        folds_of(Config(data=str(tmp_path / "own.cvs")))
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        folds_of(Config(data=str(tmp_path / "nowhere" / "own.csv")))
+    for name, message in (
+        ("own.cvs", r"did you mean 'own.csv'\?"),
+        ("nowhere/own.csv", "there is no folder"),
+    ):
+        with pytest.raises(FileNotFoundError, match=message):
+            folds_of(Config(data=str(tmp_path / name)))
 
 
 def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
@@ -285,11 +274,10 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     assert "shop (category)" in page
     config = Config.read(tmp_path / "out" / "study.toml")
     assert (config.qid, config.weight, config.drop) == ("none", "weight", ("qid", "doc"))
-    study = study_of(config, tmp_path / "out")
-    study.finish()
+    study = finished(config, tmp_path / "out")
     assert study.kept == len(study) == 5 * 6
     positives = [fold.test.labels.mean() for fold in study.folds]
-    assert max(positives) - min(positives) < 1 / 80 + 1e-9  # one row of a fold
+    assert np.ptp(positives) < 1 / 80 + 1e-9  # one row of a fold
     tested = np.concatenate([fold.test.features[:, 0] for fold in study.folds])
     assert sorted(tested) == sorted(pl.read_csv(file)["x"])
     summary = Summary(study.results)
@@ -298,13 +286,10 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     assert "Query by query" not in page
     for method in config.methods:
         aucs = []
-        for fold in study.folds:
-            [choice] = [
-                one for one in study.choices(find_methods(method)[0]) if one.fold.name == fold.name
-            ]
-            [auc, *_] = choice.selects
+        for choice in study.choices(find_methods(method)[0]):
+            [auc, *_], test = choice.selects, choice.fold.test
             scores = choice.chosen(auc).test
-            aucs.append(roc_auc_score(fold.test.labels, scores, sample_weight=fold.test.weights))
+            aucs.append(roc_auc_score(test.labels, scores, sample_weight=test.weights))
         assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
         low, high = summary.comparison.intervals["auc"][method]
         assert low < np.mean(aucs) < high
@@ -316,19 +301,15 @@ def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: Path) -> None:
         metrics=("lift@10%", "recall@10%", "p@10%", "cindex(higher=life)"), rounds=3,
         drop=("weight",),
     )  # fmt: skip
-    study = study_of(config)
-    study.finish()
-    results = study.results
+    results = finished(config).results
     comparison = Summary(results).comparison
     assert comparison is not None
-    for metric in map(str, map(parse_metric, config.metrics)):
-        for method in [each.name for each in study.methods]:
-            low, high = comparison.intervals[metric][method]
-            assert low < results.mean(method, metric) < high
+    for metric, method in itertools.product(results.metrics, results.methods):
+        low, high = comparison.intervals[metric][method]
+        assert low < results.mean(method, metric) < high
     # By hand, without ties.
     random = np.random.default_rng(0)
-    table = pl.DataFrame({"y": random.random(500) < 0.2, "s": random.permutation(500)})
-    table = table.with_columns(pl.col("y").cast(pl.Int64))
+    table = pl.DataFrame({"y": random.binomial(1, 0.2, 500), "s": random.permutation(500)})
     table.write_csv(tmp_path / "run.csv")
     top = table.sort("s", descending=True).head(50)["y"].to_numpy()
     options = ["--columns", "none,y,s", "--metrics", "lift@10%,recall@10%,p@10%"]
@@ -340,30 +321,26 @@ def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seeds", [(0,), (0, 1)])
-def test_the_error_of_a_mean_over_folds_is_that_of_independent_folds(
-    tmp_path: Path, seeds: tuple[int, ...]
-) -> None:
+def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -> None:
     """Of one seed: the variances of the folds' AUCs add up."""
     config = Config(
         data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
         metrics=("auc",), rounds=3, seeds=seeds,
     )  # fmt: skip
-    study = study_of(config)
-    study.finish()
+    study = finished(config)
     summary = Summary(study.results)
     assert summary.comparison is not None
     [pair] = summary.comparison.of("auc")
-    halves = []
+    widths = []
     for fold in study.folds:
         runs = {}
         for method in study.methods:
             one = study.results.rows[method.name, fold.name, 0]["auc"][0]
             runs[method.name] = evaluate(one.labels, one.scores[0], metrics="auc")
         [alone] = compare_runs(runs).of("auc")
-        halves.append((alone.interval[1] - alone.interval[0]) / 2)
-    half = (pair.interval[1] - pair.interval[0]) / 2
+        widths.append(np.ptp(alone.interval))
     # LightGBM's trees do not depend on the seed without bagging.
-    assert half == pytest.approx(np.sqrt(np.sum(np.square(halves))) / 5)
+    assert np.ptp(pair.interval) == pytest.approx(np.linalg.norm(widths) / 5)
 
 
 def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> None:
@@ -377,10 +354,10 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
         with pytest.raises(ValueError, match=message):
             study_of(Config(data=file, qid="none", **options))
     own = ("sklearn.linear_model:LogisticRegression",)
-    study = study_of(Config(data=file, qid="none", methods=own, features=("x", "y", "shop")))
-    study.finish()
-    assert study.results.mean(own[0], "auc") > 0.6
-    assert study.results.without_categories == [*own]
+    config = Config(data=file, qid="none", methods=own, features=("x", "y", "shop"))
+    results = finished(config).results
+    assert results.mean(own[0], "auc") > 0.6
+    assert results.without_categories == [*own]
 
 
 def test_log_loss_is_a_method_of_queries_only_by_name() -> None:
