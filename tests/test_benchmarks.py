@@ -96,7 +96,7 @@ def test_gains_are_to_the_best_of_the_frameworks_own(differences: Any) -> None:
 
 
 @pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, noise")])
-def test_the_cheapest_within_an_error_of_the_best_is_chosen(
+def test_the_cheapest_near_the_best_is_chosen(
     benchmark_named: Any, swing: float, chosen: str
 ) -> None:
     defaults = benchmark_named("defaults")
@@ -135,7 +135,7 @@ def pair_fits(script: Any, gains: dict[str, tuple[float, float]], swing: float) 
 
 
 @pytest.mark.parametrize(("swing", "chosen"), [(0.01, "none"), (0.001, "half")])
-def test_no_damping_is_taken_if_it_is_within_an_error_of_the_best(
+def test_no_damping_is_taken_if_near_the_best(
     benchmark_named: Any, swing: float, chosen: str
 ) -> None:
     script = benchmark_named("pair_functions")
@@ -165,9 +165,7 @@ def test_a_default_is_compared_with_the_best_own_by_validation(benchmark_named: 
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-def test_each_metric_chooses_the_rounds_of_every_objective(
-    benchmark_named: Any, framework: str
-) -> None:
+def test_each_metric_chooses_its_rounds(benchmark_named: Any, framework: str) -> None:
     """Otherwise our objectives, chosen by their own metric, would have an advantage."""
     pytest.importorskip(framework)
     one_line = benchmark_named("one_line")

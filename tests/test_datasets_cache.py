@@ -147,9 +147,7 @@ def test_files_are_read_without_a_cache_that_cannot_be_written(
     assert entries(folder) == []
 
 
-def test_unused_and_incomplete_entries_are_deleted_and_other_files_are_kept(
-    tmp_path: Path, folder: Path
-) -> None:
+def test_unused_entries_are_deleted_and_other_files_are_kept(tmp_path: Path, folder: Path) -> None:
     """LAMBDAPLUS_CACHE may name a folder that has long been there, and used for much else."""
     entry_of = {}
     for name in ("unused", "used", "changed"):

@@ -209,9 +209,7 @@ def test_surprising_columns_are_named(
         (polars.Series(["7", "9"], dtype=polars.Categorical), "is not numeric, but Categorical"),
     ],
 )
-def test_parquet_columns_that_are_no_exact_numbers_are_refused(
-    tmp_path: Path, cells: Any, words: str
-) -> None:
+def test_inexact_columns_of_parquet_are_refused(tmp_path: Path, cells: Any, words: str) -> None:
     frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
     frame.write_parquet(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match=f"a.parquet, column 'score' {words}"):

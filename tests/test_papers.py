@@ -205,9 +205,7 @@ def test_welleck_equations_2_and_4_say_the_same(ranked: list[int], k: int) -> No
     counted=st.sampled_from(["relevant", "all"]),
 )
 @examples(100)
-def test_equations_1_and_3_count_the_classes_that_ranks_predict(
-    ranked: list[int], k: int | None, counted: str
-) -> None:
+def test_welleck_equations_1_and_3(ranked: list[int], k: int | None, counted: str) -> None:
     guessed = sorted(ranked, reverse=True)[:k]
     shares = [
         [label == c for label, guess in zip(ranked, guessed, strict=False) if guess == c]

@@ -291,9 +291,7 @@ LISTED = "gain lists a number for each of the labels 0 to 2, but there is a labe
         ("pfound(stop=0/1.5)", [1, 0], r"1\.5 is not a probability of stopping"),
     ],
 )
-def test_labels_that_a_metric_cannot_value_are_named(
-    metric: str, labels: Any, message: str
-) -> None:
+def test_labels_that_a_metric_cannot_value(metric: str, labels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         one_value(metric, labels, range(len(labels)))
 
