@@ -340,7 +340,7 @@ def test_a_row_for_each_query_is_scikit_learns_form() -> None:
         (({"q": {"d": 1}}, {"q": {"d": 2**53 + 1}}), "score of d in q contains 9007199254740993"),
         (({1: {"d": 1}, "1": {"d": 0}}, {1: {"d": 1.0}}), "list of queries must be all text or"),
         (({"q": {1: 1}}, {"q": {"1": 1.0}}), "the list of documents must be all text or"),
-        (({"q": {"d": 1}, "q\0": {"d": 0}}, {"q": {"d": 1.0}}), "list of queries contains text th"),
+        (({"q": {"d": 1}, "q\0": {"d": 0}}, {"q": {"d": 1.0}}), "list of queries contains text"),
     ],
 )
 def test_dictionaries_that_cannot_be_used_raise(given: Any, message: str) -> None:

@@ -263,7 +263,7 @@ def train_lightgbm(**params: Any) -> Any:
         (lambda: train_lightgbm(objective="multiclass", num_class=2), "each class"),
         (lambda: train_lightgbm(linear_tree=True), "linear trees"),
         (lambda: train_lightgbm(zero_as_missing=True), "zero_as_missing"),
-        (lambda: train_lightgbm(boosting="rf", bagging_freq=1, bagging_fraction=0.5), "random for"),
+        (lambda: train_lightgbm(boosting="rf", bagging_freq=1, bagging_fraction=0.5), "forest"),
         (lambda: train_xgboost({"objective": "binary:logistic"}), "binary:logistic transforms"),
         (lambda: train_xgboost({"objective": "multi:softmax", "num_class": 2}), "2 scores"),
         (lambda: train_xgboost({"booster": "gblinear"}), "no trees"),

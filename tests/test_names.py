@@ -189,7 +189,7 @@ NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=line
         ("p", "p needs a cutoff, such as p@10"),
         ("p@0%", "fraction=0.0 is not between 0 and 1"),
         ("map@1%", "in 'map@1%': only p, recall and lift support a share of the list, as in p@1%"),
-        ("p(fraction=0.1)@1%", "'p(fraction=0.1)@1%': fraction=0.1 and @1% are two different sha"),
+        ("p(fraction=0.1)@1%", "fraction=0.1 and @1% are two different shares"),
         ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
         ("pauc(max_fpr=0.1,min_tpr=0.8)", "max_fpr and min_tpr are two partial AUCs"),
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),

@@ -23,7 +23,7 @@ NAN, INF = float("nan"), float("inf")
         ("labels", np.empty((0, 1)), "labels is empty"),
         ("labels", [1, 0, NAN], "labels must be finite: 1 of 3 are not, the first is nan in row 2"),
         ("labels", [INF, 0, NAN], "2 of 3 are not, the first is inf in row 0"),
-        ("labels", [[1, 0, 2]], "labels must be one-dimensional, got shape (1, 3): pass one colum"),
+        ("labels", [[1, 0, 2]], "must be one-dimensional, got shape (1, 3): pass one column"),
         ("group", [2, 2], "group sizes add up to 4, but there are 3 rows"),
         ("group", [3, 0], "at least 1 each"),
         ("group", [1.5, 1.5], "query sizes: integers"),
@@ -55,9 +55,8 @@ def test_unusable_input_is_refused_with_what_and_where(name: str, value: Any, me
 
 
 def test_sizes_and_identifiers_of_queries_are_not_passed_together() -> None:
-    with pytest.raises(
-        ValueError, match=r"either group= \(sizes\) or qid= \(one per row\), not bo"
-    ):
+    message = "either group= (sizes) or qid= (one per row), not both"
+    with pytest.raises(ValueError, match=re.escape(message)):
         Queries([1, 0, 2], group=[3], qid=[1, 1, 1])
 
 
