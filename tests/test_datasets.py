@@ -131,15 +131,15 @@ def test_missing_and_ambiguous_files_are_named(tmp_path: Path) -> None:
         write_parts(tmp_path / "several" / name / "Fold1", ["train.txt"])
     write_parts(tmp_path / "twice")
     (tmp_path / "twice" / "test.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1\n"))
-    for name, message in (
-        ("none", r"no folder .*none; expected train\.txt"),
-        ("empty", "contains nothing; expected"),
-        ("two", r"Fold1 contains test\.txt, train\.txt, and no v"),
-        ("one", r"Fold1 contains train\.txt; expected"),
-        ("several", "several data sets: hp, np; pass"),
-        ("twice", r"test\.txt and .*test\.txt\.gz are the same part"),
+    for name, error, message in (
+        ("none", FileNotFoundError, r"no folder .*none; expected train\.txt"),
+        ("empty", FileNotFoundError, "contains nothing; expected"),
+        ("two", FileNotFoundError, r"Fold1 contains test\.txt, train\.txt, and no v"),
+        ("one", FileNotFoundError, r"Fold1 contains train\.txt; expected"),
+        ("several", ValueError, "several data sets: hp, np; pass"),
+        ("twice", ValueError, r"test\.txt and .*test\.txt\.gz are the same part"),
     ):
-        with pytest.raises((FileNotFoundError, ValueError), match=message):
+        with pytest.raises(error, match=message):
             read_folds(tmp_path / name)
 
 
