@@ -157,22 +157,6 @@ def test_threads_at_work_start_no_others() -> None:
     assert seen == [1, 1, 1]
 
 
-def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatch: Any) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.sums.LONG_SWEEP", 300)
-    random, sizes = np.random.default_rng(0), [500, 40, 700, 299]
-    labels, scores = random.integers(0, 4, sum(sizes)), random.normal(size=sum(sizes))
-    cuts = np.cumsum(sizes)[:-1]
-    for name in ("map", "ndcg@10", "err"):  # two classes, several, and lists of two of several
-        objective = lp.lambda_objective(name)
-        with limit_threads(1):
-            whole = objective(labels, scores, None, sizes)
-        with limit_threads(2):
-            assert_array_equal(objective(labels, scores, None, sizes), whole)
-        parts = zip(np.split(labels, cuts), np.split(scores, cuts), sizes, strict=True)
-        alone = [objective(own, its, None, [size]) for own, its, size in parts]
-        assert_array_equal(np.concatenate(alone, axis=1), whole)
-
-
 @pytest.fixture(params=["lightgbm", "xgboost"])
 def team(request: Any) -> Any:
     """Two threads of the OpenMP library of each framework, in use."""
