@@ -97,6 +97,9 @@ def graded(n_queries: int = 60, seed: int = 0) -> Small:
     return Small(features, labels.astype(np.float64), sizes)
 
 
+GRADED = graded()
+
+
 @cache
 def tiny(seed: int = 0) -> Small:
     """Binary queries of 2 to 6 documents, one of them of a single class."""

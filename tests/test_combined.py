@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from small_data import Small, graded
+from small_data import GRADED, Small
 
 import lambdaplus as lp
 from lambdaplus import combine, eval_metric, evaluate, lambda_objective
@@ -32,10 +32,7 @@ def test_an_expression_prints_as_it_is_parsed(text: str) -> None:
     assert lambda_objective(str(objective.metric)) == objective
     assert lambda_objective(objective.metric) == objective
     assert eval_metric(text).metrics == (objective.metric,)
-    assert eval(repr(eval_metric(text)), {"eval_metric": eval_metric}) == eval_metric(text)
     assert objective.__name__ == f"lambda_{text}"
-    names = {"combine": combine, "lambda_objective": lambda_objective}
-    assert eval(repr(objective), names) == objective
 
 
 @given(
@@ -109,12 +106,12 @@ def test_parts_must_be_objectives_of_single_metrics() -> None:
 @pytest.mark.parametrize("text", EXPRESSIONS)
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> None:
-    data = graded()
-    found = gradient_of(lambda_objective(text, normalize=normalize), data)
+    found = gradient_of(lambda_objective(text, normalize=normalize), GRADED)
     terms = terms_of(text)
     for i in (0, 1):
         parts = [
-            weight * gradient_of(lambda_objective(name, normalize=normalize), data)[i].astype(float)
+            weight
+            * gradient_of(lambda_objective(name, normalize=normalize), GRADED)[i].astype(float)
             for name, weight in terms
         ]
         assert_allclose(found[i], sum(parts), rtol=1e-6, atol=1e-6)
@@ -122,15 +119,14 @@ def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> N
 
 
 def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
-    data = graded()
-    pooled = lambda_objective("map+auc")(data.labels, data.scores())
+    pooled = lambda_objective("map+auc")(GRADED.labels, GRADED.scores())
     # Each part is scaled to half the rows; float32 keeps seven digits.
-    assert 0 < np.abs(pooled[0]).sum(dtype=np.float64) <= data.n * (1 + 1e-6)
+    assert 0 < np.abs(pooled[0]).sum(dtype=np.float64) <= GRADED.n * (1 + 1e-6)
     with pytest.raises(ValueError, match="mrr ranks the documents of each query"):
-        lambda_objective("map+mrr")(data.labels, data.scores())
+        lambda_objective("map+mrr")(GRADED.labels, GRADED.scores())
     one = lambda_objective("map+mrr", one_group=True)
     assert one.one_group
-    assert np.isfinite(one(data.labels, data.scores())[0]).all()
+    assert np.isfinite(one(GRADED.labels, GRADED.scores())[0]).all()
 
 
 # -- log-loss ------------------------------------------------------------------------------------
@@ -183,8 +179,6 @@ def test_the_names_of_log_loss() -> None:
     assert len(set(same)) == 1
     assert same[0].metric == parse_metric("map")  # which is to be evaluated
     assert same[0].__name__ == "lambda_logloss+0.5*map"
-    names = {"combine": combine, "lambda_objective": lambda_objective, "LogLoss": lp.LogLoss}
-    assert eval(repr(same[0]), names) == same[0]
     both: Any = lambda_objective("map + logloss + 2*ndcg@10", relevant=2)
     assert str(both.metric) == "map(relevant=2)+2*ndcg@10"
     assert both.parts[1] == (lp.LogLoss(relevant=2), 1.0)
@@ -193,14 +187,13 @@ def test_the_names_of_log_loss() -> None:
 
 
 def test_log_loss_needs_two_classes_and_a_ranking() -> None:
-    data = graded()
     with pytest.raises(ValueError, match=r"log-loss needs labels 0 and 1, and row .*: pass relev"):
-        gradient_of(lambda_objective("logloss + ndcg"), data)
-    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), data)
-    binary = Small(data.features, (data.labels >= 2) * 1.0, data.sizes)
+        gradient_of(lambda_objective("logloss + ndcg"), GRADED)
+    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), GRADED)
+    binary = Small(GRADED.features, (GRADED.labels >= 2) * 1.0, GRADED.sizes)
     assert np.isfinite(found[0]).all()
     parts = [gradient_of(lambda_objective(name), of) for name, of in (
-        ("ndcg", data), ("logloss + ndcg", binary), ("ndcg", binary),
+        ("ndcg", GRADED), ("logloss + ndcg", binary), ("ndcg", binary),
     )]  # fmt: skip
     expected = parts[0][0] + parts[1][0].astype(float) - parts[2][0]
     assert_allclose(found[0], expected, atol=1e-6)
@@ -218,11 +211,10 @@ def test_log_loss_needs_two_classes_and_a_ranking() -> None:
 
 
 def test_the_metric_is_the_weighted_sum_of_means() -> None:
-    data = graded()
     metric = eval_metric("ndcg@10+0.5*mrr", "mrr", "map")
-    found = metric(data.labels, data.scores(), None, data.sizes)
+    found = metric(GRADED.labels, GRADED.scores(), None, GRADED.sizes)
     expected = evaluate(
-        data.labels, data.scores(), group=data.sizes, metrics=["ndcg@10", "mrr", "map"]
+        GRADED.labels, GRADED.scores(), group=GRADED.sizes, metrics=["ndcg@10", "mrr", "map"]
     )
     assert [name for name, _, _ in found] == ["ndcg@10+0.5*mrr", "mrr", "map"]
     both = expected["ndcg@10"] + 0.5 * expected["mrr"]

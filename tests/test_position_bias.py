@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_data import graded
+from small_data import GRADED, graded
 
 import lambdaplus as lp
 from lambdaplus.objectives.position_bias import PositionBias
@@ -67,11 +67,11 @@ def test_a_training_starts_afresh() -> None:
 
 @SINCE_POSITION
 def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None:
-    objective, data = PositionBias(lp.lambda_ndcg), graded()
-    position = np.concatenate([np.arange(size) for size in data.sizes])
-    given = lgb.Dataset(data.features, data.binary, group=data.sizes, position=position)
+    objective = PositionBias(lp.lambda_ndcg)
+    position = np.concatenate([np.arange(size) for size in GRADED.sizes])
+    given = lgb.Dataset(GRADED.features, GRADED.binary, group=GRADED.sizes, position=position)
     lgb.train({"objective": objective, "verbose": -1, "num_threads": 1}, given, 5)
-    assert objective.bias_.size % data.sizes.max() == 0
+    assert objective.bias_.size % GRADED.sizes.max() == 0
     assert not np.allclose(objective.bias_, objective.bias_[0])
     loaded = pickle.loads(pickle.dumps(objective))
     assert_array_equal(loaded.bias_, objective.bias_)
