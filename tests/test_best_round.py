@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import GRADED, forest_scores
-from test_estimators import (
-    RANKERS,
-    best_round,
-    curve_of,
-    every_estimator,
-    made,
-    of_lightgbm,
-    raw,
-)
+from test_estimators import RANKERS, best_round, curve_of, every_estimator, made, of_lightgbm, raw
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
@@ -104,8 +96,8 @@ def test_a_model_of_square_roots_is_not_exported_as_if_it_were_a_sum() -> None:
 @pytest.mark.parametrize("base_score", [None, 0.3])
 def test_the_base_score_is_exported_as_it_is_added(objective: str, base_score: Any) -> None:
     given = xgb.DMatrix(GRADED.features.astype(np.float32), GRADED.binary)
-    params = {"objective": objective, "base_score": base_score, "nthread": 1}
-    params = {name: value for name, value in params.items() if value is not None}
+    start = {} if base_score is None else {"base_score": base_score}
+    params = {"objective": objective, "nthread": 1, **start}
     booster = xgb.train(params, given, 4)
     found = forest_scores(read_forest(booster), GRADED.features)
     assert_allclose(found, booster.predict(given, output_margin=True), **FLOAT32)

@@ -412,10 +412,10 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     order, other = (np.argsort(_turns(part["qid"]), kind="stable") for part in (fit, valid))
     assert (np.diff(fit["qid"][order]) != 0).mean() > 0.9
     names_of_queries = [f"q{query}" for query in fit["qid"][order]]
-    shuffled = clone(model).fit(**given(order, other), qid=names_of_queries)
+    by_turns = clone(model).fit(**given(order, other), qid=names_of_queries)
     X = FORMS[form](valid["X"])
-    assert_array_equal(shuffled.predict(X), expected.predict(X))
-    assert curves(shuffled) == curves(expected)
+    assert_array_equal(by_turns.predict(X), expected.predict(X))
+    assert curves(by_turns) == curves(expected)
     plain = clone(model).fit(**fit)
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
 
@@ -426,9 +426,14 @@ def _turns(qid: Any) -> Any:
     return np.arange(len(qid)) - np.repeat(first, np.diff(np.append(first, len(qid))))
 
 
-def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
+def shuffled() -> list[Any]:
+    """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
-    X, y, qid = GRADED.features[order], GRADED.labels[order], GRADED.qid[order]
+    return [array[order] for array in GRADED.ranking]
+
+
+def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
+    X, y, qid = shuffled()
     model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
     assert list(curves(model)) == ["training"]
 
@@ -518,8 +523,7 @@ def test_searches_and_routing(kind: Any) -> None:
 
 @rankers
 def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
-    order = np.random.default_rng(0).permutation(GRADED.n)
-    X, y, qid = GRADED.features[order], GRADED.labels[order], GRADED.qid[order]
+    X, y, qid = shuffled()
     scorers = {name: lp.scorer(name) for name in ("ndcg@5", "map + 0.5*mrr")}
     scorers["linear"] = lp.scorer("ndcg", gain="linear")
     folds = query_folds(qid=qid, n_splits=3)
@@ -723,14 +727,17 @@ def stopping(kind: Any, **options: Any) -> tuple[int, dict[str, list[float]]]:
     return best_round(model), curve_of(model)
 
 
-LOSS = {LightGBMRanker: "l2", LightGBMClassifier: "l2"}
+LOSS = {
+    LightGBMRanker: "l2", LightGBMClassifier: "binary_logloss",
+    XGBoostRanker: "rmse", XGBoostClassifier: "logloss",
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:early stopping watches")
 @pytest.mark.parametrize("metric", ["map", "mrr"])
 @every_estimator
 def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: str) -> None:
-    loss = LOSS.get(kind, "rmse")
+    loss = LOSS[kind]
     for names in ([metric, loss], [loss, metric], [metric, "auc", loss], [loss, metric, "auc"]):
         if kind in (XGBoostClassifier, LightGBMClassifier) and metric == "mrr":
             names = [{"mrr": "mauc"}.get(name, name) for name in names]
@@ -816,17 +823,10 @@ def test_callbacks_of_the_user_watch_the_last_metric(kind: Any) -> None:
         assert best == (np.argmin if watched == "rmse" else np.argmax)(found[watched])
 
 
-@pytest.mark.parametrize(
-    ("kind", "loss"),
-    [
-        (LightGBMClassifier, "binary_logloss"),
-        (LightGBMRanker, "l2"),
-        (XGBoostClassifier, "logloss"),
-        (XGBoostRanker, "rmse"),
-    ],
-)
-def test_a_watched_loss_of_labels_is_warned_of(kind: Any, loss: str) -> None:
+@every_estimator
+def test_a_watched_loss_of_labels_is_warned_of(kind: Any) -> None:
     """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
+    loss = LOSS[kind]
     place = "first in eval_metric" if of_lightgbm(kind) else "last in eval_metric"
     message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank.*{place}"
     with pytest.warns(UserWarning, match=message):

@@ -122,32 +122,27 @@ def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) 
     random = np.random.default_rng(n)
     labels = np.minimum(random.geometric(0.7, n) - 1.0, 1.0 if metric == "auc" else 3.0)
     scores = random.normal(size=n) + 0.5 * labels
-    weight = (
-        random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted and metric != "concordance" else None
-    )
-    w = np.ones(n) if weight is None else weight
+    weighted = weighted and metric != "concordance"
+    w = random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
     equal = lambda_objective(f"{metric}(pairs=equal)", balance=0, one_group=True)
-    found = equal(labels, scores, weight)
-    mass = dict.fromkeys(np.unique(labels), 0.0) | {c: w[labels == c].sum() for c in set(labels)}
-    # AUC of each relevant class against all others, by its share; see the reading of MAUC.
-    reference = {c: (c >= 1) / (w.sum() - mass[c]) for c in mass}
+    found = equal(labels, scores, w if weighted else None)
+    mass = np.bincount(labels.astype(int), w)
     some = random.choice(n, 30, replace=False)
-    expected = np.zeros((2, 30))
-    for k, i in enumerate(some):
-        size = w[i] * w * (labels != labels[i])
-        if metric == "mauc":
-            size = size * [abs(reference[labels[i]] - reference[label]) for label in labels]
-        better = np.sign(labels[i] - labels)
-        rho = 1 / (1 + np.exp(better * (scores[i] - scores)))
-        expected[:, k] = -(size * better * rho).sum(), (size * rho * (1 - rho)).sum()
+    size = w[some, None] * w
+    if metric == "mauc":
+        # AUC of each relevant class against all others, by its share; see the reading of MAUC.
+        reference = (np.arange(mass.size) >= 1) / (w.sum() - mass)
+        of_row = reference[labels.astype(int)]
+        size *= np.abs(of_row[some, None] - of_row)
+    better = np.sign(labels[some, None] - labels)
+    rho = 1 / (1 + np.exp(better * (scores[some, None] - scores)))
+    expected = (-better * size * rho).sum(1), (np.abs(better) * size * rho * (1 - rho)).sum(1)
     kept = [part[some].astype(float) for part in found]
     scale = (kept[0] @ expected[0]) / (expected[0] @ expected[0])  # that of `normalize`
     tolerance = (1e-5, 2e-5) if n < 32_768 else (4e-3, 4e-3)  # float32; rounded scores
-    assert_close(kept, scale * expected, tolerance)
-    shares = np.array([mass[c] for c in mass]) / w.sum()
-    assert np.abs(found[0]).sum(dtype=float) == pytest.approx(
-        w.sum() * (shares * (1 - shares)).sum(), rel=1e-5
-    )
+    assert_close(kept, [scale * part for part in expected], tolerance)
+    of_log_loss = mass @ (1 - mass / mass.sum())
+    assert np.abs(found[0]).sum(dtype=float) == pytest.approx(of_log_loss, rel=1e-5)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -169,9 +164,8 @@ def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
     log_loss = weight * sigma * (p - labels), weight * sigma**2 * p * (1 - p)
     expected = [(a + b) / 2 for a, b in zip(pairs, log_loss, strict=True)]
     assert_close(found, expected, (1e-6, 1e-6) if n < 32_768 else (1e-3, 1e-3))
-    assert_close(lambda_objective("auc", sigma=sigma)(labels, scores + 7, given_[2]), found, (
-        (1e-5, 1e-5) if n < 32_768 else (1e-3, 1e-3)
-    ))  # fmt: skip
+    moved = lambda_objective("auc", sigma=sigma)(labels, scores + 7, given_[2])
+    assert_close(moved, found, (1e-5, 1e-5) if n < 32_768 else (1e-3, 1e-3))
 
 
 def test_the_constant_of_log_loss_survives_outliers() -> None:

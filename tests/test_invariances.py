@@ -11,8 +11,8 @@ import pytest
 from brute_force import OBJECTIVES, kinds, plain
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
-from test_gradients import POOLED, many_labels, random_query
-from test_rounding import MANY, RARE, N, spread
+from test_gradients import MANY_LABELS, POOLED, many_labels, random_query
+from test_rounding import RARE, N, spread
 
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Gradient = Callable[..., Any]
 
 KINDS = [plain(declaration) for declaration in kinds(OBJECTIVES)]
+KINDS += [declaration(5) for declaration in kinds(OBJECTIVES) if declaration.cutoff == "optional"]
 each_kind = pytest.mark.parametrize("metric", KINDS, ids=str)
 
 
@@ -118,10 +119,10 @@ def test_rounded_scores_of_two_classes(metric: str, kind: str, weighted: bool) -
 
 @pytest.mark.usefixtures("rounded")
 @pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
-@pytest.mark.parametrize("kind", ["distinct", "a hundred"])
+@pytest.mark.parametrize("kind", ["as many as documents", "forty"])
 def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
     random = np.random.default_rng(4)
-    labels = MANY[kind](random)
+    labels = MANY_LABELS[kind](random, N)
     scores = np.where(random.random(N) < 0.2, 0.5, random.normal(size=N))
     both, group = (np.append(values, values[:9]) for values in (labels, scores)), [N, 9]
     assert_invariant(of(metric, normalize=True), *both, group, np.full(N + 9, 2.0))

@@ -24,7 +24,8 @@ TRAIN = """
 import itertools, os, sys, threading, time
 import lightgbm, xgboost, numpy as np
 import lambdaplus as lp
-from lambdaplus.compute.parallel import Team
+from lambdaplus.compute.parallel import Team, limit_threads, on_team
+from lambdaplus.frameworks.internals import openmp_functions
 random = np.random.default_rng(0)
 features, group = random.normal(size=(60_000, 3)).astype(np.float32), [100] * 600
 labels = random.integers(0, 3, 60_000)
@@ -312,8 +313,7 @@ time.sleep(float(sys.argv[3]))
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_after_a_training_does_not_wait_for_threads_that_it_lacks() -> None:
-    ran("from lambdaplus.compute.parallel import limit_threads, on_team\n"
-        "from lambdaplus.frameworks.internals import openmp_functions\n" + FORK)  # fmt: skip
+    ran(FORK)
 
 
 @pytest.mark.slow

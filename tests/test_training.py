@@ -162,15 +162,15 @@ def own_loss(scores: Any, given: Any) -> tuple[str, float]:
 
 
 def stopped_by(
-    xgboost_alone: Any, metric: Any, module: Any = None, params: Any = (), **options: Any
+    xgboost_alone: Any, metric: Any, own: bool = False, params: Any = (), **options: Any
 ) -> Any:
     """The best round, from 0, and the curves of a training with early stopping."""
     parts = [xgboost_alone.data(GRADED.queries(*ends)) for ends in ((0, 30), (30, 60))]
     curves: dict[str, Any] = {}
-    booster = (module or xgboost_alone.module).train(
+    booster = (xgboost_alone.own if own else xgboost_alone.module).train(
         {**xgboost_alone.quiet, "eta": 0.3, **dict(params)}, parts[0], 60, obj=lp.lambda_mrr,
         custom_metric=metric, evals=[(parts[1], "rest")], evals_result=curves, verbose_eval=False,
-        **{"early_stopping_rounds": None if "callbacks" in options else 4, **options},
+        **{"early_stopping_rounds": 4, **options},
     )  # fmt: skip
     return booster.best_iteration, {name: list(curve) for name, curve in curves["rest"].items()}
 
@@ -202,15 +202,12 @@ def test_a_loss_of_the_user_is_minimised_whoever_evaluates_ours(
                 seen.append(model.eval_set([(given, "log")], epoch, ours, True))
             return False
 
-    logged = {"early_stopping_rounds": 4}
-    if way != "beside it":
-        logged["callbacks"] = [Log()]
+    logged = {} if way == "beside it" else {"callbacks": [Log()]}
     function = both(ours, ours_last=False) if way == "beside it" else own_loss
-    module = xgboost_alone.own if own else None
-    best, curves = stopped_by(xgboost_alone, function, module, **logged)
+    best, curves = stopped_by(xgboost_alone, function, own, **logged)
     assert best == np.argmin(curves["distance"]) > 0
     assert len(curves["distance"]) == best + 5
-    assert (len(seen) > 4) == (way != "beside it")
+    assert (len(seen) > 4) == bool(logged)
 
 
 def test_a_function_that_calls_ours_does_not_minimise_it_silently(xgboost_alone: Any) -> None:
@@ -219,7 +216,7 @@ def test_a_function_that_calls_ours_does_not_minimise_it_silently(xgboost_alone:
             stopped_by(xgboost_alone, metric)
         stop = xgboost_alone.module.callback.EarlyStopping(rounds=4, metric_name="mrr")
         with pytest.raises(ValueError, match=r"would minimise 'mrr'.*pass maximize=True"):
-            stopped_by(xgboost_alone, metric, callbacks=[stop])
+            stopped_by(xgboost_alone, metric, early_stopping_rounds=None, callbacks=[stop])
         best, curves = stopped_by(xgboost_alone, metric, maximize=True)
         assert best == np.argmax(curves["mrr"])
 
@@ -233,17 +230,16 @@ def test_a_function_that_calls_ours_does_not_minimise_it_silently(xgboost_alone:
 
 
 def test_callbacks_stop_at_the_best_value_of_what_they_watch(xgboost_alone: Any) -> None:
-    def stopped(module: Any, **watched: Any) -> Any:
+    for own, watched, best_of, name in (
+        (False, {"maximize": False}, np.argmin, "mauc"),
+        (True, {}, np.argmax, "mauc"),
+        (True, {"metric_name": "rmse"}, np.argmin, "rmse"),
+    ):
         stop = xgboost_alone.module.callback.EarlyStopping(rounds=3, **watched)
+        options = {"early_stopping_rounds": None, "callbacks": [stop]}
         params = {"eval_metric": "rmse"}
-        return stopped_by(xgboost_alone, lp.eval_mauc, module, params, callbacks=[stop])
-
-    best, curves = stopped(xgboost_alone.module, maximize=False)
-    assert best == np.argmin(curves["mauc"])
-    best, curves = stopped(xgboost_alone.own)
-    assert best == np.argmax(curves["mauc"])
-    best, curves = stopped(xgboost_alone.own, metric_name="rmse")
-    assert best == np.argmin(curves["rmse"])
+        best, curves = stopped_by(xgboost_alone, lp.eval_mauc, own, params, **options)
+        assert best == best_of(curves[name])
 
 
 def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any) -> None:
@@ -302,28 +298,6 @@ def batches(xgb: Any, data: Small, **options: Any) -> Any:
     return Batches()
 
 
-def test_sequences_of_lightgbm_train_the_same_model(lightgbm_alone: Any) -> None:
-    lgb = pytest.importorskip("lightgbm", "4")
-
-    class Rows(lgb.Sequence):  # type: ignore[misc]
-        batch_size = 100
-
-        def __init__(self, values: Any) -> None:
-            self.values = values
-
-        def __getitem__(self, index: Any) -> Any:
-            return self.values[index]
-
-        def __len__(self) -> int:
-            return len(self.values)
-
-    halves = np.split(GRADED.features, [GRADED.n // 2 + 3])  # within a query
-    given = lgb.Dataset([*map(Rows, halves)], GRADED.labels, group=GRADED.sizes)
-    found = lightgbm_alone.train(lp.lambda_ndcg, given).scores(GRADED)
-    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(GRADED)).scores(GRADED)
-    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("metric", PLUMBED)
 def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> None:
     objective = lambda_objective(metric, noise=None)
@@ -337,9 +311,8 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         assert_array_equal(scores, before)
         assert not any(np.shares_memory(array, scores) for array in found)
         # LightGBM fills the same buffer again; what was kept of it would change here.
-        group = GRADED.sizes
         fresh = lp.gradients(
-            GRADED.labels, before, metric=objective.surrogate, group=group, normalize=True,
+            GRADED.labels, before, metric=objective.surrogate, group=GRADED.sizes, normalize=True,
             damping=objective.damping,
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
