@@ -125,7 +125,8 @@ def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
     labels = MANY_LABELS[kind](random, N)
     scores = np.where(random.random(N) < 0.2, 0.5, random.normal(size=N))
     both, group = (np.append(values, values[:9]) for values in (labels, scores)), [N, 9]
-    assert_invariant(of(metric, normalize=True), *both, group, np.full(N + 9, 2.0))
+    weight = random.choice([0.0, 0.3, 1.0, 7.0], N + 9)
+    assert_invariant(of(metric, normalize=True), *both, group, weight)
 
 
 @each_kind
