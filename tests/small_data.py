@@ -91,6 +91,9 @@ def graded(n_queries: int = 60, seed: int = 0) -> Small:
     return Small(features, labels.astype(np.float64), sizes)
 
 
+GRADED = graded()
+
+
 @cache
 def tiny(seed: int = 0) -> Small:
     """Binary queries of 2 to 6 documents, one of them of a single class."""
@@ -117,13 +120,9 @@ def rare(n: int = 20_000) -> tuple[Small, Small]:
     features, labels = make_classification(
         n, 20, n_informative=6, n_redundant=4, weights=[0.975], class_sep=0.7, random_state=0
     )
-    half = n // 2
-    first, second = slice(0, half), slice(half, None)
-    one = np.array([half])
-    return (
-        Small(features[first], labels[first].astype(np.float64), one),
-        Small(features[second], labels[second].astype(np.float64), one),
-    )
+    half, labels = np.array([n // 2]), labels.astype(np.float64)
+    first, second = zip(np.split(features, half), np.split(labels, half), strict=True)
+    return Small(*first, half), Small(*second, half)
 
 
 def write_letor(file: Path, features: Any, labels: Any, qid: Any) -> None:
@@ -169,6 +168,11 @@ def mq2008(data_folder: Path) -> Small:
 
 def value(metric: str, data: Small, scores: Any) -> float:
     return evaluate(data.labels, scores, group=data.sizes, metrics=metric)[metric]
+
+
+def gradient_of(objective: Any, data: Small, scores: Any = None) -> Any:
+    scores = data.scores() if scores is None else scores
+    return objective(data.labels, scores, None, data.sizes)
 
 
 def same_gradient(one: Any, other: Any) -> bool:

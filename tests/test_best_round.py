@@ -8,23 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_data import forest_scores, graded
-from test_estimators import of_lightgbm, raw
+from small_data import GRADED, forest_scores
+from test_estimators import RANKERS, best_round, curve_of, every_estimator, made, of_lightgbm, raw
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
-from lambdaplus.estimators import (
-    LightGBMClassifier,
-    LightGBMRanker,
-    XGBoostClassifier,
-    XGBoostRanker,
-)
 from lambdaplus.export import export_model, read_model
 from lambdaplus.export.forest import read_forest
 
-KINDS = [LightGBMRanker, XGBoostRanker, LightGBMClassifier, XGBoostClassifier]
-every_estimator = pytest.mark.parametrize("kind", KINDS)
 # XGBoost predicts in float32, and its leaves are float32: a sum of a dozen leaves of about 1 is
 # off by as many roundings of 6e-8.  LightGBM's own model file has all digits of float64.
 FLOAT32 = {"rtol": 1e-5, "atol": 2e-6}
@@ -32,7 +24,7 @@ FLOAT32 = {"rtol": 1e-5, "atol": 2e-6}
 
 def features(missing: bool) -> Any:
     """Numbers that are exact in float32, which engines and XGBoost use."""
-    X = graded().features.astype(np.float32).astype(np.float64)
+    X = GRADED.features.astype(np.float32).astype(np.float64)
     if missing:
         X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     return X
@@ -40,30 +32,25 @@ def features(missing: bool) -> Any:
 
 def noisy_labels() -> Any:
     """Mostly chance: as validation labels they have their best round early."""
-    data = graded()
-    chance = np.random.default_rng(0).random(data.n) < 0.6
-    return np.where(chance, np.random.default_rng(1).permutation(data.labels), data.labels)
+    chance = np.random.default_rng(0).random(GRADED.n) < 0.6
+    return np.where(chance, np.random.default_rng(1).permutation(GRADED.labels), GRADED.labels)
 
 
 def stopped(kind: Any, X: Any) -> Any:
     """Fitted with validation data that have their best round far from the last."""
-    data = graded()
-    options: dict[str, Any] = {"verbose": -1} if of_lightgbm(kind) else {}
-    options |= {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20, "n_jobs": 1}
-    train = data.qid < 40
-    if kind in KINDS[:2]:
+    train = GRADED.qid < 40
+    if kind in RANKERS:
         # Fixed options, as it is to be this training that stops early.
         objective = lp.lambda_objective("ndcg", noise=None, damping=0.01)
-        y = np.where(train, data.labels, noisy_labels())
-        fit: dict[str, Any] = {"qid": data.qid[train], "eval_qid": [data.qid[~train]]}
+        y = np.where(train, GRADED.labels, noisy_labels())
+        fit: dict[str, Any] = {"qid": GRADED.qid[train], "eval_qid": [GRADED.qid[~train]]}
     else:
         objective = lp.lambda_objective("map", balance=0.0)
-        y, fit = np.where(train, data.binary, noisy_labels() > 1), {}
-    fit |= {
-        "eval_set": [(X[~train], y[~train])],
-        **({} if of_lightgbm(kind) else {"verbose": False}),
-    }
-    return kind(objective=objective, random_state=0, **options).fit(X[train], y[train], **fit)
+        y, fit = np.where(train, GRADED.binary, noisy_labels() > 1), {}
+    fit |= {} if of_lightgbm(kind) else {"verbose": False}
+    options = {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20}
+    model = made(kind, objective=objective, **options)
+    return model.fit(X[train], y[train], eval_set=[(X[~train], y[~train])], **fit)
 
 
 @every_estimator
@@ -71,9 +58,8 @@ def stopped(kind: Any, X: Any) -> Any:
 def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path: Path) -> None:
     X = features(missing)
     model = stopped(kind, X)
-    best = model.best_iteration_ if of_lightgbm(kind) else model.best_iteration + 1
-    [[curve]] = (curves.values() for curves in model.evals_result_.values())
-    assert best == np.argmax(curve) + 1 < len(curve)  # there were rounds to leave out
+    best, [curve] = best_round(model), curve_of(model).values()
+    assert best == np.argmax(curve) < len(curve) - 1  # there were rounds to leave out
     expected = raw(model, X)
     assert np.ptp(expected) > 0.1
     assert_array_equal(raw(pickle.loads(pickle.dumps(model)), X), expected)
@@ -82,16 +68,16 @@ def test_predict_save_pickle_and_export_agree(kind: Any, missing: bool, tmp_path
     for exported in (model, read_model(file)):
         assert_allclose(forest_scores(read_forest(exported), X), expected, **FLOAT32)
         trees = json.loads(export_model(exported, "opensearch"))["model"]["model"]["definition"]
-        assert len(json.loads(trees)["splits"]) == best
+        assert len(json.loads(trees)["splits"]) == best + 1
 
 
 def test_what_xgboosts_own_estimator_saves_is_exported_as_it_predicts(tmp_path: Path) -> None:
-    data, X = graded(), features(False)
-    held_out = data.qid >= 40
+    X = features(False)
+    held_out = GRADED.qid >= 40
     ranker = xgb.XGBRanker(n_estimators=40, early_stopping_rounds=20, learning_rate=0.8, n_jobs=1)
     ranker.fit(
-        X[~held_out], data.labels[~held_out], qid=data.qid[~held_out], verbose=False,
-        eval_set=[(X[held_out], data.labels[held_out])], eval_qid=[data.qid[held_out]],
+        X[~held_out], GRADED.labels[~held_out], qid=GRADED.qid[~held_out], verbose=False,
+        eval_set=[(X[held_out], GRADED.labels[held_out])], eval_qid=[GRADED.qid[held_out]],
     )  # fmt: skip
     assert ranker.best_iteration + 1 < ranker.get_booster().num_boosted_rounds()
     ranker.save_model(tmp_path / "model.json")
@@ -100,9 +86,8 @@ def test_what_xgboosts_own_estimator_saves_is_exported_as_it_predicts(tmp_path: 
 
 
 def test_a_model_of_square_roots_is_not_exported_as_if_it_were_a_sum() -> None:
-    data = graded()
     params = {"objective": "regression", "reg_sqrt": True, "verbose": -1, "num_threads": 1}
-    booster = lgb.train(params, lgb.Dataset(data.features, data.labels), 5)
+    booster = lgb.train(params, lgb.Dataset(GRADED.features, GRADED.labels), 5)
     with pytest.raises(ValueError, match="reg_sqrt squares the sum"):
         export_model(booster, "vespa")
 
@@ -110,26 +95,24 @@ def test_a_model_of_square_roots_is_not_exported_as_if_it_were_a_sum() -> None:
 @pytest.mark.parametrize("objective", ["reg:squarederror", "binary:logitraw", "rank:map"])
 @pytest.mark.parametrize("base_score", [None, 0.3])
 def test_the_base_score_is_exported_as_it_is_added(objective: str, base_score: Any) -> None:
-    data = graded()
-    given = xgb.DMatrix(data.features.astype(np.float32), data.binary)
-    params = {"objective": objective, "base_score": base_score, "nthread": 1}
-    params = {name: value for name, value in params.items() if value is not None}
+    given = xgb.DMatrix(GRADED.features.astype(np.float32), GRADED.binary)
+    start = {} if base_score is None else {"base_score": base_score}
+    params = {"objective": objective, "nthread": 1, **start}
     booster = xgb.train(params, given, 4)
-    found = forest_scores(read_forest(booster), data.features)
+    found = forest_scores(read_forest(booster), GRADED.features)
     assert_allclose(found, booster.predict(given, output_margin=True), **FLOAT32)
 
 
 @pytest.mark.parametrize("suffix", ["txt", "json", "ubj"])
 def test_a_truncated_model_file_is_named(suffix: str, tmp_path: Path) -> None:
     """LightGBM reads the rest of such a file, or aborts the process."""
-    data = graded()
     file = tmp_path / f"model.{suffix}"
     if suffix == "txt":
-        given = lgb.Dataset(data.features, data.labels, group=data.sizes)
+        given = lgb.Dataset(GRADED.features, GRADED.labels, group=GRADED.sizes)
         params = {"verbose": -1, "num_threads": 1}
         lgb.train(params, given, 3, fobj=lp.lambda_map).save_model(file)
     else:
-        given = xgb.DMatrix(data.features, data.labels, group=data.sizes)
+        given = xgb.DMatrix(GRADED.features, GRADED.labels, group=GRADED.sizes)
         xgb.train({"nthread": 1}, given, 3, obj=lp.lambda_map).save_model(file)
     whole = file.read_bytes()
     read_forest(read_model(file))

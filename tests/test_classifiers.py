@@ -4,6 +4,7 @@ import copy
 import pickle
 import threading
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,9 @@ both = pytest.mark.parametrize("kind", KINDS)
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
-@cache
-def data() -> tuple[Any, Any, Any, Any]:
-    train, test = rare()
-    return train.features[:3000], train.binary[:3000], test.features[:3000], test.binary[:3000]
-
+# Training and test data with 3 % positives, and names of their classes.
+X, y, Xt, yt = (rows[:3000] for part in rare() for rows in (part.features, part.binary))
+NAMES = np.array(["ok", "fraud"])
 
 made = partial(made_small, n_estimators=12)
 
@@ -108,7 +107,6 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
 @both
 @pytest.mark.parametrize("labels", [[1, 0], ["ok", "fraud"], [False, True], [7.0, 9.0]], ids=str)
 def test_the_rarer_class_is_trained_whatever_it_is_called(kind: Any, labels: list[Any]) -> None:
-    X, y, Xt, yt = data()
     expected = made(kind).fit(X, y, **sets(kind, (Xt, yt)))
     # As many rows of the evaluation set are predicted as there are.
     assert np.sum(expected.predict(Xt) == 1) == pytest.approx(yt.sum(), rel=0.1)
@@ -128,7 +126,6 @@ def test_the_rarer_class_is_trained_whatever_it_is_called(kind: Any, labels: lis
 
 @both
 def test_another_class_is_trained_on_request(kind: Any) -> None:
-    X, y, Xt, _ = data()
     model = made(kind, pos_label=0).fit(X, y)
     assert model.pos_label_ == 0
     assert_array_equal(raw(model, Xt), raw(made(kind, pos_label=1).fit(X, 1 - y), Xt))
@@ -143,30 +140,22 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     "objective", ["ndcg", "p@100", "p@1%", "auc(max_fpr=0.1)", "map + 0.5*ndcg@10"]
 )
 def test_all_rows_are_one_ranking_for_every_metric(kind: Any, objective: str) -> None:
-    X, y, X_test, y_test = data()
     named = made(kind, objective=objective, eval_metric=objective)
-    found = named.fit(X, y, **sets(kind, (X_test, y_test))).decision_function(X_test)
+    found = named.fit(X, y, **sets(kind, (Xt, yt))).decision_function(Xt)
     same = made(kind, objective=lambda_objective(objective, one_group=True)).fit(X, y)
-    assert_allclose(found + named.offset_, same.decision_function(X_test) + same.offset_)
-    assert average_precision_score(y_test, found) > 2 * y_test.mean()
+    assert_allclose(found + named.offset_, same.decision_function(Xt) + same.offset_)
+    assert average_precision_score(yt, found) > 2 * yt.mean()
     assert clone(named).objective == objective
 
 
 @both
 def test_objectives_may_have_labels_of_their_own(kind: Any) -> None:
-    X, y, _, _ = data()
     own = (X[:, 0] > 1).astype(float)
-    made_of = {
-        "alone": (lambda_ndcg.on(own), lambda_objective("ndcg", one_group=True).on(own)),
-        "sum": (
-            combine({lambda_map: 1, lambda_ndcg.on(own): 0.5}),
-            combine({lambda_map: 1, lambda_objective("ndcg", one_group=True).on(own): 0.5}),
-        ),
-    }
-    for one, same in made_of.values():
+    parts = lambda_ndcg.on(own), lambda_objective("ndcg", one_group=True).on(own)
+    for pair in (parts, [combine({lambda_map: 1, part: 0.5}) for part in parts]):
         found, expected = (
             made(kind, objective=objective, cv=None).fit(X, y).decision_function(X)
-            for objective in (one, same)
+            for objective in pair
         )
         assert_allclose(found, expected)
         assert roc_auc_score(own, found) > 0.6
@@ -175,31 +164,20 @@ def test_objectives_may_have_labels_of_their_own(kind: Any) -> None:
 @both
 @pytest.mark.parametrize("metric", ["p@100", "ndcg", "spearman", "concordance"])
 def test_all_rows_are_one_ranking_to_watched_metrics(kind: Any, metric: str) -> None:
-    X, y, X_test, y_test = data()
     for objective in ("map", LOG_LOSS[kind]):
         model = made(kind, objective=objective, eval_metric=metric)
-        model.fit(X, y, **sets(kind, (X_test, y_test)))
+        model.fit(X, y, **sets(kind, (Xt, yt)))
         found = model.evals_result_ if kind is LightGBMClassifier else model.evals_result()
-        scores = model.decision_function(X_test)
-        expected = evaluate(y_test, scores, metrics=metric, one_group=True)[metric]
+        scores = model.decision_function(Xt)
+        expected = evaluate(yt, scores, metrics=metric, one_group=True)[metric]
         assert next(iter(found.values()))[metric][-1] == pytest.approx(expected, abs=1e-6)
 
 
-@both
-@pytest.mark.parametrize("objective", ["cindex", "map + cindex"])
-def test_labels_of_two_classes_are_not_times(kind: Any, objective: str) -> None:
-    X, y, _, _ = data()
-    with pytest.raises(ValueError, match=r"'cindex' reads labels in a way of|in opposite orders"):
-        made(kind, objective=objective).fit(X, y)
-
-
 def test_class_weights_are_weights_of_rows() -> None:
-    X, y, Xt, yt = data()
-    names = np.array(["ok", "fraud"])
     by_class = made(LightGBMClassifier, class_weight={"fraud": 5.0, "ok": 1.0})
-    by_class.fit(X, names[y], eval_set=[(Xt, names[yt])], eval_class_weight=[{"fraud": 5, "ok": 1}])
+    by_class.fit(X, NAMES[y], eval_set=[(Xt, NAMES[yt])], eval_class_weight=[{"fraud": 5, "ok": 1}])
     by_row = made(LightGBMClassifier).fit(
-        X, names[y], sample_weight=np.where(y, 5.0, 1.0), eval_set=[(Xt, names[yt])],
+        X, NAMES[y], sample_weight=np.where(y, 5.0, 1.0), eval_set=[(Xt, NAMES[yt])],
         eval_sample_weight=[np.where(yt, 5.0, 1.0)],
     )  # fmt: skip
     assert_array_equal(raw(by_class, Xt), raw(by_row, Xt))
@@ -218,16 +196,14 @@ def test_class_weights_are_weights_of_rows() -> None:
     ],
 )
 def test_class_weights_that_would_have_no_effect_raise(weights: Any, message: str) -> None:
-    X, y, Xt, yt = data()
-    names = np.array(["ok", "fraud"])
     with pytest.raises(ValueError, match=message):
-        made(LightGBMClassifier, class_weight=weights).fit(X, names[y])
-    sets = [(X, names[y]), (Xt, names[yt])]
+        made(LightGBMClassifier, class_weight=weights).fit(X, NAMES[y])
+    sets = [(X, NAMES[y]), (Xt, NAMES[yt])]
     model = made(LightGBMClassifier)
     with pytest.raises(ValueError, match=r"^eval_class_weight"):
-        model.fit(X, names[y], eval_set=sets, eval_class_weight=[None, weights])
+        model.fit(X, NAMES[y], eval_set=sets, eval_class_weight=[None, weights])
     with pytest.raises(ValueError, match="XGBoost has no class_weight: pass sample_weight="):
-        made(XGBoostClassifier, class_weight=weights).fit(X, names[y])
+        made(XGBoostClassifier, class_weight=weights).fit(X, NAMES[y])
 
 
 @pytest.mark.parametrize(
@@ -242,11 +218,10 @@ def test_class_weights_that_would_have_no_effect_raise(weights: Any, message: st
 def test_with_the_frameworks_own_objectives_they_are_the_parents(
     kind: Any, parent: Any, objective: str
 ) -> None:
-    X, y, Xt, _ = data()
-    y = y if objective.startswith("binary") else np.arange(len(y)) % 3
-    ours = made(kind).fit(X, data()[1])  # what it leaves is forgotten
-    ours.set_params(objective=objective).fit(X, y)
-    theirs = made(parent, objective=objective).fit(X, y)
+    labels = y if objective.startswith("binary") else np.arange(len(y)) % 3
+    ours = made(kind).fit(X, y)  # what it leaves is forgotten
+    ours.set_params(objective=objective).fit(X, labels)
+    theirs = made(parent, objective=objective).fit(X, labels)
     assert_array_equal(ours.predict_proba(Xt), theirs.predict_proba(Xt))
     assert_array_equal(ours.predict(Xt), theirs.predict(Xt))
     assert not hasattr(ours, "offset_")
@@ -290,7 +265,6 @@ def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None
 
 @both
 def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
-    X, y, _, _ = data()
     weights = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
     folds = [np.arange(len(y)) % 2 == k for k in range(2)]
     model = made(kind, cv=PredefinedSplit(folds[1].astype(int))).fit(X, y, sample_weight=weights)
@@ -310,18 +284,24 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
     scores = mean + deviation * scores
     above = weights[scores > model.offset_].sum()
     assert above == pytest.approx(weights[y == 1].sum(), abs=2 * weights.max())
-    with pytest.raises(ValueError, match="hold out every row exactly once"):
-        made(kind, cv=ShuffleSplit(2)).fit(X, y)
-    with pytest.raises(ValueError, match="cv=None leaves no rows to calibrate on"):
-        made(kind, cv=None, calibration="sigmoid").fit(X, y)
-    with pytest.raises(ValueError, match="cv='often' is not 'auto'"):
-        made(kind, cv="often").fit(X, y)
-    for cv in (0, 1, -1, True, False, np.int64(1)):
-        for more in ({}, sets(kind, (X, y))):
-            with pytest.raises(ValueError, match="at least 2: pass cv=None for no folds"):
-                made(kind, cv=cv).fit(X, y, **more)
-    with pytest.raises(ValueError, match="calibration='platt' is not one of sigmoid, isotonic"):
-        made(kind, calibration="platt").fit(X, y)
+
+
+NO_FOLDS: list[tuple[dict[str, Any], str]] = [
+    ({"cv": ShuffleSplit(2)}, "hold out every row exactly once"),
+    ({"cv": None, "calibration": "sigmoid"}, "cv=None leaves no rows to calibrate on"),
+    ({"cv": "often"}, "cv='often' is not 'auto'"),
+    ({"calibration": "platt"}, "calibration='platt' is not one of sigmoid, isotonic"),
+]
+
+
+@both
+def test_rows_that_cannot_be_held_out_set_the_threshold_or_raise(kind: Any) -> None:
+    for options, message in NO_FOLDS:
+        with pytest.raises(ValueError, match=message):
+            made(kind, **options).fit(X, y)
+    for cv, more in product((0, 1, -1, True, False, np.int64(1)), ({}, sets(kind, (X, y)))):
+        with pytest.raises(ValueError, match="at least 2: pass cv=None for no folds"):
+            made(kind, cv=cv).fit(X, y, **more)
     single = np.arange(200) == 7  # a class of one row has no folds
     alone = {} if kind is LightGBMClassifier else {"min_child_weight": 0.0}  # as for log-loss
     assert made(kind, **alone).fit(X[:200], single).predict(X[:200]).sum() >= 1
@@ -331,7 +311,6 @@ def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
 def test_as_few_more_models_are_trained_as_are_needed(
     kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, y, Xt, yt = data()
     rows: list[int] = []
     rank = kind._rank
     monkeypatch.setattr(
@@ -405,7 +384,6 @@ def test_models_of_the_folds_may_have_scores_of_another_size(kind: Any) -> None:
 
 
 def test_callbacks_that_change_the_training_reach_the_models_of_the_folds() -> None:
-    X, y, Xt, _ = data()
     falling = [0.3 * 0.8**round_ for round_ in range(12)]
     looked = []
 
@@ -436,7 +414,6 @@ def test_callbacks_that_change_the_training_reach_the_models_of_the_folds() -> N
 
 
 def test_callbacks_of_xgboost_run_for_the_model_alone(tmp_path: Path) -> None:
-    X, y, _, _ = data()
 
     class Locked(xgb.callback.TrainingCallback):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -475,7 +452,6 @@ def test_class_weights_do_not_move_the_threshold() -> None:
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("held_out", [False, True], ids=["cross-validation", "eval_set"])
 def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) -> None:
-    X, y, Xt, yt = data()
     labels = ["ok", "fraud"] if method == "sigmoid" else ["no", "yes"]
     names = np.array(labels)
     uncalibrated = made(kind, cv=None).fit(X, y)
@@ -485,20 +461,22 @@ def test_probabilities_are_calibrated(kind: Any, held_out: bool, method: str) ->
     model = made(kind, calibration=method, cv=3)
     model.fit(X, names[y], **(sets(kind, (Xt, names[yt])) if held_out else {}))
     assert_array_equal(raw(model, Xt), raw(uncalibrated, Xt))  # the same trees
-    test = rare()[1]
-    Xt, yt = test.features[3000:], test.binary[3000:]
-    found = model.predict_proba(Xt)
+    test = rare()[1].rows(np.arange(3000, 10_000))
+    found = model.predict_proba(test.features)
     assert_allclose(found.sum(axis=1), 1.0)
     positive = found[:, model.classes_.tolist().index(labels[1])]
     # As many positives as are expected, within three standard errors of a count: of the 90 that
     # the calibration has seen.
-    assert positive.sum() == pytest.approx(yt.sum(), rel=3 / np.sqrt(y.sum()))
+    expected = test.binary.sum()
+    assert positive.sum() == pytest.approx(expected, rel=3 / np.sqrt(y.sum()))
     # Better than telling everyone the share of positives.
-    assert brier_score_loss(yt, positive) < brier_score_loss(yt, np.full(len(yt), y.mean()))
+    brier = partial(brier_score_loss, test.binary)
+    assert brier(positive) < brier(np.full(test.n, y.mean()))
     clear = np.abs(positive - 0.5) > 1e-9
     assert clear.mean() > 0.99
-    assert_array_equal(model.predict(Xt)[clear], names[(positive > 0.5).astype(int)][clear])
-    order = np.argsort(raw(model, Xt))
+    likelier = names[(positive > 0.5).astype(int)]
+    assert_array_equal(model.predict(test.features)[clear], likelier[clear])
+    order = np.argsort(raw(model, test.features))
     assert (np.diff(positive[order]) >= 0).all()
 
 
@@ -523,7 +501,6 @@ def test_probabilities_by_default_are_as_good_as_those_of_log_loss(kind: Any) ->
 
 @both
 def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None:
-    X, y, Xt, yt = data()
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
     for method in (None, "sigmoid", "isotonic"):
         held_out = {**sets(kind, (Xt, yt)), EVAL_WEIGHT[kind]: [weights]}
@@ -536,7 +513,6 @@ def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None
 
 @both
 def test_scores_that_say_nothing_have_the_share_as_probability(kind: Any) -> None:
-    X, y, Xt, yt = data()
     model = made(kind).fit(X, y, **sets(kind, (Xt, 1 - yt)))  # the rows that it ranks last
     assert_allclose(model.predict_proba(X)[:, 1], np.mean(1 - yt))
     weights = np.where(yt, 0.0, 1.0)  # without a weight there are no positives
@@ -550,16 +526,14 @@ def test_scores_that_say_nothing_have_the_share_as_probability(kind: Any) -> Non
 @both
 def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     """They fell back to votes, took a threshold of the score, or ended with an error."""
-    X, y, Xt, yt = data()
-    names = np.array(["ok", "fraud"])
     model = made(kind)
-    plain = clone(model).fit(X, names[y])
+    plain = clone(model).fit(X, NAMES[y])
     assert plain.classes_[0] == "fraud"
-    bagged = BaggingClassifier(model, n_estimators=3, random_state=0).fit(X, names[y])
+    bagged = BaggingClassifier(model, n_estimators=3, random_state=0).fit(X, NAMES[y])
     found = bagged.predict_proba(Xt)[:, 0]
     assert len(np.unique(found)) > 1000  # votes of three would be four values
     assert average_precision_score(yt, found) > 5 * yt.mean()
-    fixed = FixedThresholdClassifier(model, threshold=0.1, pos_label="fraud").fit(X, names[y])
+    fixed = FixedThresholdClassifier(model, threshold=0.1, pos_label="fraud").fit(X, NAMES[y])
     likely = plain.predict_proba(Xt)[:, 0] >= 0.1
     assert_array_equal(fixed.predict(Xt) == "fraud", likely)
     assert 0 < likely.sum() < len(likely) / 2
@@ -580,7 +554,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
 @pytest.mark.slow
 @both
 def test_calibration_by_cross_validation_sees_only_rows_that_are_new_to_a_model(kind: Any) -> None:
-    X, y, _, _ = data()
     random = np.random.default_rng(0).permutation(y)  # nothing to learn, and much to remember
     model = made(kind, calibration="sigmoid", cv=3, n_estimators=40).fit(X, random)
     found = model.predict_proba(X)[:, 1]
@@ -590,7 +563,6 @@ def test_calibration_by_cross_validation_sees_only_rows_that_are_new_to_a_model(
 
 @both
 def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
-    X, y, Xt, yt = data()
     weights = np.where(y, 10.0, 1.0)
     model = made(kind, calibration="sigmoid", cv=2).fit(X, y, sample_weight=weights)
     found = np.average(model.predict_proba(Xt)[:, 1], weights=np.where(yt, 10.0, 1.0))
@@ -599,7 +571,6 @@ def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
 
 @both
 def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None:
-    X, y, Xt, yt = data()
     first = {START[kind]: made(kind).fit(X, y)}
     with pytest.raises(ValueError, match="has seen all rows"):
         made(kind, calibration="sigmoid").fit(X, y, **first)
@@ -611,27 +582,23 @@ def test_training_that_goes_on_wants_new_rows_to_calibrate_on(kind: Any) -> None
 
 @both
 def test_kinds_of_data_and_copies(kind: Any) -> None:
-    X, y, Xt, _ = data()
-    names = np.array(["ok", "fraud"])
-    dense = made(kind).fit(X, names[y])
+    dense = made(kind).fit(X, NAMES[y])
     for X_again in (pd.DataFrame(X).add_prefix("c"), csr_matrix(X), csr_matrix(X).tocoo()):
-        again = clone(dense).fit(X_again, pd.Series(names[y]))
+        again = clone(dense).fit(X_again, pd.Series(NAMES[y]))
         assert_array_equal(again.decision_function(X_again), dense.decision_function(X))
-    calibrated = clone(dense).set_params(calibration="sigmoid", cv=2).fit(X, names[y])
+    calibrated = clone(dense).set_params(calibration="sigmoid", cv=2).fit(X, NAMES[y])
     copied = pickle.loads(pickle.dumps(calibrated))
     assert_array_equal(copied.predict_proba(Xt), calibrated.predict_proba(Xt))
     assert not hasattr(clone(calibrated), "calibrator_")
 
 
-LABELS = [["ok", "fraud"], [1, 0], [False, True], [7.0, -9.0], np.array(["ok", "fraud"], object)]
-
-
-@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize(
+    "labels", [NAMES, [1, 0], [False, True], [7.0, -9.0], NAMES.astype(object)], ids=repr
+)
 @pytest.mark.parametrize("calibration", [None, "sigmoid", "isotonic"])
 def test_a_loaded_model_of_xgboost_is_the_same(
     labels: Any, calibration: Any, tmp_path: Path
 ) -> None:
-    X, y, Xt, yt = data()
     names = np.array(labels)
     options: dict[str, Any] = {"objective": "auc", "eval_metric": ["map", "auc"]}
     options |= {"early_stopping_rounds": 3}
@@ -646,7 +613,8 @@ def test_a_loaded_model_of_xgboost_is_the_same(
         again = XGBoostClassifier()
         loaded.save_model(tmp_path / "again.json")
         again.load_model(tmp_path / "again.json")
-        for one in (loaded, again, copy.copy(loaded), copy.deepcopy(loaded), pickled(loaded)):
+        pickled = pickle.loads(pickle.dumps(loaded))
+        for one in (loaded, again, copy.copy(loaded), copy.deepcopy(loaded), pickled):
             assert_array_equal(one.decision_function(Xt), model.decision_function(Xt))
             assert_array_equal(one.predict(Xt), model.predict(Xt))
             assert_array_equal(one.predict_proba(Xt), model.predict_proba(Xt))
@@ -665,12 +633,7 @@ def test_a_loaded_model_of_xgboost_is_the_same(
         assert one.evals_result_ == model.evals_result_
 
 
-def pickled(model: Any) -> Any:
-    return pickle.loads(pickle.dumps(model))
-
-
 def test_a_model_without_probabilities_is_loaded_without(tmp_path: Path) -> None:
-    X, y, Xt, _ = data()
     made(XGBoostClassifier, cv=None).fit(X, y).save_model(tmp_path / "model.json")
     loaded = made(XGBoostClassifier).fit(X, y)
     loaded.load_model(tmp_path / "model.json")
@@ -680,7 +643,6 @@ def test_a_model_without_probabilities_is_loaded_without(tmp_path: Path) -> None
 
 def test_other_classes_refuse_a_classifier_that_ranks(tmp_path: Path) -> None:
     """XGBClassifier would take scores for probabilities, and 734 rows for positive instead of 6."""
-    X, y, Xt, _ = data()
     model = made(XGBoostClassifier).fit(X, y)
     model.save_model(tmp_path / "model.json")
     for other in (xgb.XGBClassifier(), xgb.XGBRegressor(), xgb.XGBRanker()):
@@ -691,7 +653,6 @@ def test_other_classes_refuse_a_classifier_that_ranks(tmp_path: Path) -> None:
 
 
 def test_a_booster_is_put_back_with_its_threshold(tmp_path: Path) -> None:
-    X, y, Xt, _ = data()
     model = made(XGBoostClassifier).fit(X, y)
     other = made(XGBoostClassifier)
     other._Booster = model.get_booster()
@@ -717,16 +678,15 @@ def test_a_booster_is_put_back_with_its_threshold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("n", [45, 60])
 def test_rows_whose_halves_cannot_be_split_set_the_threshold(n: int) -> None:
-    X, y = data()[0][:n], (np.arange(n) % 5 == 0).astype(int)
-    model = made(LightGBMClassifier).fit(X, y)
+    few = X[:n], np.arange(n) % 5 == 0
+    model = made(LightGBMClassifier).fit(*few)
     assert not hasattr(model, "predict_proba")
-    assert model.offset_ == made(LightGBMClassifier, cv=None).fit(X, y).offset_
+    assert model.offset_ == made(LightGBMClassifier, cv=None).fit(*few).offset_
     with pytest.raises(ValueError, match="cannot split a feature"):
-        made(LightGBMClassifier, cv=2).fit(X, y)
+        made(LightGBMClassifier, cv=2).fit(*few)
 
 
 def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> None:
-    X, y, Xt, _ = data()
     model = made(XGBoostClassifier).fit(X, y)
     further = xgb.train({}, xgb.DMatrix(X, y), 2, xgb_model=model.get_booster())
     loaded = made(XGBoostClassifier, objective="auc").fit(X, y)
@@ -747,7 +707,6 @@ def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> 
 def test_models_of_xgboosts_own_classifier_are_loaded_as_by_it(
     objective: str, tmp_path: Path
 ) -> None:
-    X, y, Xt, _ = data()
     model = made(xgb.XGBClassifier, objective=objective).fit(X, y)
     further = made(xgb.XGBClassifier, objective=objective)
     further.fit(X, y, xgb_model=made(XGBoostClassifier).fit(X, y).get_booster())
@@ -775,7 +734,6 @@ def test_models_of_xgboosts_own_classifier_are_loaded_as_by_it(
     ],
 )
 def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str) -> None:
-    X, y, Xt, yt = data()
     given = {"y": y, **change}
     if "eval_set" in given:
         given |= sets(kind, (Xt, yt * 2))
@@ -799,18 +757,17 @@ def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str)
 )
 def test_the_scores_of_the_last_round_are_those_of_a_prediction(options: dict[str, Any]) -> None:
     """The threshold is taken from them, but with an init_score from a prediction."""
-    X, y, X_valid, y_valid = data()
-    X = X.copy()
-    X[::7, 0] = np.nan
-    X[:, 1] = np.round(X[:, 1])
-    valid = [(X_valid, y_valid)] if "early_stopping_rounds" in options else None
+    features = X.copy()
+    features[::7, 0] = np.nan
+    features[:, 1] = np.round(features[:, 1])
+    valid = [(Xt, yt)] if "early_stopping_rounds" in options else None
     of_round, of_prediction = (
         made(LightGBMClassifier, cv=None, **options).fit(
-            X, y, eval_set=valid, init_score=start,
+            features, y, eval_set=valid, init_score=start,
             categorical_feature=[] if "linear_tree" in options else [1],
         )
         for start in (None, np.zeros(len(y)))
     )  # fmt: skip
-    assert_array_equal(raw(of_round, X), raw(of_prediction, X))
+    assert_array_equal(raw(of_round, features), raw(of_prediction, features))
     assert of_round.offset_ == of_prediction.offset_
     assert vars(of_round).keys() == vars(of_prediction).keys()

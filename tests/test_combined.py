@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from small_data import Small, graded
+from small_data import GRADED, Small, gradient_of
 
 import lambdaplus as lp
 from lambdaplus import combine, eval_metric, evaluate, lambda_objective
@@ -16,10 +16,6 @@ from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
 
 EXPRESSIONS = ("ndcg@10+0.5*mrr", "map+2*auc", "ndcg(gain=linear)@3+mrr+0.25*p@5", "0.5*err@5")
-
-
-def gradient_of(objective: Any, data: Small, **options: Any) -> Any:
-    return objective(data.labels, data.scores(), options.get("weight"), data.sizes)
 
 
 # -- expressions ---------------------------------------------------------------------------------
@@ -32,10 +28,7 @@ def test_an_expression_prints_as_it_is_parsed(text: str) -> None:
     assert lambda_objective(str(objective.metric)) == objective
     assert lambda_objective(objective.metric) == objective
     assert eval_metric(text).metrics == (objective.metric,)
-    assert eval(repr(eval_metric(text)), {"eval_metric": eval_metric}) == eval_metric(text)
     assert objective.__name__ == f"lambda_{text}"
-    names = {"combine": combine, "lambda_objective": lambda_objective}
-    assert eval(repr(objective), names) == objective
 
 
 @given(
@@ -109,12 +102,12 @@ def test_parts_must_be_objectives_of_single_metrics() -> None:
 @pytest.mark.parametrize("text", EXPRESSIONS)
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> None:
-    data = graded()
-    found = gradient_of(lambda_objective(text, normalize=normalize), data)
+    found = gradient_of(lambda_objective(text, normalize=normalize), GRADED)
     terms = terms_of(text)
     for i in (0, 1):
         parts = [
-            weight * gradient_of(lambda_objective(name, normalize=normalize), data)[i].astype(float)
+            weight
+            * gradient_of(lambda_objective(name, normalize=normalize), GRADED)[i].astype(float)
             for name, weight in terms
         ]
         assert_allclose(found[i], sum(parts), rtol=1e-6, atol=1e-6)
@@ -122,15 +115,14 @@ def test_a_sum_is_the_weighted_sum_of_its_parts(text: str, normalize: bool) -> N
 
 
 def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
-    data = graded()
-    pooled = lambda_objective("map+auc")(data.labels, data.scores())
+    pooled = lambda_objective("map+auc")(GRADED.labels, GRADED.scores())
     # Each part is scaled to half the rows; float32 keeps seven digits.
-    assert 0 < np.abs(pooled[0]).sum(dtype=np.float64) <= data.n * (1 + 1e-6)
+    assert 0 < np.abs(pooled[0]).sum(dtype=np.float64) <= GRADED.n * (1 + 1e-6)
     with pytest.raises(ValueError, match="mrr ranks the documents of each query"):
-        lambda_objective("map+mrr")(data.labels, data.scores())
+        lambda_objective("map+mrr")(GRADED.labels, GRADED.scores())
     one = lambda_objective("map+mrr", one_group=True)
     assert one.one_group
-    assert np.isfinite(one(data.labels, data.scores())[0]).all()
+    assert np.isfinite(one(GRADED.labels, GRADED.scores())[0]).all()
 
 
 # -- log-loss ------------------------------------------------------------------------------------
@@ -183,8 +175,6 @@ def test_the_names_of_log_loss() -> None:
     assert len(set(same)) == 1
     assert same[0].metric == parse_metric("map")  # which is to be evaluated
     assert same[0].__name__ == "lambda_logloss+0.5*map"
-    names = {"combine": combine, "lambda_objective": lambda_objective, "LogLoss": lp.LogLoss}
-    assert eval(repr(same[0]), names) == same[0]
     both: Any = lambda_objective("map + logloss + 2*ndcg@10", relevant=2)
     assert str(both.metric) == "map(relevant=2)+2*ndcg@10"
     assert both.parts[1] == (lp.LogLoss(relevant=2), 1.0)
@@ -193,14 +183,13 @@ def test_the_names_of_log_loss() -> None:
 
 
 def test_log_loss_needs_two_classes_and_a_ranking() -> None:
-    data = graded()
     with pytest.raises(ValueError, match=r"log-loss needs labels 0 and 1, and row .*: pass relev"):
-        gradient_of(lambda_objective("logloss + ndcg"), data)
-    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), data)
-    binary = Small(data.features, (data.labels >= 2) * 1.0, data.sizes)
+        gradient_of(lambda_objective("logloss + ndcg"), GRADED)
+    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), GRADED)
+    binary = Small(GRADED.features, (GRADED.labels >= 2) * 1.0, GRADED.sizes)
     assert np.isfinite(found[0]).all()
     parts = [gradient_of(lambda_objective(name), of) for name, of in (
-        ("ndcg", data), ("logloss + ndcg", binary), ("ndcg", binary),
+        ("ndcg", GRADED), ("logloss + ndcg", binary), ("ndcg", binary),
     )]  # fmt: skip
     expected = parts[0][0] + parts[1][0].astype(float) - parts[2][0]
     assert_allclose(found[0], expected, atol=1e-6)
@@ -218,11 +207,10 @@ def test_log_loss_needs_two_classes_and_a_ranking() -> None:
 
 
 def test_the_metric_is_the_weighted_sum_of_means() -> None:
-    data = graded()
     metric = eval_metric("ndcg@10+0.5*mrr", "mrr", "map")
-    found = metric(data.labels, data.scores(), None, data.sizes)
+    found = metric(GRADED.labels, GRADED.scores(), None, GRADED.sizes)
     expected = evaluate(
-        data.labels, data.scores(), group=data.sizes, metrics=["ndcg@10", "mrr", "map"]
+        GRADED.labels, GRADED.scores(), group=GRADED.sizes, metrics=["ndcg@10", "mrr", "map"]
     )
     assert [name for name, _, _ in found] == ["ndcg@10+0.5*mrr", "mrr", "map"]
     both = expected["ndcg@10"] + 0.5 * expected["mrr"]
@@ -235,61 +223,57 @@ def test_the_metric_is_the_weighted_sum_of_means() -> None:
 # Labels of its own -------------------------------------------------------------------------------
 
 
-def two_columns() -> tuple[Any, Any, Any]:
-    random = np.random.default_rng(0)
-    clicks, scores = random.integers(0, 3, 90).astype(float), random.normal(size=90)
-    return clicks, (random.random(90) < 0.2).astype(float), scores
+RANDOM = np.random.default_rng(0)
+CLICKS, SCORES = RANDOM.integers(0, 3, 90).astype(float), RANDOM.normal(size=90)
+PURCHASES = (RANDOM.random(90) < 0.2).astype(float)
 
 
 def test_a_part_may_have_labels_of_its_own() -> None:
-    clicks, purchases, scores = two_columns()
-    both = lp.combine({lp.lambda_ndcg: 1, lp.lambda_map.on(purchases): 0.5})
-    found = both(clicks, scores, None, [40, 50])
-    of_clicks = lp.lambda_ndcg(clicks, scores, None, [40, 50])
-    of_purchases = lp.lambda_map(purchases, scores, None, [40, 50])
+    both = lp.combine({lp.lambda_ndcg: 1, lp.lambda_map.on(PURCHASES): 0.5})
+    found = both(CLICKS, SCORES, None, [40, 50])
+    of_clicks = lp.lambda_ndcg(CLICKS, SCORES, None, [40, 50])
+    of_purchases = lp.lambda_map(PURCHASES, SCORES, None, [40, 50])
     for ours, first, second in zip(found, of_clicks, of_purchases, strict=True):
         np.testing.assert_allclose(ours, first + 0.5 * second, rtol=1e-5, atol=1e-7)
     assert str(both.metric) == "ndcg"
     # The same metric of two columns.
-    twice = lp.combine({lp.lambda_map: 1, lp.lambda_map.on(purchases): 1})
+    twice = lp.combine({lp.lambda_map: 1, lp.lambda_map.on(PURCHASES): 1})
     assert str(twice.metric) == "map"
     again = pickle.loads(pickle.dumps(both))
-    np.testing.assert_array_equal(again(clicks, scores, None, [40, 50])[0], found[0])
+    np.testing.assert_array_equal(again(CLICKS, SCORES, None, [40, 50])[0], found[0])
 
 
 def test_own_labels_that_do_not_fit_are_refused() -> None:
-    clicks, purchases, scores = two_columns()
-    with pytest.raises(ValueError, match="labels of its own for 80 rows, and was called for 90"):
-        lp.lambda_map.on(purchases[:80])(clicks, scores, None, [40, 50])
-    with pytest.raises(ValueError, match="labels of its own for 80 rows, and was called for 90"):
-        lp.eval_map.on(purchases[:80])(clicks, scores, None, [40, 50])
-    used = lp.lambda_map.on(purchases)
-    used(clicks, scores, None, [40, 50])
-    used(clicks, scores + 1.0, None, [40, 50])
+    message = "labels of its own for 80 rows, and was called for 90"
+    for function in (lp.lambda_map, lp.eval_map):
+        with pytest.raises(ValueError, match=message):
+            function.on(PURCHASES[:80])(CLICKS, SCORES, None, [40, 50])
+    used = lp.lambda_map.on(PURCHASES)
+    used(CLICKS, SCORES, None, [40, 50])
+    used(CLICKS, SCORES + 1.0, None, [40, 50])
     for other in (used, pickle.loads(pickle.dumps(used))):
         with pytest.raises(ValueError, match="for the rows of another data set"):
-            other(clicks[::-1], scores, None, [40, 50])
+            other(CLICKS[::-1], SCORES, None, [40, 50])
         with pytest.raises(ValueError, match="for the rows of another data set"):
-            other(clicks, scores, None, [50, 40])
+            other(CLICKS, SCORES, None, [50, 40])
     with pytest.raises(ValueError, match="different numbers of rows"):
-        lp.eval_map.on(purchases, purchases)
+        lp.eval_map.on(PURCHASES, PURCHASES)
     with pytest.raises(TypeError, match="cannot have labels of its own"):
-        lp.lambda_map.on(purchases).on(purchases)
-    columns = np.column_stack([clicks, purchases])
+        lp.lambda_map.on(PURCHASES).on(PURCHASES)
+    columns = np.column_stack([CLICKS, PURCHASES])
     for ranker in (lp.LightGBMRanker(), lp.XGBoostRanker()):
         with pytest.raises(ValueError, match=r"shape \(90, 2\): pass one column.*lambda_map\.on\("):
-            ranker.fit(scores[:, None], columns, group=[40, 50])
+            ranker.fit(SCORES[:, None], columns, group=[40, 50])
     for classifier in (lp.LightGBMClassifier(), lp.XGBoostClassifier()):
         with pytest.raises(ValueError, match=r"pass one column; .*lambda_map\.on\("):
-            classifier.fit(scores[:, None], columns)
-    model = lp.LightGBMRanker(objective=lp.lambda_map.on(purchases), n_estimators=2, verbose=-1)
+            classifier.fit(SCORES[:, None], columns)
+    model = lp.LightGBMRanker(objective=lp.lambda_map.on(PURCHASES), n_estimators=2, verbose=-1)
     with pytest.raises(ValueError, match="sort rows and labels by qid first"):
-        model.fit(scores[:, None], clicks, qid=np.arange(90) % 2)
+        model.fit(SCORES[:, None], CLICKS, qid=np.arange(90) % 2)
 
 
 def test_metrics_may_have_labels_of_their_own() -> None:
-    clicks, purchases, scores = two_columns()
-    own = lp.eval_metric("map", "auc").on(purchases[:40], purchases, name="bought")
-    found = own(clicks, scores, None, [40, 50])
-    expected = lp.eval_metric("map", "auc")(purchases, scores, None, [40, 50])
+    own = lp.eval_metric("map", "auc").on(PURCHASES[:40], PURCHASES, name="bought")
+    found = own(CLICKS, SCORES, None, [40, 50])
+    expected = lp.eval_metric("map", "auc")(PURCHASES, SCORES, None, [40, 50])
     assert found == [(f"{name}_bought", value, True) for name, value, _ in expected]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GroupKFold
-from small_data import Recorder, graded
+from small_data import GRADED, Recorder
 
 import lambdaplus as lp
 import lambdaplus.xgboost as lxgb
@@ -74,20 +74,15 @@ def test_impossible_folds_are_refused(arguments: Any, message: str) -> None:
         query_folds(**arguments)
 
 
-def matrix(rows: Any = None, weighted: bool = True) -> xgb.DMatrix:
-    data = graded()
-    weights = data.query_weights
-    if rows is not None:
-        taken = np.unique(data.qid[rows])
-        data, weights = data.rows(rows), weights[taken]
-    return xgb.DMatrix(
-        data.features, data.labels, group=data.sizes, weight=weights if weighted else None
-    )
+def matrix(rows: Any = slice(None), weighted: bool = True) -> xgb.DMatrix:
+    part, taken = GRADED.rows(rows), np.unique(GRADED.qid[rows])
+    weight = GRADED.query_weights[taken] if weighted else None
+    return xgb.DMatrix(part.features, part.labels, group=part.sizes, weight=weight)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 def test_xgboosts_cv_is_training_on_each_fold_by_itself(weighted: bool) -> None:
-    folds = query_folds(group=graded().sizes, n_splits=3)
+    folds = query_folds(group=GRADED.sizes, n_splits=3)
     found = lxgb.cv(
         ONE_THREAD, matrix(weighted=weighted), 5, folds=folds, obj=lp.lambda_ndcg,
         custom_metric=lp.eval_mrr, as_pandas=False,
@@ -115,7 +110,7 @@ def parts_seen(**options: Any) -> list[tuple[int, int, int]]:
 
 
 def test_xgboosts_cv_makes_folds_of_whole_queries_with_their_weights() -> None:
-    sizes = graded().sizes
+    sizes = GRADED.sizes
     for seen, options in (
         (parts_seen(nfold=4, seed=3), {"n_splits": 4, "seed": 3}),
         (parts_seen(), {"n_splits": 3}),
@@ -128,14 +123,13 @@ def test_xgboosts_cv_makes_folds_of_whole_queries_with_their_weights() -> None:
 
 
 def test_folds_that_cut_queries_raise() -> None:
-    half = np.arange(0, graded().n, 2), np.arange(1, graded().n, 2)
+    half = np.arange(0, GRADED.n, 2), np.arange(1, GRADED.n, 2)
     with pytest.raises(ValueError, match="splits 60 of 60 queries"):
         parts_seen(folds=[half])
 
 
 def test_without_queries_it_is_xgboosts_own() -> None:
-    data = graded()
-    flat = xgb.DMatrix(data.features, data.binary)
+    flat = xgb.DMatrix(GRADED.features, GRADED.binary)
     options: Any = {"obj": lp.lambda_auc, "custom_metric": lp.eval_auc, "as_pandas": False}
     plain = {**ONE_THREAD, "base_score": 0.0, "disable_default_eval_metric": 1}
     assert lxgb.cv(ONE_THREAD, flat, 3, seed=5, **options) == xgb.cv(

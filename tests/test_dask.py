@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from small_data import Small, graded, rare
+from small_data import GRADED, Small, rare
 
 import lambdaplus as lp
 
@@ -28,9 +28,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Parameter .* will be ignored:Use
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    data = graded()
     # Compiled once, not on each worker.
-    lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
+    lp.lambda_ndcg(GRADED.labels, GRADED.scores(), None, GRADED.sizes)
     options: dict[str, Any] = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with (
         distributed.LocalCluster(
@@ -58,25 +57,24 @@ def pieces(series: Any) -> list[Any]:
 
 
 def test_partitions_hold_whole_queries_and_every_row_once() -> None:
-    data = graded()
-    rows = shuffled(data).assign(row=np.arange(data.n), w=np.arange(data.n) + 1.0)
+    rows = shuffled(GRADED).assign(row=np.arange(GRADED.n), w=np.arange(GRADED.n) + 1.0)
     given = dd.from_pandas(rows, npartitions=5)
     parts = partition_by_qid(given, qid="qid", label="label", weight="w")
     refuse_cut_queries(parts.qid)
     assert parts.X.npartitions == parts.group.npartitions == 5
     assert list(parts.X.columns) == [*(f"f{i}" for i in range(5)), "row"]
     order = parts.X["row"].compute().to_numpy()
-    assert_array_equal(np.sort(order), np.arange(data.n))
+    assert_array_equal(np.sort(order), np.arange(GRADED.n))
     for column, found in (("qid", parts.qid), ("label", parts.y), ("w", parts.weight)):
         assert_array_equal(found.compute(), rows[column].to_numpy()[order])
-    assert_array_equal(parts.group.compute(), data.sizes)
+    assert_array_equal(parts.group.compute(), GRADED.sizes)
     for qid, group, X in zip(pieces(parts.qid), pieces(parts.group), pieces(parts.X), strict=True):
         assert_array_equal(np.unique(qid, return_counts=True)[1], group)
         assert len(X) == group.sum() > 0
 
 
 def test_qids_may_be_text_and_fewer_than_partitions() -> None:
-    rows = shuffled(graded().queries(0, 2))
+    rows = shuffled(GRADED.queries(0, 2))
     rows["qid"] = "query " + rows["qid"].astype(str)
     parts = partition_by_qid(dd.from_pandas(rows, npartitions=6), qid="qid", label="label")
     refuse_cut_queries(parts.qid)
@@ -84,23 +82,20 @@ def test_qids_may_be_text_and_fewer_than_partitions() -> None:
     assert_array_equal(parts.group.compute(), rows.groupby("qid").size())
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda rows: rows.drop(columns=["label"]), "label"),
-        (lambda rows: rows.assign(qid=rows["qid"].where(rows["qid"] > 3)), "missing in some rows"),
-    ],
-    ids=["no label", "no qid"],
-)
-def test_frames_that_cannot_be_partitioned_raise(change: Any, message: str) -> None:
-    given = dd.from_pandas(change(shuffled(graded())), npartitions=4)
-    with pytest.raises((KeyError, ValueError), match=message):
-        partition_by_qid(given, qid="qid", label="label")
+def test_frames_that_cannot_be_partitioned_raise() -> None:
+    rows = shuffled(GRADED)
+    without_qid = rows.assign(qid=rows["qid"].where(rows["qid"] > 3))
+    for given, message in (
+        (rows.drop(columns=["label"]), "label"),
+        (without_qid, "missing in some rows"),
+    ):
+        with pytest.raises((KeyError, ValueError), match=message):
+            partition_by_qid(dd.from_pandas(given, npartitions=4), qid="qid", label="label")
 
 
 @pytest.mark.parametrize("kind", ["series", "array"])
 def test_cut_queries_are_refused(kind: str) -> None:
-    qid = dd.from_pandas(frame(graded()), npartitions=3)["qid"]
+    qid = dd.from_pandas(frame(GRADED), npartitions=3)["qid"]
     first_cut = qid.get_partition(0).compute().iloc[-1]
     given = qid if kind == "series" else qid.to_dask_array(lengths=True)
     message = rf"query {first_cut} is split between .* \(2 of 60 .*partition_by_qid"
@@ -137,7 +132,7 @@ def queries_of(labels: Any, bounds: Any) -> set[tuple[float, ...]]:
 
 @pytest.mark.slow
 def test_xgboost_has_whole_queries_on_each_worker(client: Any, tmp_path: Path) -> None:
-    data = graded()
+    data = GRADED
     data = Small(data.features, np.arange(data.n) / 1000.0, data.sizes)  # each query its own
     expected = queries_of(data.labels, np.cumsum([0, *data.sizes]))
     given = dd.from_pandas(shuffled(data), npartitions=4)

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
-from small_data import PLUMBED, TRAINED, Recorder, Small, graded, same_gradient, value
+from small_data import GRADED, PLUMBED, TRAINED, Recorder, Small, same_gradient, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -46,7 +46,7 @@ QUIET = {"verbosity": -1, "num_threads": 1}
     ids=["one", "several", "with options"],
 )
 def test_metrics_report_what_evaluate_says(framework: Any, metric: Any, names: list[str]) -> None:
-    parts = {"train": graded().queries(0, 40), "rest": graded().queries(40, 60)}
+    parts = {"train": GRADED.queries(0, 40), "rest": GRADED.queries(40, 60)}
     given = {name: framework.data(part) for name, part in parts.items()}
     trained = framework.train(lp.lambda_ndcg, given["train"], 5, metric=metric, valid=given)
     for name, part in parts.items():
@@ -56,80 +56,39 @@ def test_metrics_report_what_evaluate_says(framework: Any, metric: Any, names: l
             assert_allclose(values, expected, atol=2e-6)  # XGBoost prints six digits
 
 
-def stopped_early(framework: Any, metric: str, **options: Any) -> tuple[int, list[float]]:
-    """The best round, from 0, and the curve."""
-    first, rest = graded().queries(0, 30), graded().queries(30, 60)
+@pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
+@pytest.mark.parametrize("metric", ["map", "ndcg", "mauc", "mrr", "err", "success@1"])
+def test_early_stopping_keeps_the_best_round(framework: Any, metric: str, own: bool) -> None:
+    """XGBoost knows the first two."""
+    parts = [framework.data(GRADED.queries(*ends)) for ends in ((0, 30), (30, 60))]
     trained = framework.train(
-        lambda_objective(metric), framework.data(first), 60, metric=eval_metric(metric),
-        valid={"rest": framework.data(rest)}, **options,
+        lambda_objective(metric), parts[0], 60, params={"learning_rate": 0.3}, own=own, stop=4,
+        metric=eval_metric(metric), valid={"rest": parts[1]},
     )  # fmt: skip
-    return framework.best_round(trained) - 1, trained.curves["rest"][metric]
-
-
-@pytest.mark.parametrize("metric", ["map", "ndcg", "mauc"])  # one that XGBoost does not know
-def test_early_stopping_keeps_the_best_round(framework: Any, metric: str) -> None:
-    params = {"learning_rate": 0.3}
-    best, curve = stopped_early(framework, metric, stop=4, own=True, params=params)
-    assert best == np.argmax(curve)
-    assert best + 5 <= len(curve) + 1 < 60
-    assert max(curve) > curve[0]
-
-
-@pytest.mark.parametrize("metric", ["mrr", "mauc", "err", "success@1"])
-def test_plain_xgboost_maximises_metrics_that_it_does_not_know(
-    xgboost_alone: Any, metric: str
-) -> None:
-    best, curve = stopped_early(xgboost_alone, metric, stop=4)
+    best, curve = framework.best_round(trained) - 1, trained.curves["rest"][metric]
     assert best == np.argmax(curve) != np.argmin(curve)
-
-
-def test_early_stopping_with_a_direction_keeps_it(xgboost_alone: Any) -> None:
-    xgb, data, curves = xgboost_alone.module, xgboost_alone.data(graded()), dict[str, Any]()
-    booster = xgb.train(
-        xgboost_alone.quiet, data, 9, obj=lp.lambda_mauc, custom_metric=lp.eval_mauc,
-        evals=[(data, "train")], evals_result=curves, verbose_eval=False,
-        callbacks=[xgb.callback.EarlyStopping(rounds=3, maximize=False)],
-    )  # fmt: skip
-    assert booster.best_iteration == np.argmin(curves["train"]["mauc"])
+    assert best + 5 <= len(curve) + 1 < 60
 
 
 def test_early_stopping_of_xgboosts_cross_validation_maximises(xgboost_alone: Any) -> None:
-    xgb, data = xgboost_alone.module, graded()
-    history = xgb.cv(
-        xgboost_alone.quiet, xgb.DMatrix(data.features, data.labels >= 1), 40, obj=lp.lambda_auc,
+    given = xgboost_alone.data(GRADED, label=GRADED.binary, sizes=None)
+    history = xgboost_alone.module.cv(
+        xgboost_alone.quiet, given, 40, obj=lp.lambda_auc,
         custom_metric=eval_metric("auc + 0.5*map"), early_stopping_rounds=3, as_pandas=False,
     )  # fmt: skip
     values = history["test-auc+0.5*map-mean"]
     assert len(values) - 1 == np.argmax(values) > 0
 
 
-@pytest.mark.parametrize("metric_name", [None, "rmse"])
-def test_callbacks_of_xgboost_stop_at_the_best_value_of_our_metric(
-    xgboost_alone: Any, metric_name: Any
-) -> None:
-    def squares(scores: Any, given: Any) -> Any:
-        return scores - given.get_label(), np.ones(scores.size)
-
-    xgb, given, curves = xgboost_alone.module, xgboost_alone.data(graded()), dict[str, Any]()
-    stop = xgb.callback.EarlyStopping(rounds=3, metric_name=metric_name)
-    booster = xgboost_alone.own.train(
-        {"nthread": 1, "eval_metric": "rmse"}, given, 9, obj=squares, verbose_eval=False,
-        custom_metric=lp.eval_mauc, evals=[(given, "train")], evals_result=curves, callbacks=[stop],
-    )  # fmt: skip
-    best = np.argmin(curves["train"]["rmse"]) if metric_name else np.argmax(curves["train"]["mauc"])
-    assert booster.best_iteration == best
-
-
 # -- subsets and folds of LightGBM ---------------------------------------------------------------
 
 
 def test_a_subset_of_whole_queries_is_as_good_as_data_of_its_own(lightgbm_alone: Any) -> None:
-    data = graded()
-    rows = np.flatnonzero((data.qid % 3 != 1) & (data.qid != 0))
-    part = data.rows(rows)
-    whole = lightgbm_alone.data(data, weight=data.row_weights)
+    rows = np.flatnonzero((GRADED.qid % 3 != 1) & (GRADED.qid != 0))
+    part = GRADED.rows(rows)
+    whole = lightgbm_alone.data(GRADED, weight=GRADED.row_weights)
     subset = whole.subset(rows.tolist()).construct()
-    own = lightgbm_alone.data(part, weight=data.row_weights[rows])
+    own = lightgbm_alone.data(part, weight=GRADED.row_weights[rows])
     for metric in TRAINED:
         objective, measure = lambda_objective(metric), eval_metric(metric)
         assert same_gradient(objective(part.scores(), subset), objective(part.scores(), own))
@@ -137,15 +96,14 @@ def test_a_subset_of_whole_queries_is_as_good_as_data_of_its_own(lightgbm_alone:
     again = np.flatnonzero(part.qid % 2 == 1)
     inner = part.rows(again)
     of_subset = subset.subset(again.tolist()).construct()
-    own = lightgbm_alone.data(inner, weight=data.row_weights[rows][again])
+    own = lightgbm_alone.data(inner, weight=GRADED.row_weights[rows][again])
     expected = lp.lambda_map(inner.scores(), own)
     assert same_gradient(lp.lambda_map(inner.scores(), of_subset), expected)
 
 
 def test_a_subset_that_cuts_queries_raises_unless_it_is_grouped_anew(lightgbm_alone: Any) -> None:
-    data = graded()
-    part = data.rows(np.arange(3, data.n - 2))
-    cut = lightgbm_alone.data(data).subset(list(range(3, data.n - 2))).construct()
+    part = GRADED.rows(np.arange(3, GRADED.n - 2))
+    cut = lightgbm_alone.data(GRADED).subset(list(range(3, GRADED.n - 2))).construct()
     for made in (lp.lambda_ndcg, lp.eval_ndcg):
         with pytest.raises(ValueError, match=r"splits 2 of 60 queries.*lambdaplus.lightgbm.cv"):
             made(part.scores(), cut)
@@ -172,7 +130,7 @@ def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) 
     def objective(scores: Any, data: Any) -> Any:
         return lp.lambda_ndcg(scores, data)
 
-    given = lightgbm_alone.data(graded())
+    given = lightgbm_alone.data(GRADED)
     fobj = lightgbm_alone.module.__version__.startswith("3.")
     params, more = (QUIET, {"fobj": objective}) if fobj else ({**QUIET, "objective": objective}, {})
     with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
@@ -183,31 +141,29 @@ def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) 
 @pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
 @pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
 def test_folds_of_our_cv_keep_queries_whole(lightgbm_alone: Any, folds: Any, before: bool) -> None:
-    data = graded()
     given = lightgbm_alone.module.Dataset(
-        data.features, data.labels, group=data.sizes, free_raw_data=False, params=QUIET
+        GRADED.features, GRADED.labels, group=GRADED.sizes, free_raw_data=False, params=QUIET
     )
     given = given.construct() if before else given
     objective, metric = Recorder(lp.lambda_ndcg, rows_of), Recorder(lp.eval_ndcg, rows_of)
     params = {**QUIET, "objective": objective}
     curves = lightgbm_alone.own.cv(params, given, 4, nfold=3, folds=folds, feval=metric)
     assert len(objective.seen) == len(metric.seen) == 12
-    assert_queries_whole(data, objective.seen + metric.seen)
-    assert_array_equal(np.sort(np.concatenate(metric.seen[:3])), np.arange(data.n))
+    assert_queries_whole(GRADED, objective.seen + metric.seen)
+    assert_array_equal(np.sort(np.concatenate(metric.seen[:3])), np.arange(GRADED.n))
     curve = curves.get("valid ndcg-mean") or curves["ndcg-mean"]  # LightGBM 3
     assert len(curve) == 4
     assert curve[-1] > curve[0]
 
 
 def test_our_cv_of_lightgbm_shuffles_queries_by_seed(lightgbm_alone: Any) -> None:
-    data = graded()
 
     def folds(*arguments: Any, **options: Any) -> set[Any]:
-        metric, given = Recorder(lp.eval_ndcg, rows_of), lightgbm_alone.data(data)
+        metric, given = Recorder(lp.eval_ndcg, rows_of), lightgbm_alone.data(GRADED)
         lightgbm_alone.own.cv(
             QUIET, given, 1, *arguments, fobj=lp.lambda_ndcg, feval=metric, **options
         )
-        assert_queries_whole(data, metric.seen)
+        assert_queries_whole(GRADED, metric.seen)
         return {rows.tobytes() for rows in metric.seen}
 
     assert len(folds()) == 5
@@ -215,14 +171,14 @@ def test_our_cv_of_lightgbm_shuffles_queries_by_seed(lightgbm_alone: Any) -> Non
     assert folds(shuffle=False) == folds(shuffle=False, seed=3) != folds()
     assert len(folds(None, 3)) == 3  # folds and nfold by position
     with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
-        folds(folds=[(np.arange(200, data.n), np.arange(200))])
+        folds(folds=[(np.arange(200, GRADED.n), np.arange(200))])
 
 
 def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> None:
-    data, lgb = graded(), lightgbm_alone.module
+    lgb = lightgbm_alone.module
     found = lightgbm_alone.own.cv(
         {**QUIET, "objective": lp.lambda_map, "num_iterations": 40, "learning_rate": 0.3},
-        lightgbm_alone.data(data),
+        lightgbm_alone.data(GRADED),
         feval=eval_metric("map", "ndcg@5"),
         return_cvbooster=True,
         callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
@@ -231,37 +187,36 @@ def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> N
     curve = found.get("valid map-mean") or found["map-mean"]
     assert len(curve) == found["cvbooster"].best_iteration < 40
     with pytest.raises(TypeError, match="unexpected keyword argument 'nfolds'"):
-        lightgbm_alone.own.cv(QUIET, lightgbm_alone.data(data), 1, nfolds=3, fobj=lp.lambda_map)
+        lightgbm_alone.own.cv(QUIET, lightgbm_alone.data(GRADED), 1, nfolds=3, fobj=lp.lambda_map)
 
 
 def test_our_cv_of_lightgbm_without_queries_stratifies_by_label(lightgbm_alone: Any) -> None:
-    data = graded()
-    given = lightgbm_alone.data(data, label=data.binary, sizes=None)
+    given = lightgbm_alone.data(GRADED, label=GRADED.binary, sizes=None)
     metric = Recorder(lp.eval_auc, rows_of)
     lightgbm_alone.own.cv(QUIET, given, 3, nfold=4, fobj=lp.lambda_auc, feval=metric)
-    assert np.ptp([data.binary[rows].mean() for rows in metric.seen]) < 0.01
+    assert np.ptp([GRADED.binary[rows].mean() for rows in metric.seen]) < 0.01
 
 
 def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
     lightgbm_alone: Any, tmp_path: Path
 ) -> None:
-    data, file = graded(), str(tmp_path / "data.bin")
-    lightgbm_alone.data(data).save_binary(file)
+    file = str(tmp_path / "data.bin")
+    lightgbm_alone.data(GRADED).save_binary(file)
     given = lightgbm_alone.module.Dataset(file, params=QUIET)
     # Before that the queries are not known, but split ones raise an error later.
     with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
         lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map)
     given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
-    expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(data)).scores(data)
-    assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(data), expected)
-    rows = np.flatnonzero(data.qid % 2 == 1)
-    part, subset = data.rows(rows), given.subset(rows.tolist()).construct()
+    expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(GRADED)).scores(GRADED)
+    assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(GRADED), expected)
+    rows = np.flatnonzero(GRADED.qid % 2 == 1)
+    part, subset = GRADED.rows(rows), given.subset(rows.tolist()).construct()
     found = lp.lambda_map(part.scores(), subset)
     assert same_gradient(found, lp.lambda_map(part.scores(), lightgbm_alone.data(part)))
     metric = Recorder(lp.eval_map, rows_of)
     given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
     lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
-    assert_queries_whole(data, metric.seen)
+    assert_queries_whole(GRADED, metric.seen)
 
 
 # -- our modules ---------------------------------------------------------------------------------
@@ -277,24 +232,22 @@ def test_our_modules_are_the_frameworks_otherwise(framework: Any) -> None:
 
 
 def test_our_train_is_the_frameworks(framework: Any) -> None:
-    data = graded()
     params = {"max_depth": 3}
     plain, ours = (
-        framework.train(lp.lambda_map, framework.data(data), params=params, own=own)
+        framework.train(lp.lambda_map, framework.data(GRADED), params=params, own=own)
         for own in (False, True)
     )
-    assert_array_equal(ours.scores(data), plain.scores(data))
+    assert_array_equal(ours.scores(GRADED), plain.scores(GRADED))
     assert params == {"max_depth": 3}
     native = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[framework.name]
     given = {**framework.quiet, "objective": native}
-    ours = framework.own.train(given, framework.data(data), 8)
-    plain = framework.train(native, framework.data(data))
-    assert_array_equal(type(plain)(ours).scores(data), plain.scores(data))
+    ours = framework.own.train(given, framework.data(GRADED), 8)
+    plain = framework.train(native, framework.data(GRADED))
+    assert_array_equal(type(plain)(ours).scores(GRADED), plain.scores(GRADED))
 
 
 def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alone: Any) -> None:
-    data = graded()
-    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data)).scores(data)
+    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(GRADED)).scores(GRADED)
     ours: list[tuple[dict[str, Any], Any]] = [
         ({name: lp.lambda_ndcg}, None)
         for name in ("objective", "objective_type", "app", "application", "loss")
@@ -307,13 +260,13 @@ def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alon
     for params, fobj in ours:
         params = {**QUIET, **params}
         before = dict(params)
-        booster = lightgbm_alone.own.train(params, lightgbm_alone.data(data), 8, fobj=fobj)
-        assert_array_equal(booster.predict(data.features), expected)
+        booster = lightgbm_alone.own.train(params, lightgbm_alone.data(GRADED), 8, fobj=fobj)
+        assert_array_equal(booster.predict(GRADED.features), expected)
         assert params == before
 
 
 def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alone: Any) -> None:
-    given = xgboost_alone.data(graded(), weight=graded().query_weights)
+    given = xgboost_alone.data(GRADED, weight=GRADED.query_weights)
 
     def reported(**params: Any) -> list[str]:
         curves: dict[str, Any] = {}
@@ -347,14 +300,13 @@ NO_EFFECT: dict[str, dict[str, tuple[Any, str]]] = {  # and what is to be set in
 
 
 def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framework: Any) -> None:
-    data = graded()
-    expected = framework.train(lp.lambda_ndcg, framework.data(data), 3).scores(data)
+    expected = framework.train(lp.lambda_ndcg, framework.data(GRADED), 3).scores(GRADED)
     for name, (given, instead) in NO_EFFECT[framework.name].items():
         with pytest.warns(UserWarning, match=f"^{name} has no effect with lambda.*{instead}"):
             found = framework.train(
-                lp.lambda_ndcg, framework.data(data), 3, params={name: given}, own=True
+                lp.lambda_ndcg, framework.data(GRADED), 3, params={name: given}, own=True
             )
-        assert_array_equal(found.scores(data), expected)
+        assert_array_equal(found.scores(GRADED), expected)
 
 
 NATIVE_NDCG: dict[str, Any] = {
@@ -366,7 +318,7 @@ NATIVE_NDCG: dict[str, Any] = {
 @pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
 def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) -> None:
     """Without it, both frameworks record the values of both in turn under one name."""
-    part, params = graded().queries(0, 40), NATIVE_NDCG[framework.name]
+    part, params = GRADED.queries(0, 40), NATIVE_NDCG[framework.name]
     given = framework.data(part)
     metric, valid = eval_metric("ndcg@10", "map"), {"valid": given}
     with pytest.warns(UserWarning, match="ndcg@10 is reported as ndcg@10_lambdaplus"):
@@ -385,7 +337,7 @@ def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) 
 
 @not_lightgbm_3
 def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> None:
-    given, rest = lightgbm_alone.data(graded().queries(0, 40)), graded().queries(40, 60)
+    given, rest = lightgbm_alone.data(GRADED.queries(0, 40)), GRADED.queries(40, 60)
     options = {"metric": eval_metric("map"), "valid": {"rest": lightgbm_alone.data(rest)}}
     train = partial(lightgbm_alone.train, data=given, rounds=60, stop=5, **options, own=True)
     with pytest.warns(UserWarning, match="watches the default metric of 'lambdarank' besides"):
@@ -403,7 +355,7 @@ def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> 
 def test_early_stopping_without_a_metric_is_an_error(framework: Any, own: bool) -> None:
     if framework.module.__version__.startswith("3.") and framework.name == "lightgbm":
         pytest.skip("LightGBM 3's callbacks cannot be told apart")
-    given = framework.data(graded())
+    given = framework.data(GRADED)
     message = "needs a metric" if own else "eval metric is required|at least 1 validation dataset"
     with pytest.raises(ValueError, match=message):
         framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=own)
@@ -420,26 +372,26 @@ ESTIMATOR: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1, "random_state": 0}
 def test_lgbmranker_gets_groups_weights_and_metrics(
     lightgbm_alone: Any, metric: str, weighted: bool
 ) -> None:
-    data, objective = graded(), lambda_objective(metric)
-    weight = data.row_weights if weighted else None
+    objective = lambda_objective(metric)
+    weight = GRADED.row_weights if weighted else None
     ranker = lightgbm_alone.module.LGBMRanker(
         objective=objective, metric="None", verbose=-1, **ESTIMATOR
     )
     ranker.fit(
-        data.features, data.labels, group=data.sizes, sample_weight=weight,
-        eval_set=[(data.features, data.labels)], eval_group=[data.sizes],
+        GRADED.features, GRADED.labels, group=GRADED.sizes, sample_weight=weight,
+        eval_set=[(GRADED.features, GRADED.labels)], eval_group=[GRADED.sizes],
         eval_metric=eval_metric(metric, "map@3"),
     )  # fmt: skip
-    expected = lightgbm_alone.train(objective, lightgbm_alone.data(data, weight=weight))
-    scores = ranker.predict(data.features)
-    assert_array_equal(scores, expected.scores(data))
+    expected = lightgbm_alone.train(objective, lightgbm_alone.data(GRADED, weight=weight))
+    scores = ranker.predict(GRADED.features)
+    assert_array_equal(scores, expected.scores(GRADED))
     curves = ranker.evals_result_["training"]
     assert list(curves) == [metric, "map@3"]
     if not weighted:
-        assert curves[metric][-1] == pytest.approx(value(metric, data, scores), abs=1e-9)
+        assert curves[metric][-1] == pytest.approx(value(metric, GRADED, scores), abs=1e-9)
     for other in (copy.deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):
         assert other.get_params()["objective"] == objective
-        assert_array_equal(other.predict(data.features), scores)
+        assert_array_equal(other.predict(GRADED.features), scores)
 
 
 @not_lightgbm_3
@@ -447,9 +399,9 @@ def test_lgbmranker_gets_groups_weights_and_metrics(
 @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
 @pytest.mark.parametrize("metric", ["auc", "map"])
 def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, metric: str) -> None:
-    data, of_lightgbm = graded(), framework.name == "lightgbm"
-    weight, objective, measure = data.row_weights, lambda_objective(metric), eval_metric(metric)
-    held_out = [(data.features, data.binary)]
+    of_lightgbm = framework.name == "lightgbm"
+    weight, objective, measure = GRADED.row_weights, lambda_objective(metric), eval_metric(metric)
+    held_out = [(GRADED.features, GRADED.binary)]
     if of_lightgbm:
         made = getattr(framework.module, f"LGBM{kind}")
         model = made(objective=objective, metric="None", verbose=-1, **ESTIMATOR)
@@ -461,19 +413,19 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
         model = made(objective=objective, base_score=start, eval_metric=measure, **ESTIMATOR)
         fit = {"sample_weight_eval_set": [weight], "verbose": False}
         raw = {"output_margin": True}
-    model.fit(data.features, data.binary, sample_weight=weight, eval_set=held_out, **fit)
-    given = framework.data(data, label=data.binary, sizes=None, weight=weight)
+    model.fit(GRADED.features, GRADED.binary, sample_weight=weight, eval_set=held_out, **fit)
+    given = framework.data(GRADED, label=GRADED.binary, sizes=None, weight=weight)
     expected = framework.train(objective, given, params={} if of_lightgbm else {"seed": 0})
-    margin = model.predict(data.features, **raw)
-    assert_allclose(margin, expected.scores(data), rtol=1e-5, atol=1e-6)
+    margin = model.predict(GRADED.features, **raw)
+    assert_allclose(margin, expected.scores(GRADED), rtol=1e-5, atol=1e-6)
     curves = model.evals_result_ if of_lightgbm else model.evals_result()
     curve = next(iter(curves.values()))[metric]
     score = roc_auc_score if metric == "auc" else average_precision_score
-    weighted = score(data.binary, margin, sample_weight=weight)
+    weighted = score(GRADED.binary, margin, sample_weight=weight)
     assert curve[-1] == pytest.approx(weighted, abs=2e-6)
     again = clone(pickle.loads(pickle.dumps(model)))
-    again.fit(data.features, data.binary, sample_weight=weight, eval_set=held_out, **fit)
-    assert_array_equal(again.predict(data.features, **raw), margin)
+    again.fit(GRADED.features, GRADED.binary, sample_weight=weight, eval_set=held_out, **fit)
+    assert_array_equal(again.predict(GRADED.features, **raw), margin)
 
 
 @not_lightgbm_3
@@ -490,16 +442,16 @@ def test_features_that_cannot_be_split_are_explained(lightgbm_alone: Any, method
 
 
 def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
-    data, xgb = graded(), xgboost_alone.module
-    held_out = {"eval_set": [(data.features, data.labels)], "verbose": False}
+    xgb = xgboost_alone.module
+    held_out = {"eval_set": [(GRADED.features, GRADED.labels)], "verbose": False}
     model = xgb.XGBRegressor(
         objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
     )
     with pytest.raises(TypeError, match="support a single metric"):
-        model.fit(data.features, data.labels, **held_out)
+        model.fit(GRADED.features, GRADED.labels, **held_out)
     model = xgb.XGBRanker(eval_metric=lp.eval_ndcg, **ESTIMATOR)
     with pytest.raises(TypeError, match=r"averages a callable metric by query size.*custom_metric"):
-        model.fit(data.features, data.labels, qid=data.qid, eval_qid=[data.qid], **held_out)
+        model.fit(GRADED.features, GRADED.labels, qid=GRADED.qid, eval_qid=[GRADED.qid], **held_out)
     with pytest.raises(ValueError, match="not supported by XGBRanker"):
         xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
 

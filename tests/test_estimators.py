@@ -32,7 +32,7 @@ from sklearn.model_selection import (
     permutation_test_score,
 )
 from sklearn.pipeline import Pipeline
-from small_data import Small, graded
+from small_data import GRADED, Small
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
@@ -53,7 +53,8 @@ PARENTS = {
     LightGBMClassifier: lgb.LGBMClassifier,
     XGBoostClassifier: xgb.XGBClassifier,
 }
-rankers = pytest.mark.parametrize("kind", [LightGBMRanker, XGBoostRanker])
+RANKERS = (LightGBMRanker, XGBoostRanker)
+rankers = pytest.mark.parametrize("kind", RANKERS)
 every_estimator = pytest.mark.parametrize("kind", PARENTS)
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The argument 'eval_set' is deprecated", "error:.*splits queries"
@@ -64,6 +65,11 @@ def of_lightgbm(kind: Any) -> bool:
     return issubclass(kind, lgb.LGBMModel)
 
 
+def lambdarank(kind: Any) -> str:
+    """The framework's own objective for rankings."""
+    return "lambdarank" if of_lightgbm(kind) else "rank:ndcg"
+
+
 def made(kind: Any, **options: Any) -> Any:
     quiet = {"verbose": -1} if of_lightgbm(kind) else {}
     return kind(**{"n_estimators": 8, "n_jobs": 1, "random_state": 0, **quiet, **options})
@@ -71,15 +77,15 @@ def made(kind: Any, **options: Any) -> Any:
 
 def data_of(kind: Any, part: Small | None = None, name: str = "") -> dict[str, Any]:
     """Arguments of fit: X, y, and the queries of a ranker."""
-    part = graded() if part is None else part
-    if issubclass(kind, (LightGBMRanker, XGBoostRanker)):
+    part = GRADED if part is None else part
+    if issubclass(kind, RANKERS):
         return {"X": part.features, "y": part.labels, "qid": part.qid}
     return {"X": part.features, "y": part.binary}
 
 
 def halves(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments of fit with an evaluation set, and those of score."""
-    train, valid = (data_of(kind, graded().queries(*ends)) for ends in ((0, 40), (40, 60)))
+    train, valid = (data_of(kind, GRADED.queries(*ends)) for ends in ((0, 40), (40, 60)))
     held_out: dict[str, Any] = {"eval_set": [(valid["X"], valid["y"])]}
     if "qid" in valid:
         held_out["eval_qid"] = [valid["qid"]]
@@ -98,6 +104,17 @@ def raw(model: Any, X: Any) -> Any:
 def curves(model: Any) -> dict[str, Any]:
     found = model.evals_result_ if isinstance(model, lgb.LGBMModel) else model.evals_result()
     return {name: dict(curve) for name, curve in found.items()}
+
+
+def curve_of(model: Any) -> dict[str, list[float]]:
+    """By metric, on the only evaluation set."""
+    [found] = curves(model).values()
+    return {name: list(values) for name, values in found.items()}
+
+
+def best_round(model: Any) -> int:
+    """From 0."""
+    return model.best_iteration_ - 1 if isinstance(model, lgb.LGBMModel) else model.best_iteration
 
 
 # -- the parents' ---------------------------------------------------------------------------------
@@ -126,9 +143,8 @@ def test_lightgbm_gives_the_parents_bits(kind: Any, stopped: bool) -> None:
     options = {"early_stopping_rounds": 3, "n_estimators": 60} if stopped else {}
     ours = made(kind, objective="map", **options).fit(**fit)
     if "qid" in fit:
-        sizes = [np.unique(fit.pop("qid"), return_counts=True)[1]]
-        fit["group"], fit["eval_group"] = sizes[0], [np.unique(valid["qid"], return_counts=True)[1]]
-        del fit["eval_qid"]
+        del fit["qid"], fit["eval_qid"]
+        fit |= {"group": GRADED.sizes[:40], "eval_group": [GRADED.sizes[40:]]}
     theirs = made(PARENTS[kind], objective=lambda_map, metric="None", **options).fit(**fit)
     assert_array_equal(raw(ours, valid["X"]), raw(theirs, valid["X"]))
     assert ours.best_iteration_ == theirs.best_iteration_
@@ -175,7 +191,7 @@ def test_xgboost_gives_the_bits_of_plain_training(kind: Any, stopped: bool) -> N
 )
 def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> None:
     model = made(kind, **options).fit(**data_of(kind))
-    X, plain = graded().features, made(kind).fit(**data_of(kind))
+    X, plain = GRADED.features, made(kind).fit(**data_of(kind))
     assert not np.array_equal(raw(model, X), raw(plain, X))
     for name, value in options.items():
         assert model.get_params()[name] == clone(model).get_params()[name] == value
@@ -298,7 +314,7 @@ def test_metrics_are_objectives_under_any_of_their_names(kind: Any, name: str) -
     models = [made(kind, objective=one).fit(**fit) for one in (name, f"lambda_{name}", objective)]
     for model in models:
         assert_array_equal(model.predict(valid["X"]), models[0].predict(valid["X"]))
-        [(metric, values)] = next(iter(curves(model).values())).items()
+        [(metric, values)] = curve_of(model).items()
         assert metric == str(objective.metric)
         assert values[-1] == pytest.approx(model.score(**valid), abs=2e-6)
 
@@ -311,12 +327,12 @@ def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
         valid["y"], model.predict(valid["X"]), qid=valid["qid"], metrics=["map", "ndcg@3"]
     )
     assert model.score(**valid) == pytest.approx(found["map"])
-    group = np.unique(valid["qid"], return_counts=True)[1]
+    group = GRADED.sizes[40:]
     assert model.score(valid["X"], valid["y"], group=group) == pytest.approx(found["map"])
     model = made(kind, objective="map", eval_metric=["ndcg@3", "mrr"]).fit(**fit)
     assert model.score(**valid) == pytest.approx(found["ndcg@3"])
-    assert list(next(iter(curves(model).values()))) == ["ndcg@3", "mrr"]
-    weights = np.repeat(np.arange(1, len(group) + 1), group).astype(float)
+    assert list(curve_of(model)) == ["ndcg@3", "mrr"]
+    weights = valid["qid"] + 1.0
     weighted = evaluate(
         valid["y"], model.predict(valid["X"]), qid=valid["qid"], weight=weights, metrics="ndcg@3"
     )
@@ -337,8 +353,8 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     if objective == "rank:map":  # of binary labels
         fit["y"], fit["eval_set"] = fit["y"] > 0, [(valid["X"], valid["y"] > 0)]
     ours = made(kind, objective=objective).fit(**fit)
-    sizes = {"group": np.unique(fit["qid"], return_counts=True)[1]}
-    theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], **sizes)
+    sizes = GRADED.sizes[:40]
+    theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], group=sizes)
     assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
     named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
     assert named.score(**valid) == pytest.approx(ours.score(**valid))
@@ -347,17 +363,15 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
 @every_estimator
 def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
     name = "scale_pos_weight"
-    if "Ranker" in kind.__name__:
-        ours = of_lightgbm(kind)
-        name = "lambdarank_truncation_level" if ours else "lambdarank_num_pair_per_sample"
+    if kind in RANKERS:
+        option = "truncation_level" if of_lightgbm(kind) else "num_pair_per_sample"
+        name = f"lambdarank_{option}"
     with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
         made(kind, **{name: 2}).fit(**data_of(kind))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", FutureWarning)  # of LightGBM 4.0 with scikit-learn 1.6
-        native = PARENTS[kind]().objective or (
-            "lambdarank" if "Ranker" in kind.__name__ else "binary"
-        )
+        native = PARENTS[kind]().objective or ("lambdarank" if kind in RANKERS else "binary")
         made(kind, objective=native, **{name: 2}).fit(**data_of(kind))
 
 
@@ -376,37 +390,33 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     fit, valid = halves(kind)
-    n, n_valid = len(fit["y"]), len(valid["y"])
-    weights = np.repeat(np.linspace(0.5, 2.0, 40), np.unique(fit["qid"], return_counts=True)[1])
-    start, eval_start = np.linspace(-1, 1, n), np.linspace(1, -1, n_valid)
     names = ("init_score", "eval_init_score", "eval_sample_weight")
     if not of_lightgbm(kind):
         names = ("base_margin", "base_margin_eval_set", "sample_weight_eval_set")
-    by_row = {
-        "sample_weight": weights,
-        names[0]: start,
-        names[1]: [eval_start],
-        names[2]: [(valid["qid"] + 1.0) / 10],
-    }
-    expected = made(kind, objective="map").fit(
-        **{**fit, "X": FORMS[form](fit["X"]), **by_row,
-           "eval_set": [(FORMS[form](valid["X"]), valid["y"])]}
-    )  # fmt: skip
+    n, n_valid = len(fit["y"]), len(valid["y"])
+    start, eval_start = np.linspace(-1, 1, n), np.linspace(1, -1, n_valid)
+    weights = np.repeat(np.linspace(0.5, 2.0, 40), GRADED.sizes[:40])
+
+    def given(rows: Any, held_out: Any) -> dict[str, Any]:
+        part = {name: array[held_out] for name, array in valid.items()}
+        return {
+            "X": FORMS[form](fit["X"][rows]), "y": fit["y"][rows], "sample_weight": weights[rows],
+            names[0]: start[rows], "eval_set": [(FORMS[form](part["X"]), part["y"])],
+            "eval_qid": [part["qid"]], names[1]: [eval_start[held_out]],
+            names[2]: [(part["qid"] + 1.0) / 10],
+        }  # fmt: skip
+
+    model = made(kind, objective="map")
+    expected = clone(model).fit(**given(slice(None), slice(None)), qid=fit["qid"])
     # By turns from all queries: the rows of each keep their order, and so do the queries.
     order, other = (np.argsort(_turns(part["qid"]), kind="stable") for part in (fit, valid))
     assert (np.diff(fit["qid"][order]) != 0).mean() > 0.9
-    shuffled = made(kind, objective="map").fit(
-        FORMS[form](fit["X"][order]), fit["y"][order], qid=[f"q{q}" for q in fit["qid"][order]],
-        sample_weight=weights[order],
-        eval_set=[(FORMS[form](valid["X"][other]), valid["y"][other])],
-        eval_qid=[valid["qid"][other]],
-        **{names[0]: start[order], names[1]: [eval_start[other]],
-           names[2]: [by_row[names[2]][0][other]]},
-    )  # fmt: skip
+    names_of_queries = [f"q{query}" for query in fit["qid"][order]]
+    by_turns = clone(model).fit(**given(order, other), qid=names_of_queries)
     X = FORMS[form](valid["X"])
-    assert_array_equal(shuffled.predict(X), expected.predict(X))
-    assert curves(shuffled) == curves(expected)
-    plain = made(kind, objective="map").fit(**fit)
+    assert_array_equal(by_turns.predict(X), expected.predict(X))
+    assert curves(by_turns) == curves(expected)
+    plain = clone(model).fit(**fit)
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
 
 
@@ -416,10 +426,14 @@ def _turns(qid: Any) -> Any:
     return np.arange(len(qid)) - np.repeat(first, np.diff(np.append(first, len(qid))))
 
 
+def shuffled() -> list[Any]:
+    """Features, labels and queries, the rows of a query apart."""
+    order = np.random.default_rng(0).permutation(GRADED.n)
+    return [array[order] for array in GRADED.ranking]
+
+
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
-    data = graded()
-    order = np.random.default_rng(0).permutation(data.n)
-    X, y, qid = data.features[order], data.labels[order], data.qid[order]
+    X, y, qid = shuffled()
     model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
     assert list(curves(model)) == ["training"]
 
@@ -428,15 +442,12 @@ def test_evaluation_sets_in_lightgbms_newer_form() -> None:
     if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:
         pytest.skip("LightGBM before 4.7")
     fit, valid = halves(LightGBMRanker)
-    expected = curves(made(LightGBMRanker).fit(**fit))
+    [expected] = curve_of(made(LightGBMRanker).fit(**fit)).values()
     del fit["eval_set"], fit["eval_qid"]
     order = np.random.default_rng(0).permutation(len(valid["y"]))
     moved = {f"eval_{name}": array[order] for name, array in valid.items()}
-    [[found]], [[value]] = (
-        [c.values() for c in one.values()]
-        for one in (curves(made(LightGBMRanker).fit(**fit, **moved)), expected)
-    )
-    assert_allclose(found, value, atol=1e-12)
+    [found] = curve_of(made(LightGBMRanker).fit(**fit, **moved)).values()
+    assert_allclose(found, expected, atol=1e-12)
 
 
 def test_xgboost_finds_queries_in_a_column() -> None:
@@ -451,15 +462,14 @@ def test_xgboost_finds_queries_in_a_column() -> None:
 
 
 def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
-    data = graded()
-    of_rows = np.repeat(data.query_weights, data.sizes)
+    of_rows = np.repeat(GRADED.query_weights, GRADED.sizes)
     models = [
         made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=weights)
-        for weights in (data.query_weights, of_rows)
+        for weights in (GRADED.query_weights, of_rows)
     ]
-    assert_array_equal(*(model.predict(data.features) for model in models))
+    assert_array_equal(*(model.predict(GRADED.features) for model in models))
     with pytest.raises(ValueError, match=r"one weight for each query.*or use LightGBMRanker"):
-        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=data.row_weights)
+        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=GRADED.row_weights)
 
 
 # -- scikit-learn ---------------------------------------------------------------------------------
@@ -480,13 +490,13 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
     model.set_params(n_estimators=3, objective="auc").fit(**fit)
     assert model.get_params()["objective"] == "auc"
     assert "objective='auc'" in repr(model)
-    assert len(next(iter(next(iter(curves(model).values())).values()))) == 3
+    assert len(curve_of(model)["auc"]) == 3
 
 
 @rankers
 def test_searches_and_routing(kind: Any) -> None:
-    data, folds = graded(), query_folds(qid=graded().qid, n_splits=3)
-    given = {"X": data.features, "y": data.labels}
+    folds = query_folds(qid=GRADED.qid, n_splits=3)
+    given = {"X": GRADED.features, "y": GRADED.labels}
     ranker: Any = made(kind, eval_metric="ndcg@5")
     grid = {"objective": ["map", "ndcg"], "max_depth": [1, 3]}
     # Before, searches do not pass metadata to score of a Pipeline.
@@ -495,15 +505,17 @@ def test_searches_and_routing(kind: Any) -> None:
         grid = {f"ranker__{name}": values for name, values in grid.items()}
     search = GridSearchCV(ranker, grid, cv=GroupKFold(3), error_score="raise")
     with sklearn.config_context(enable_metadata_routing=True):
-        search.fit(**given, groups=data.qid, qid=data.qid)
+        search.fit(**given, groups=GRADED.qid, qid=GRADED.qid)
         assert len(np.unique(search.cv_results_["mean_test_score"])) > 2
         model = made(kind, eval_metric="ndcg@5").set_fit_request(sample_weight=True)
-        params = {"qid": data.qid, "sample_weight": np.repeat(data.query_weights, data.sizes)}
+        params = {"qid": GRADED.qid, "sample_weight": np.repeat(GRADED.query_weights, GRADED.sizes)}
         model.set_score_request(sample_weight=False)
         found = cross_val_score(model, **given, cv=folds, params=params, error_score="raise")
     train, test = folds[0]
     fit = {name: value[train] for name, value in {**given, **params}.items()}
-    expected = model.fit(**fit).score(data.features[test], data.labels[test], qid=data.qid[test])
+    expected = model.fit(**fit).score(
+        GRADED.features[test], GRADED.labels[test], qid=GRADED.qid[test]
+    )
     assert found[0] == pytest.approx(expected)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         cross_val_score(made(kind), **given, error_score="raise")
@@ -511,9 +523,7 @@ def test_searches_and_routing(kind: Any) -> None:
 
 @rankers
 def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
-    data = graded()
-    order = np.random.default_rng(0).permutation(data.n)
-    X, y, qid = data.features[order], data.labels[order], data.qid[order]
+    X, y, qid = shuffled()
     scorers = {name: lp.scorer(name) for name in ("ndcg@5", "map + 0.5*mrr")}
     scorers["linear"] = lp.scorer("ndcg", gain="linear")
     folds = query_folds(qid=qid, n_splits=3)
@@ -554,32 +564,30 @@ def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
 
 
 def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
-    data = graded()
-    model = made(XGBoostClassifier).fit(data.features, data.binary)
-    found = lp.scorer("auc")(model, data.features, data.binary)
-    expected = sklearn.metrics.roc_auc_score(data.binary, model.decision_function(data.features))
+    model = made(XGBoostClassifier).fit(GRADED.features, GRADED.binary)
+    found = lp.scorer("auc")(model, GRADED.features, GRADED.binary)
+    expected = sklearn.metrics.roc_auc_score(
+        GRADED.binary, model.decision_function(GRADED.features)
+    )
     assert found == pytest.approx(expected)
     # Predicted labels would tie all rows but for two groups.
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
-    forest.fit(data.features, data.binary)
-    expected = sklearn.metrics.roc_auc_score(data.binary, forest.predict_proba(data.features)[:, 1])
-    assert lp.scorer("auc")(forest, data.features, data.binary) == pytest.approx(expected)
+    forest.fit(GRADED.features, GRADED.binary)
+    expected = sklearn.metrics.roc_auc_score(
+        GRADED.binary, forest.predict_proba(GRADED.features)[:, 1]
+    )
+    assert lp.scorer("auc")(forest, GRADED.features, GRADED.binary) == pytest.approx(expected)
 
 
 # -- labels and weights --------------------------------------------------------------------------
 
 
-def dataset(y: Any, weight: Any = None, features: Any = None) -> Any:
-    data = graded()
-    return lgb.Dataset(
-        data.features if features is None else features, y, group=data.sizes, weight=weight
-    )
+def dataset(y: Any, weight: Any = None) -> Any:
+    return lgb.Dataset(GRADED.features, y, group=GRADED.sizes, weight=weight)
 
 
-def with_nan(values: Any, row: int = 3) -> Any:
-    values = np.array(values, dtype=float)
-    values[row] = np.nan
-    return values
+def with_nan(values: Any) -> Any:
+    return np.where(np.arange(len(values)) == 3, np.nan, values)
 
 
 PARAMS = {"verbose": -1, "num_threads": 1}
@@ -590,7 +598,7 @@ PARAMS = {"verbose": -1, "num_threads": 1}
 def test_labels_and_weights_that_lightgbm_would_replace_are_refused(
     act: Any, objective: Any
 ) -> None:
-    y, ones = graded().labels, np.ones(graded().n)
+    y, ones = GRADED.labels, np.ones(GRADED.n)
     cases = {
         "labels of train_set must be finite: 1 of .* nan in row 3": dataset(with_nan(y)),
         "labels of train_set must be finite": dataset(pd.Series(with_nan(y)).to_list()),
@@ -603,29 +611,25 @@ def test_labels_and_weights_that_lightgbm_would_replace_are_refused(
             act(PARAMS, data, 2, fobj=objective)
     train = dataset(y)
     if act is lgb.train:
-        valid = train.create_valid(graded().features, with_nan(y), group=graded().sizes)
+        valid = train.create_valid(GRADED.features, with_nan(y), group=GRADED.sizes)
         with pytest.raises(ValueError, match=r"labels of valid_sets\[1\] must be finite"):
             lgb.train(PARAMS, train, 2, valid_sets=[train, valid], fobj=objective)
 
 
 def test_labels_in_a_file_and_constructed_data_are_taken(tmp_path: Any) -> None:
-    data = graded()
-    np.savetxt(tmp_path / "rows.tsv", np.column_stack([data.labels, data.features]), "%g", "\t")
-    (tmp_path / "rows.tsv.query").write_text("\n".join(map(str, data.sizes)))
+    np.savetxt(tmp_path / "rows.tsv", np.column_stack([GRADED.labels, GRADED.features]), "%g", "\t")
+    (tmp_path / "rows.tsv.query").write_text("\n".join(map(str, GRADED.sizes)))
     train = lgb.Dataset(str(tmp_path / "rows.tsv"), params={"verbose": -1})
     assert lgb.train(PARAMS, train, 2, fobj=lp.lambda_map).num_trees() == 2
-    ready = dataset(data.labels).construct()
-    part = ready.subset(np.arange(data.sizes[:30].sum())).construct()
+    ready = dataset(GRADED.labels).construct()
+    part = ready.subset(np.arange(GRADED.sizes[:30].sum())).construct()
     assert lgb.train(PARAMS, part, 2, fobj=lp.lambda_map).num_trees() == 2
 
 
 @rankers
-@pytest.mark.parametrize("objective", ["map", "native"])
-def test_unusable_labels_weights_and_queries_are_refused_by_rankers(
-    kind: Any, objective: str
-) -> None:
-    native = "lambdarank" if of_lightgbm(kind) else "rank:ndcg"
-    model, fit = made(kind, objective=native if objective == "native" else objective), data_of(kind)
+@pytest.mark.parametrize("objective", ["map", ""], ids=["ours", "the framework's"])
+def test_unusable_labels_weights_and_queries_are_refused(kind: Any, objective: str) -> None:
+    model, fit = made(kind, objective=objective or lambdarank(kind)), data_of(kind)
     without = fit["qid"].astype(object)
     without[5] = pd.NA
     for changed, message in (
@@ -639,7 +643,7 @@ def test_unusable_labels_weights_and_queries_are_refused_by_rankers(
 
 @rankers
 def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
-    X, labels, qid = graded().ranking
+    X, labels, qid = GRADED.ranking
     model, of_one = made(kind, objective="ndcg@10 + 0.5*map"), np.arange(len(X))
     for y, queries in ((labels, of_one), (qid % 2 + 1.0, qid), (0 * of_one, qid)):
         with pytest.raises(ValueError, match=r"training data: .*(nothing to learn|has no value)"):
@@ -654,7 +658,7 @@ def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
 @rankers
 def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any) -> None:
     """AUC would be that of all rows."""
-    X, y, qid = graded().features, graded().binary, graded().qid
+    X, y, qid = GRADED.features, GRADED.binary, GRADED.qid
     model = made(kind, objective="auc").fit(X, y, qid=qid, eval_qid=[])
     with pytest.raises(ValueError, match=r"score has no queries: pass qid=.*metadata_routing=True"):
         model.score(X, y)
@@ -720,19 +724,20 @@ def stopping(kind: Any, **options: Any) -> tuple[int, dict[str, list[float]]]:
     fit, _ = halves(kind)
     options = {"n_estimators": 60, "learning_rate": 0.5, "early_stopping_rounds": 4, **options}
     model = made(kind, objective="map", **options).fit(**fit)
-    best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
-    [found] = curves(model).values()
-    return best, {name: list(values) for name, values in found.items()}
+    return best_round(model), curve_of(model)
 
 
-LOSS = {LightGBMRanker: "l2", LightGBMClassifier: "l2"}
+LOSS = {
+    LightGBMRanker: "l2", LightGBMClassifier: "binary_logloss",
+    XGBoostRanker: "rmse", XGBoostClassifier: "logloss",
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:early stopping watches")
 @pytest.mark.parametrize("metric", ["map", "mrr"])
 @every_estimator
 def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: str) -> None:
-    loss = LOSS.get(kind, "rmse")
+    loss = LOSS[kind]
     for names in ([metric, loss], [loss, metric], [metric, "auc", loss], [loss, metric, "auc"]):
         if kind in (XGBoostClassifier, LightGBMClassifier) and metric == "mrr":
             names = [{"mrr": "mauc"}.get(name, name) for name in names]
@@ -758,7 +763,7 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
     kind: Any, metric: str
 ) -> None:
     fit, valid = halves(kind)
-    X, labels, sizes = valid["X"], valid["y"], graded().queries(40, 60).sizes
+    X, labels, sizes = valid["X"], valid["y"], GRADED.sizes[40:]
     ranks = "qid" in valid
     options = {"one_group": True} if not ranks else {"group": sizes}
 
@@ -781,12 +786,10 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
                     model.fit(**train)
                 continue
             model.fit(**train)
-            best = model.best_iteration_ - 1 if of_lightgbm(kind) else model.best_iteration
-            [found] = curves(model).values()
-            [curve] = found.values()
+            [curve] = curve_of(model).values()
             scores = raw(model, X)
-            assert best == np.argmax(curve)
-            assert value(y, scores) == pytest.approx(curve[best], abs=1e-6)
+            assert best_round(model) == np.argmax(curve)
+            assert value(y, scores) == pytest.approx(max(curve), abs=1e-6)
             assert direction * np.corrcoef(scores, labels)[0, 1] > 0.1
 
 
@@ -795,7 +798,7 @@ def test_metrics_that_prefer_the_reverse_ranking_are_refused(kind: Any) -> None:
     fit, _ = halves(kind)
     names = ["cindex", *([] if "qid" in fit else ["class_auc(label=0)", "mauc(classes=all)"])]
     for name in names:
-        for objective in ("ndcg", "lambdarank" if of_lightgbm(kind) else "rank:ndcg"):
+        for objective in ("ndcg", lambdarank(kind)):
             with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
                 made(kind, objective=objective, eval_metric=["map", name]).fit(**fit)
     if "qid" in fit:
@@ -820,17 +823,10 @@ def test_callbacks_of_the_user_watch_the_last_metric(kind: Any) -> None:
         assert best == (np.argmin if watched == "rmse" else np.argmax)(found[watched])
 
 
-@pytest.mark.parametrize(
-    ("kind", "loss"),
-    [
-        (LightGBMClassifier, "binary_logloss"),
-        (LightGBMRanker, "l2"),
-        (XGBoostClassifier, "logloss"),
-        (XGBoostRanker, "rmse"),
-    ],
-)
-def test_a_watched_loss_of_labels_is_warned_of(kind: Any, loss: str) -> None:
+@every_estimator
+def test_a_watched_loss_of_labels_is_warned_of(kind: Any) -> None:
     """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
+    loss = LOSS[kind]
     place = "first in eval_metric" if of_lightgbm(kind) else "last in eval_metric"
     message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank.*{place}"
     with pytest.warns(UserWarning, match=message):
@@ -881,7 +877,7 @@ def test_a_name_of_two_metrics_is_warned_of_where_their_values_differ(kind: Any)
         args = (without, scores)
         ours = evaluate(*args, qid=valid["qid"], metrics=name)[name]
         theirs = evaluate(*args, qid=valid["qid"], metrics=name, convention=framework.lower())[name]
-        assert next(iter(curves(model).values()))[name][-1] == pytest.approx(ours, abs=1e-6)
+        assert curve_of(model)[name][-1] == pytest.approx(ours, abs=1e-6)
         assert theirs == pytest.approx((ours * (of - n) + n) / of, abs=0.02)  # but for ties
     message = "the mean of the AUC of each query, and LightGBM's is that of all rows"
     with warnings.catch_warnings():
@@ -914,7 +910,7 @@ IGNORED_BY_LIGHTGBM: list[tuple[Any, str]] = [
 
 @every_estimator
 def test_metrics_that_nobody_knows_are_refused(kind: Any) -> None:
-    fit, ours = {**data_of(kind), "y": graded().binary}, of_lightgbm(kind)
+    fit, ours = {**data_of(kind), "y": GRADED.binary}, of_lightgbm(kind)
     for names, message in [*UNKNOWN, *(IGNORED_BY_LIGHTGBM if ours else [])]:
         message = message.format("LightGBM" if ours else "XGBoost")
         with pytest.raises(ValueError, match=message):
@@ -940,7 +936,7 @@ def test_metrics_of_lightgbm_are_evaluated(
 ) -> None:
     fit, _ = halves(LightGBMClassifier)
     model = made(LightGBMClassifier, eval_metric=names).fit(**fit)
-    assert list(next(iter(model.evals_result_.values()), [])) == shown
+    assert list(*curves(model).values()) == shown
     assert "LightGBM" not in capfd.readouterr().err
 
 
@@ -951,7 +947,7 @@ def test_metrics_of_lightgbm_are_evaluated(
 def test_masks_are_refused_and_not_dropped(kind: Any) -> None:
     start = "init_score" if of_lightgbm(kind) else "base_margin"
     eval_weight = "eval_sample_weight" if of_lightgbm(kind) else "sample_weight_eval_set"
-    ones = np.ones(graded().n)
+    ones = np.ones(GRADED.n)
     scored = {**data_of(kind), "sample_weight": ones}
     X, y = scored["X"], scored["y"]
     fit = {**scored, start: ones, "eval_set": [(X, y)], eval_weight: [ones]}
@@ -997,7 +993,7 @@ SEARCHES: dict[str, Any] = {
 @pytest.mark.parametrize("how", SEARCHES)
 def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
     """In a Pipeline, too; whole queries, and qids that are used again in other data, are not."""
-    X, y, qid = graded().ranking
+    X, y, qid = GRADED.ranking
     model = made(kind, objective="map", n_estimators=3)
     if how == "qid" and [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
         model = Pipeline([("ranker", model)])
@@ -1013,7 +1009,7 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
 
 @rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
-    X, y, qid = graded().ranking
+    X, y, qid = GRADED.ranking
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
     search = GridSearchCV(made(kind, n_estimators=3), space, cv=query_folds(qid=qid, n_splits=2))
     with sklearn.config_context(enable_metadata_routing=True):

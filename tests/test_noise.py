@@ -13,7 +13,6 @@ from brute_force import OBJECTIVES, kinds, plain, swap_deltas
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
 
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.objectives import lambda_objective
@@ -123,29 +122,6 @@ def test_half_of_the_gradient_is_of_neighbours_and_half_of_all_pairs(name: str) 
     found = objective.derivatives(Queries(GRADES, group=[12]), SCORES)
     for ours, right in zip(found, expected, strict=True):
         assert_allclose(ours, right, rtol=2e-5, atol=2e-6)  # the sweep's Hessian is within 1e-5
-
-
-@pytest.mark.parametrize("declaration", kinds(OBJECTIVES), ids=lambda d: d.name)
-def test_row_order_threads_and_other_queries_change_no_bit(
-    declaration: Any, monkeypatch: Any
-) -> None:
-    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 50)
-    monkeypatch.setattr("lambdaplus.compute.parallel.BATCH", 100)
-    data, random, metric = graded(40), np.random.default_rng(1), plain(declaration)
-    objective = lambda_objective(metric, noise=0.7, surrogate=metric)
-    parts = np.split(np.arange(len(data.labels)), np.cumsum(data.sizes)[:-1])
-    order = np.concatenate([random.permutation(part) for part in parts])
-    for scores in (data.scores(), np.round(data.scores()), np.zeros(len(data.labels))):
-        expected = objective(data.labels, scores, None, data.sizes)
-        with limit_threads(1):
-            assert_array_equal(objective(data.labels, scores, None, data.sizes), expected)
-        found = objective(data.labels[order], scores[order], None, data.sizes)
-        assert_array_equal(found, [part[order] for part in expected])
-        for rows in parts[:5]:
-            alone = objective(data.labels[rows], scores[rows], None, [rows.size])
-            assert_array_equal(alone, [part[rows] for part in expected])
-        assert np.isfinite(expected).all()
-        assert expected[1].min() >= 0
 
 
 def test_nothing_to_compare_gives_no_gradient_and_one_ranking_no_noise() -> None:

@@ -7,33 +7,36 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_data import graded
+from small_data import GRADED, graded
 
 import lambdaplus as lp
 from lambdaplus.objectives.position_bias import PositionBias
 
 lgb = pytest.importorskip("lightgbm", minversion="4")
 
+# Clicks, scores without ties, sizes of queries, and where their rows were shown.
 SIZES = [7, 3, 5, 2, 4]
+CLICKS = (np.random.default_rng(0).random(sum(SIZES)) < 0.4).astype(float)
+SCORES = np.random.default_rng(1).permutation(np.arange(sum(SIZES))) / 7.0
 
 
-def clicks(seed: int = 0) -> Any:
-    """Clicks, scores without ties, and query sizes."""
-    random = np.random.default_rng(seed)
-    labels = (random.random(sum(SIZES)) < 0.4).astype(float)
-    return labels, random.permutation(np.arange(sum(SIZES))) / 7.0, SIZES
+def places(sizes: Any) -> Any:
+    return np.concatenate([np.arange(size) for size in sizes])
+
+
+def dataset(labels: Any, **options: Any) -> Any:
+    features = np.zeros((len(labels), 1))
+    return lgb.Dataset(features, labels, group=SIZES, **options).construct()
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "ndcg@10 + 0.5*map"])
 def test_a_bias_is_added_to_the_scores_and_takes_newton_steps(metric: str) -> None:
-    labels, scores, sizes = clicks()
     plain = lp.lambda_objective(metric)
     objective = PositionBias(plain, learning_rate=0.3, regularization=0.01)
-    place = np.concatenate([np.arange(size) for size in sizes])
-    bias = np.zeros(max(sizes))
+    place, bias = places(SIZES), np.zeros(max(SIZES))
     for _ in range(3):
-        gradient, hessian = plain(labels, scores + bias[place], None, sizes)
-        found = objective(labels, scores, None, sizes)
+        gradient, hessian = plain(CLICKS, SCORES + bias[place], None, SIZES)
+        found = objective(CLICKS, SCORES, None, SIZES)
         assert_allclose(found[0], gradient, rtol=1e-5, atol=1e-7)
         assert_allclose(found[1], hessian, rtol=1e-5, atol=1e-7)
         for k in range(bias.size):
@@ -51,27 +54,25 @@ SINCE_POSITION = pytest.mark.skipif(
 
 
 def test_a_training_starts_afresh() -> None:
-    labels, scores, sizes = clicks()
     objective = PositionBias(lp.lambda_ndcg)
 
     def rounds(labels: Any) -> Any:
         for turn in range(3):
-            objective(labels, turn * scores, None, sizes)
+            objective(labels, turn * SCORES, None, SIZES)
         return objective.bias_.copy()
 
-    first = rounds(labels)
-    other = rounds(1 - labels)
-    assert not np.allclose(first, other)
-    assert_array_equal(rounds(labels), first)
+    first = rounds(CLICKS)
+    assert not np.allclose(first, rounds(1 - CLICKS))
+    assert_array_equal(rounds(CLICKS), first)
 
 
 @SINCE_POSITION
 def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None:
-    objective, data = PositionBias(lp.lambda_ndcg), graded()
-    position = np.concatenate([np.arange(size) for size in data.sizes])
-    given = lgb.Dataset(data.features, data.binary, group=data.sizes, position=position)
+    objective = PositionBias(lp.lambda_ndcg)
+    position = places(GRADED.sizes)
+    given = lgb.Dataset(GRADED.features, GRADED.binary, group=GRADED.sizes, position=position)
     lgb.train({"objective": objective, "verbose": -1, "num_threads": 1}, given, 5)
-    assert objective.bias_.size % data.sizes.max() == 0
+    assert objective.bias_.size % GRADED.sizes.max() == 0
     assert not np.allclose(objective.bias_, objective.bias_[0])
     loaded = pickle.loads(pickle.dumps(objective))
     assert_array_equal(loaded.bias_, objective.bias_)
@@ -80,18 +81,14 @@ def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None
 
 @SINCE_POSITION
 def test_positions_are_the_given_ones_and_else_the_order_of_rows() -> None:
-    labels, scores, sizes = clicks()
-    position = np.concatenate([np.arange(size) for size in sizes])
-    query = np.repeat(range(5), sizes)
-    key = np.where(query > 0, np.random.default_rng(0).random(len(labels)), position)
+    position, query = places(SIZES), np.repeat(range(5), SIZES)
+    key = np.where(query > 0, np.random.default_rng(0).random(CLICKS.size), position)
     order = np.lexsort([key, query])
-    given = lgb.Dataset(
-        np.zeros((len(labels), 1)), labels[order], group=sizes, position=position[order]
-    ).construct()
+    given = dataset(CLICKS[order], position=position[order])
     with_field, by_rows = PositionBias(lp.lambda_ndcg), PositionBias(lp.lambda_ndcg)
     for turn in range(3):
-        found = with_field(turn * scores[order], given)
-        expected = by_rows(labels, turn * scores, None, sizes)
+        found = with_field(turn * SCORES[order], given)
+        expected = by_rows(CLICKS, turn * SCORES, None, SIZES)
         for one, other in zip(found, expected, strict=True):
             assert_allclose(one, other[order], rtol=1e-5, atol=1e-6)
     assert_allclose(with_field.bias_, by_rows.bias_)
@@ -99,22 +96,20 @@ def test_positions_are_the_given_ones_and_else_the_order_of_rows() -> None:
 
 def test_xgboost_rows_stand_as_they_were_shown() -> None:
     xgb = pytest.importorskip("xgboost")
-    labels, scores, sizes = clicks()
-    given = xgb.DMatrix(np.zeros((len(labels), 1)), labels, group=sizes)
-    found = PositionBias(lp.lambda_ndcg)(scores.astype(np.float32), given)
-    expected = PositionBias(lp.lambda_ndcg)(labels, scores.astype(np.float32), None, sizes)
+    given = xgb.DMatrix(np.zeros((CLICKS.size, 1)), CLICKS, group=SIZES)
+    scores = SCORES.astype(np.float32)
+    found = PositionBias(lp.lambda_ndcg)(scores, given)
+    expected = PositionBias(lp.lambda_ndcg)(CLICKS, scores, None, SIZES)
     for one, other, factor in zip(found, expected, (1, 2), strict=True):
         assert_array_equal(one, factor * other)  # XGBoost gets twice the Hessian
 
 
 def test_missing_queries_and_positions_are_errors() -> None:
-    labels, scores, sizes = clicks()
     objective = PositionBias(lp.lambda_ndcg)
     with pytest.raises(ValueError, match="set group="):
-        objective(labels, scores)
-    given = lgb.Dataset(np.zeros((len(labels), 1)), labels, group=sizes).construct()
+        objective(CLICKS, SCORES)
     with pytest.raises(ValueError, match=r"Dataset\(position=\)"):
-        objective(scores, given)
+        objective(SCORES, dataset(CLICKS))
 
 
 def test_positions_reach_the_outermost_objective_alone() -> None:
@@ -138,7 +133,7 @@ def test_parameters_out_of_range_are_refused(value: Any) -> None:
 @SINCE_POSITION
 def test_a_second_training_on_scores_of_a_first_one_starts_without_bias() -> None:
     data = graded(30)
-    position = np.arange(data.n) - np.repeat(np.cumsum(data.sizes) - data.sizes, data.sizes)
+    position = places(data.sizes)
     given = lgb.Dataset(
         data.features, label=data.labels, group=data.sizes, position=position,
         init_score=data.scores(), free_raw_data=False,

@@ -24,7 +24,8 @@ TRAIN = """
 import itertools, os, sys, threading, time
 import lightgbm, xgboost, numpy as np
 import lambdaplus as lp
-from lambdaplus.compute.parallel import Team
+from lambdaplus.compute.parallel import Team, limit_threads, on_team
+from lambdaplus.frameworks.internals import openmp_functions
 random = np.random.default_rng(0)
 features, group = random.normal(size=(60_000, 3)).astype(np.float32), [100] * 600
 labels = random.integers(0, 3, 60_000)
@@ -155,22 +156,6 @@ def test_threads_at_work_start_no_others() -> None:
         parallel.over_tasks(lambda _: seen.append(n_threads()), 3)
         assert n_threads() == 2
     assert seen == [1, 1, 1]
-
-
-def test_a_long_sweep_depends_neither_on_threads_nor_on_other_queries(monkeypatch: Any) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.sums.LONG_SWEEP", 300)
-    random, sizes = np.random.default_rng(0), [500, 40, 700, 299]
-    labels, scores = random.integers(0, 4, sum(sizes)), random.normal(size=sum(sizes))
-    cuts = np.cumsum(sizes)[:-1]
-    for name in ("map", "ndcg@10", "err"):  # two classes, several, and lists of two of several
-        objective = lp.lambda_objective(name)
-        with limit_threads(1):
-            whole = objective(labels, scores, None, sizes)
-        with limit_threads(2):
-            assert_array_equal(objective(labels, scores, None, sizes), whole)
-        parts = zip(np.split(labels, cuts), np.split(scores, cuts), sizes, strict=True)
-        alone = [objective(own, its, None, [size]) for own, its, size in parts]
-        assert_array_equal(np.concatenate(alone, axis=1), whole)
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])
@@ -328,8 +313,7 @@ time.sleep(float(sys.argv[3]))
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_after_a_training_does_not_wait_for_threads_that_it_lacks() -> None:
-    ran("from lambdaplus.compute.parallel import limit_threads, on_team\n"
-        "from lambdaplus.frameworks.internals import openmp_functions\n" + FORK)  # fmt: skip
+    ran(FORK)
 
 
 @pytest.mark.slow

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import (
+    GRADED,
     PLUMBED,
     TRAINED,
     Recorder,
@@ -44,17 +45,16 @@ EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 
 @EACH_METRIC
 def test_an_objective_trains(framework: Any, metric: str) -> None:
-    data = graded()
     # Larger trees rank these queries perfectly by MRR at once.
     params = {"num_leaves": 4} if framework.name == "lightgbm" else {}
-    given = framework.data(data)
+    given = framework.data(GRADED)
     trained = framework.train(
         lambda_objective(metric), given, 10, params=params, metric=eval_metric(metric),
         valid={"train": given},
     )  # fmt: skip
-    after_one, after_ten = (value(metric, data, trained.scores(data, n)) for n in (1, 10))
+    after_one, after_ten = (value(metric, GRADED, trained.scores(GRADED, n)) for n in (1, 10))
     assert framework.n_rounds(trained) == 10
-    assert value(metric, data, np.zeros(data.n)) + 0.1 < after_one < after_ten
+    assert value(metric, GRADED, np.zeros(GRADED.n)) + 0.1 < after_one < after_ten
     curve = trained.curves["train"][metric]
     assert_allclose((curve[0], curve[-1]), (after_one, after_ten), atol=2e-6)  # XGBoost: six digits
 
@@ -102,45 +102,27 @@ def test_rare_positives_without_queries_are_learnt_as_by_log_loss(framework: Any
     assert ours > theirs - 0.02
 
 
-def test_training_again_gives_the_same_model(framework: Any) -> None:
-    data = graded()
-    given = framework.data(data)
-    first = framework.train(lp.lambda_map, framework.data(data)).scores(data)
-    framework.train(lambda_objective("map", sigma=3), framework.data(graded(30, seed=9)))
-    for _ in range(2):
-        assert_array_equal(framework.train(lp.lambda_map, given).scores(data), first)
-
-
 def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) -> None:
-    data = graded()
-    order = data.shuffled()
-    moved = data.rows(order)
-    for metric in TRAINED:
-        objective = lambda_objective(metric)
-        gradient, hessian = objective(data.scores(), framework.data(data))  # with ties
-        again = objective(data.scores()[order], framework.data(moved))
-        assert same_gradient(again, (gradient[order], hessian[order]))
+    """But for rounding: the frameworks sum the same numbers in another order."""
+    moved = GRADED.rows(GRADED.shuffled())
     for metric in PLUMBED:
         objective = lambda_objective(metric)
-        here, there = (framework.train(objective, framework.data(one)) for one in (data, moved))
-        # The frameworks sum the same numbers in another order.
-        assert_allclose(here.scores(data), there.scores(data), rtol=1e-4, atol=1e-5)
+        here, there = (framework.train(objective, framework.data(one)) for one in (GRADED, moved))
+        assert_allclose(here.scores(GRADED), there.scores(GRADED), rtol=1e-4, atol=1e-5)
 
 
 def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
-    data = graded()
-    by_hand = framework.by_hand(lp.lambda_mrr, framework.data(data), 8)
-    expected = framework.train(lp.lambda_mrr, framework.data(data)).scores(data)
-    assert_array_equal(by_hand.scores(data), expected)
+    by_hand = framework.by_hand(lp.lambda_mrr, framework.data(GRADED), 8)
+    expected = framework.train(lp.lambda_mrr, framework.data(GRADED)).scores(GRADED)
+    assert_array_equal(by_hand.scores(GRADED), expected)
 
 
 def test_training_continues_from_a_model(framework: Any) -> None:
-    data = graded()
-    whole = framework.train(lp.lambda_map, framework.data(data), 10)
-    half = framework.train(lp.lambda_map, framework.data(data), 5)
-    rest = framework.train(lp.lambda_map, unconstructed(framework, data), 5, model=half)
+    whole = framework.train(lp.lambda_map, framework.data(GRADED), 10)
+    half = framework.train(lp.lambda_map, framework.data(GRADED), 5)
+    rest = framework.train(lp.lambda_map, unconstructed(framework, GRADED), 5, model=half)
     assert framework.n_rounds(rest) == 10
-    assert_allclose(rest.scores(data), whole.scores(data), rtol=1e-5)
+    assert_allclose(rest.scores(GRADED), whole.scores(GRADED), rtol=1e-5)
 
 
 def unconstructed(framework: Any, data: Small) -> Any:
@@ -157,15 +139,15 @@ def test_a_saved_model_of_xgboost_may_say_that_it_ranks(
     xgboost_alone: Any, own: bool, tmp_path: Path
 ) -> None:
     # Elasticsearch's plugin takes models with this name, and refuses reg:squarederror.
-    data, names, models = graded(), [], []
+    names, models = [], []
     module = xgboost_alone.own if own else xgboost_alone.module
     for params in ({"objective": "rank:ndcg"}, {}):
         options = {**xgboost_alone.quiet, **params}
-        booster = module.train(options, xgboost_alone.data(data), 8, obj=lp.lambda_ndcg)
+        booster = module.train(options, xgboost_alone.data(GRADED), 8, obj=lp.lambda_ndcg)
         booster.save_model(tmp_path / "model.json")
         saved = json.loads((tmp_path / "model.json").read_text())
         names.append(saved["learner"]["objective"]["name"])
-        matrix = xgboost_alone.module.DMatrix(data.features)
+        matrix = xgboost_alone.module.DMatrix(GRADED.features)
         models.append(xgboost_alone.module.Booster(model_file=tmp_path / "model.json"))
     assert names == ["rank:ndcg", "reg:squarederror"]
     assert_array_equal(models[0].predict(matrix), models[1].predict(matrix))
@@ -179,13 +161,15 @@ def own_loss(scores: Any, given: Any) -> tuple[str, float]:
     return "distance", float(np.mean((scores - 3 * given.get_label() + 1) ** 2))
 
 
-def stopped_by(xgboost_alone: Any, metric: Any, module: Any = None, **options: Any) -> Any:
+def stopped_by(
+    xgboost_alone: Any, metric: Any, own: bool = False, params: Any = (), **options: Any
+) -> Any:
     """The best round, from 0, and the curves of a training with early stopping."""
-    parts = [xgboost_alone.data(graded().queries(*ends)) for ends in ((0, 30), (30, 60))]
+    parts = [xgboost_alone.data(GRADED.queries(*ends)) for ends in ((0, 30), (30, 60))]
     curves: dict[str, Any] = {}
-    booster = (module or xgboost_alone.module).train(
-        {**xgboost_alone.quiet, "eta": 0.3}, parts[0], 60, obj=lp.lambda_mrr, custom_metric=metric,
-        evals=[(parts[1], "rest")], evals_result=curves, verbose_eval=False,
+    booster = (xgboost_alone.own if own else xgboost_alone.module).train(
+        {**xgboost_alone.quiet, "eta": 0.3, **dict(params)}, parts[0], 60, obj=lp.lambda_mrr,
+        custom_metric=metric, evals=[(parts[1], "rest")], evals_result=curves, verbose_eval=False,
         **{"early_stopping_rounds": 4, **options},
     )  # fmt: skip
     return booster.best_iteration, {name: list(curve) for name, curve in curves["rest"].items()}
@@ -207,7 +191,7 @@ def both(ours: Any, ours_last: bool) -> Any:
 def test_a_loss_of_the_user_is_minimised_whoever_evaluates_ours(
     xgboost_alone: Any, way: str, metric: str, own: bool
 ) -> None:
-    ours, rest = eval_metric(metric), graded().queries(30, 60)
+    ours, rest = eval_metric(metric), GRADED.queries(30, 60)
     given, seen = xgboost_alone.data(rest), []
 
     class Log(xgboost_alone.module.callback.TrainingCallback):  # type: ignore[misc]
@@ -220,8 +204,7 @@ def test_a_loss_of_the_user_is_minimised_whoever_evaluates_ours(
 
     logged = {} if way == "beside it" else {"callbacks": [Log()]}
     function = both(ours, ours_last=False) if way == "beside it" else own_loss
-    module = xgboost_alone.own if own else None
-    best, curves = stopped_by(xgboost_alone, function, module, **logged)
+    best, curves = stopped_by(xgboost_alone, function, own, **logged)
     assert best == np.argmin(curves["distance"]) > 0
     assert len(curves["distance"]) == best + 5
     assert (len(seen) > 4) == bool(logged)
@@ -246,15 +229,27 @@ def test_a_function_that_calls_ours_does_not_minimise_it_silently(xgboost_alone:
     assert best == np.argmax(curves["map"])
 
 
+def test_callbacks_stop_at_the_best_value_of_what_they_watch(xgboost_alone: Any) -> None:
+    for own, watched, best_of, name in (
+        (False, {"maximize": False}, np.argmin, "mauc"),
+        (True, {}, np.argmax, "mauc"),
+        (True, {"metric_name": "rmse"}, np.argmin, "rmse"),
+    ):
+        stop = xgboost_alone.module.callback.EarlyStopping(rounds=3, **watched)
+        options = {"early_stopping_rounds": None, "callbacks": [stop]}
+        params = {"eval_metric": "rmse"}
+        best, curves = stopped_by(xgboost_alone, lp.eval_mauc, own, params, **options)
+        assert best == best_of(curves[name])
+
+
 def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any) -> None:
     """Its estimators wrap a callable metric in a function of theirs."""
-    data = graded()
     model = xgboost_alone.module.XGBClassifier(
         n_estimators=30, n_jobs=1, early_stopping_rounds=3, learning_rate=0.5,
         eval_metric=["logloss", eval_metric("mauc")],
     )  # fmt: skip
-    noisy = np.random.default_rng(0).permutation(data.binary)
-    model.fit(data.features, data.binary, eval_set=[(data.features, noisy)], verbose=False)
+    noisy = np.random.default_rng(0).permutation(GRADED.binary)
+    model.fit(GRADED.features, GRADED.binary, eval_set=[(GRADED.features, noisy)], verbose=False)
     curve = model.evals_result()["validation_0"]["mauc"]
     assert model.best_iteration == np.argmax(curve) != np.argmin(curve)
 
@@ -266,16 +261,18 @@ def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any
 def test_every_kind_of_xgboosts_matrix_gives_the_same_gradient(
     xgboost_alone: Any, kind: str, tmp_path: Path
 ) -> None:
-    data, xgb = graded(), xgboost_alone.module
-    gradient, hessian = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
+    xgb = xgboost_alone.module
+    gradient, hessian = lp.lambda_ndcg(GRADED.labels, GRADED.scores(), None, GRADED.sizes)
     if kind == "in batches":
-        given = xgb.QuantileDMatrix(batches(xgb, data))
+        given = xgb.QuantileDMatrix(batches(xgb, GRADED))
     elif kind == "external memory":
         pytest.importorskip("xgboost", "3")
-        given = xgb.ExtMemQuantileDMatrix(batches(xgb, data, cache_prefix=str(tmp_path / "cache")))
+        given = xgb.ExtMemQuantileDMatrix(
+            batches(xgb, GRADED, cache_prefix=str(tmp_path / "cache"))
+        )
     else:
-        given = xgboost_alone.data(data, kind=kind)
-    found = lp.lambda_ndcg(data.scores().astype(np.float32), given)
+        given = xgboost_alone.data(GRADED, kind=kind)
+    found = lp.lambda_ndcg(GRADED.scores().astype(np.float32), given)
     assert same_gradient(found, (gradient, 2 * hessian))  # as XGBoost's own objectives
 
 
@@ -301,28 +298,6 @@ def batches(xgb: Any, data: Small, **options: Any) -> Any:
     return Batches()
 
 
-def test_sequences_of_lightgbm_train_the_same_model(lightgbm_alone: Any) -> None:
-    lgb, data = pytest.importorskip("lightgbm", "4"), graded()
-
-    class Rows(lgb.Sequence):  # type: ignore[misc]
-        batch_size = 100
-
-        def __init__(self, values: Any) -> None:
-            self.values = values
-
-        def __getitem__(self, index: Any) -> Any:
-            return self.values[index]
-
-        def __len__(self) -> int:
-            return len(self.values)
-
-    halves = np.split(data.features, [data.n // 2 + 3])  # within a query
-    given = lgb.Dataset([*map(Rows, halves)], data.labels, group=data.sizes)
-    found = lightgbm_alone.train(lp.lambda_ndcg, given).scores(data)
-    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(data)).scores(data)
-    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("metric", PLUMBED)
 def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> None:
     objective = lambda_objective(metric, noise=None)
@@ -336,100 +311,96 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         assert_array_equal(scores, before)
         assert not any(np.shares_memory(array, scores) for array in found)
         # LightGBM fills the same buffer again; what was kept of it would change here.
-        group = graded().sizes
         fresh = lp.gradients(
-            graded().labels, before, metric=objective.surrogate, group=group, normalize=True,
+            GRADED.labels, before, metric=objective.surrogate, group=GRADED.sizes, normalize=True,
             damping=objective.damping,
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
         earlier.append((found, [array.copy() for array in found]))
         return found
 
-    plain = framework.train(objective, framework.data(graded())).scores(graded())
-    seen = framework.train(watched, framework.data(graded())).scores(graded())
+    plain = framework.train(objective, framework.data(GRADED)).scores(GRADED)
+    seen = framework.train(watched, framework.data(GRADED)).scores(GRADED)
     assert_array_equal(seen, plain)
     for kept, copied in earlier:
         assert same_gradient(kept, copied)
 
 
 def test_scores_start_at_what_the_data_or_the_parameters_say(framework: Any) -> None:
-    data = graded()
 
     def first_scores(*, start: Any = None, **options: Any) -> Any:
         recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
-        framework.train(recorder, framework.data(data, start=start), 1, **options)
+        framework.train(recorder, framework.data(GRADED, start=start), 1, **options)
         return recorder.seen[0]
 
-    start = data.scores().astype(np.float32)
-    assert_array_equal(first_scores(), np.zeros(data.n))
+    start = GRADED.scores().astype(np.float32)
+    assert_array_equal(first_scores(), np.zeros(GRADED.n))
     assert_array_equal(first_scores(start=start), start)
     if framework.name == "xgboost":
-        assert_array_equal(first_scores(own=True, params={"base_score": 2}), np.full(data.n, 2.0))
+        assert_array_equal(first_scores(own=True, params={"base_score": 2}), np.full(GRADED.n, 2.0))
 
 
 @EACH_METRIC
 def test_weights_multiply_the_rows(framework: Any, metric: str) -> None:
-    data, objective = graded(), lambda_objective(metric)
-    weight = data.row_weights if framework.row_weights else data.query_weights
-    by_row = weight if framework.row_weights else weight[data.qid]
-    plain = objective(data.scores(), framework.data(data))
-    weighted = objective(data.scores(), framework.data(data, weight=weight))
+    objective = lambda_objective(metric)
+    weight = GRADED.row_weights if framework.row_weights else GRADED.query_weights
+    by_row = weight if framework.row_weights else weight[GRADED.qid]
+    plain = objective(GRADED.scores(), framework.data(GRADED))
+    weighted = objective(GRADED.scores(), framework.data(GRADED, weight=weight))
     for mine, unweighted in zip(weighted, plain, strict=True):
         assert_allclose(mine, unweighted * by_row, rtol=1e-6)
     assert not same_gradient(weighted, plain)
 
 
 def test_weights_change_the_model_and_the_metric(framework: Any) -> None:
-    data = graded()
     by_query = np.where(np.arange(60) < 30, 1.0, 1e-3)
-    given = framework.data(data, weight=by_query[data.qid] if framework.row_weights else by_query)
-    focused = framework.train(lp.lambda_ndcg, given, 30).scores(data)
-    plain = framework.train(lp.lambda_ndcg, framework.data(data), 30).scores(data)
-    there, rest = data.qid >= 30, data.queries(30, 60)
+    given = framework.data(
+        GRADED, weight=by_query[GRADED.qid] if framework.row_weights else by_query
+    )
+    focused = framework.train(lp.lambda_ndcg, given, 30).scores(GRADED)
+    plain = framework.train(lp.lambda_ndcg, framework.data(GRADED), 30).scores(GRADED)
+    there, rest = GRADED.qid >= 30, GRADED.queries(30, 60)
     assert value("ndcg", rest, focused[there]) < value("ndcg", rest, plain[there])
-    per_query = evaluate(data.labels, data.scores(), group=data.sizes, metrics="map")
+    per_query = evaluate(GRADED.labels, GRADED.scores(), group=GRADED.sizes, metrics="map")
     found = per_query.per_query["map"]
     defined = ~np.isnan(found)
     expected = found[defined] @ by_query[defined] / by_query[defined].sum()
-    assert lp.eval_map(data.scores(), given)[:2] == ("map", pytest.approx(expected, abs=1e-6))
+    assert lp.eval_map(GRADED.scores(), given)[:2] == ("map", pytest.approx(expected, abs=1e-6))
     assert abs(expected - per_query["map"]) > 1e-3
 
 
 def test_weights_per_row_of_xgboosts_queries_raise(xgboost_alone: Any) -> None:
-    data = graded()
-    given = xgboost_alone.data(data)
-    given.set_weight(np.ones(data.n))  # XGBoost does not mind yet
+    given = xgboost_alone.data(GRADED)
+    given.set_weight(np.ones(GRADED.n))  # XGBoost does not mind yet
     for made in (lp.lambda_ndcg, lp.eval_ndcg):
-        with pytest.raises(ValueError, match=rf"{data.n} weights for 60 .*one weight per query"):
-            made(data.scores(), given)
+        with pytest.raises(ValueError, match=rf"{GRADED.n} weights for 60 .*one weight per query"):
+            made(GRADED.scores(), given)
 
 
 def test_weights_of_ungrouped_data_are_multiplicities(framework: Any) -> None:
-    data = graded()
-    twice = np.random.default_rng(5).integers(1, 3, data.n)
-    rows = np.repeat(np.arange(data.n), twice)
-    weighted = framework.data(data, label=data.binary, sizes=None, weight=twice)
-    copied = Small(data.features[rows], data.binary[rows].astype(float), np.array([len(rows)]))
-    mine = lp.lambda_auc(data.scores(), weighted)
-    theirs = lp.lambda_auc(data.scores()[rows], framework.data(copied, sizes=None))
+    twice = np.random.default_rng(5).integers(1, 3, GRADED.n)
+    rows = np.repeat(np.arange(GRADED.n), twice)
+    weighted = framework.data(GRADED, label=GRADED.binary, sizes=None, weight=twice)
+    copied = Small(GRADED.features[rows], GRADED.binary[rows].astype(float), np.array([len(rows)]))
+    mine = lp.lambda_auc(GRADED.scores(), weighted)
+    theirs = lp.lambda_auc(GRADED.scores()[rows], framework.data(copied, sizes=None))
     for one, other in zip(mine, theirs, strict=True):
         assert_allclose(one, np.bincount(rows, weights=other), rtol=1e-5)
     for metric, score in (("auc", roc_auc_score), ("map", average_precision_score)):
-        expected = score(data.binary, data.scores(), sample_weight=twice)
-        found = eval_metric(metric)(data.scores(), weighted)
+        expected = score(GRADED.binary, GRADED.scores(), sample_weight=twice)
+        found = eval_metric(metric)(GRADED.scores(), weighted)
         assert found[:2] == (metric, pytest.approx(expected, abs=1e-9))
 
 
 def test_labels_and_queries_beyond_the_frameworks_limits(framework: Any) -> None:
-    data = graded()
     native = "lambdarank" if framework.name == "lightgbm" else "rank:ndcg"
-    for labels in (data.labels * 20, data.labels / 3 + 0.25):
-        given = framework.data(data, label=labels)
-        scores = framework.train(lp.lambda_ndcg, given, 10).scores(data)
-        assert evaluate(labels, scores, group=data.sizes, metrics="ndcg")["ndcg"] > 0.9
+    for labels in (GRADED.labels * 20, GRADED.labels / 3 + 0.25):
+        given = framework.data(GRADED, label=labels)
+        scores = framework.train(lp.lambda_ndcg, given, 10).scores(GRADED)
+        assert evaluate(labels, scores, group=GRADED.sizes, metrics="ndcg")["ndcg"] > 0.9
         if framework.name == "lightgbm" or labels.max() > 31:
             with pytest.raises(Exception, match=r"[Ll]abel|relevance"):
-                framework.train(native, framework.data(data, label=labels))
+                framework.train(native, framework.data(GRADED, label=labels))
     if framework.name == "lightgbm":
         long = np.random.default_rng(0).normal(size=(10_001, 2))
         one = Small(long, (long[:, 0] > 1).astype(float), np.array([10_001]))
@@ -441,48 +412,42 @@ def test_labels_and_queries_beyond_the_frameworks_limits(framework: Any) -> None
 # -- changes, caches -----------------------------------------------------------------------------
 
 
-SWAPPED = graded().sizes[::-1].copy()
-LABELS = np.roll(graded().labels, 7)
+SWAPPED = GRADED.sizes[::-1].copy()
+LABELS = np.roll(GRADED.labels, 7)
 CHANGES: dict[str, list[tuple[dict[str, Any], str, tuple[Any, ...]]]] = {
     "lightgbm": [
         ({"label": LABELS}, "set_label", (LABELS,)),
         ({"label": LABELS}, "set_field", ("label", LABELS)),
         ({"sizes": SWAPPED}, "set_group", (SWAPPED,)),
         ({"sizes": SWAPPED}, "set_field", ("group", SWAPPED)),
-        ({"weight": graded().row_weights}, "set_weight", (graded().row_weights,)),
-        ({"weight": graded().row_weights}, "set_field", ("weight", graded().row_weights)),
+        ({"weight": GRADED.row_weights}, "set_weight", (GRADED.row_weights,)),
+        ({"weight": GRADED.row_weights}, "set_field", ("weight", GRADED.row_weights)),
+        ({}, "set_field", ("weight", None)),  # weights can be taken away again
     ],
     "xgboost": [
         ({"label": LABELS}, "set_label", (LABELS,)),
         ({"sizes": SWAPPED}, "set_group", (SWAPPED,)),
-        ({"weight": graded().query_weights}, "set_weight", (graded().query_weights,)),
+        ({"weight": GRADED.query_weights}, "set_weight", (GRADED.query_weights,)),
     ],
 }
 
 
 @pytest.mark.parametrize("metric", ["map", "mauc"])
 def test_what_is_set_after_a_training_is_used_in_the_next(framework: Any, metric: str) -> None:
-    data, objective, measure = graded(), lambda_objective(metric), eval_metric(metric)
+    """The frameworks' own memory is read, at the same address, so contents are compared."""
+    objective, measure = lambda_objective(metric), eval_metric(metric)
     for options, method, arguments in CHANGES[framework.name]:
-        given = framework.data(data)
+        given = framework.data(GRADED, weight=None if options else GRADED.row_weights)
         framework.train(objective, given, 2, metric=measure, valid={"train": given})
-        stale, stale_value = objective(data.scores(), given), measure(data.scores(), given)
+        stale, stale_value = objective(GRADED.scores(), given), measure(GRADED.scores(), given)
         getattr(given, method)(*arguments)
-        fresh = framework.data(data, **options)
-        found = objective(data.scores(), given)
-        assert same_gradient(found, objective(data.scores(), fresh))
+        fresh = framework.data(GRADED, **options)
+        found = objective(GRADED.scores(), given)
+        assert same_gradient(found, objective(GRADED.scores(), fresh))
         assert not same_gradient(found, stale)
-        assert measure(data.scores(), given) == measure(data.scores(), fresh) != stale_value
-
-
-def test_weights_can_be_taken_away_again(lightgbm_alone: Any) -> None:
-    data = graded()
-    given = lightgbm_alone.data(data, weight=data.row_weights)
-    weighted = lp.lambda_ndcg(data.scores(), given)
-    given.set_field("weight", None)
-    found = lp.lambda_ndcg(data.scores(), given)
-    assert not same_gradient(found, weighted)
-    assert same_gradient(found, lp.lambda_ndcg(data.scores(), lightgbm_alone.data(data)))
+        assert measure(GRADED.scores(), given) == measure(GRADED.scores(), fresh) != stale_value
+        for field in ("label", "group", "weight") if framework.name == "lightgbm" else ():
+            assert_equal(lightgbm_field(given, field), given.get_field(field))
 
 
 def test_the_queries_of_a_data_set_live_as_long_as_it(framework: Any) -> None:
@@ -505,44 +470,43 @@ def test_the_queries_of_a_data_set_live_as_long_as_it(framework: Any) -> None:
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_scores_that_are_not_finite_raise(framework: Any, bad: float) -> None:
     # The frameworks themselves would accept NaN gradients, and return a model that says 0 for all.
-    start = np.zeros(graded().n)
+    start = np.zeros(GRADED.n)
     start[7] = bad
     for made in (lp.lambda_ndcg, lp.eval_ndcg):
         with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
-            made(start, framework.data(graded()))
+            made(start, framework.data(GRADED))
     if framework.name == "xgboost":  # LightGBM replaces them
         with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
-            framework.train(lp.lambda_ndcg, framework.data(graded(), start=start))
+            framework.train(lp.lambda_ndcg, framework.data(GRADED, start=start))
 
 
 @pytest.mark.parametrize("metric", ["hand_till", "mrr", "ndcg"])
 def test_a_forgotten_group_raises_unless_all_rows_are_to_be_one_query(
     framework: Any, metric: str
 ) -> None:
-    data = graded()
-    given = framework.data(data, sizes=None)
+    given = framework.data(GRADED, sizes=None)
     message = rf"{metric} ranks.*no queries: set group="
     with pytest.raises(ValueError, match=message):
         framework.train(lambda_objective(metric), given)
     with pytest.raises(ValueError, match=message):
         framework.train(lp.lambda_auc, given, metric=eval_metric(metric), valid={"train": given})
     one = framework.train(lambda_objective(metric, one_group=True), given)
-    named = framework.train(lambda_objective(metric), framework.data(data, sizes=[data.n]))
-    assert_array_equal(one.scores(data), named.scores(data))
+    named = framework.train(lambda_objective(metric), framework.data(GRADED, sizes=[GRADED.n]))
+    assert_array_equal(one.scores(GRADED), named.scores(GRADED))
 
 
 def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
-    data, xgb = graded(), xgboost_alone.module
-    with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {data.n} rows"):
-        lp.lambda_auc(data.scores(), xgb.DMatrix(data.features))
-    two = xgb.DMatrix(data.features, label=np.stack([data.labels, data.labels], axis=1))
-    with pytest.raises(ValueError, match=f"{2 * data.n} labels for {data.n} rows"):
-        lp.lambda_auc(data.scores(), two)
+    xgb = xgboost_alone.module
+    with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {GRADED.n} rows"):
+        lp.lambda_auc(GRADED.scores(), xgb.DMatrix(GRADED.features))
+    two = xgb.DMatrix(GRADED.features, label=np.stack([GRADED.labels, GRADED.labels], axis=1))
+    with pytest.raises(ValueError, match=f"{2 * GRADED.n} labels for {GRADED.n} rows"):
+        lp.lambda_auc(GRADED.scores(), two)
 
 
 @pytest.mark.parametrize("feval", ["map", ["map"], [eval_metric("map"), "ndcg"]])
 def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) -> None:
-    given, params = lightgbm_alone.data(graded()), lightgbm_alone.quiet
+    given, params = lightgbm_alone.data(GRADED), lightgbm_alone.quiet
     for call in (lightgbm_alone.own.train, lightgbm_alone.own.cv):
         with pytest.raises(ValueError, match="is not a function: pass lambdaplus"):
             call(params, given, 2, fobj=lp.lambda_map, feval=feval)
@@ -554,7 +518,7 @@ BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5
 @pytest.mark.parametrize("way", ["text", "update", "wrapped", "ours", "our cv"])
 def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
     lgb, llgb = lightgbm_alone.module, lightgbm_alone.own
-    given, quiet = lightgbm_alone.data(graded()), {**lightgbm_alone.quiet, **BY_QUERY}
+    given, quiet = lightgbm_alone.data(GRADED), {**lightgbm_alone.quiet, **BY_QUERY}
     lightgbm_alone.train(lp.lambda_auc, given, 2)  # a data set that was used without it
     acts: dict[str, Callable[[], Any]] = {
         "text": lambda: lightgbm_alone.train(
@@ -574,58 +538,34 @@ def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
 
 
 def test_bagging_by_query_is_no_error_where_it_works_or_is_off(lightgbm_alone: Any) -> None:
-    data, llgb = graded(), lightgbm_alone.own
-    given = lightgbm_alone.data(data)
+    llgb = lightgbm_alone.own
+    given = lightgbm_alone.data(GRADED)
     llgb.train({**lightgbm_alone.quiet, **BY_QUERY, "objective": "lambdarank"}, given, 2)
     off = {**BY_QUERY, "bagging_by_query": False}
     trained = lightgbm_alone.train(lp.lambda_ndcg, given, 20, params=off)
-    assert value("ndcg", data, trained.scores(data)) > 0.85
+    assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
     # Left over from another run, with other parameters now:
     params = {**lightgbm_alone.quiet, **BY_QUERY}
     left = lightgbm_alone.module.Dataset(
-        data.features, data.labels, group=data.sizes, params=params
+        GRADED.features, GRADED.labels, group=GRADED.sizes, params=params
     )
     trained = lightgbm_alone.train(lp.lambda_ndcg, left, 20)
-    assert value("ndcg", data, trained.scores(data)) > 0.85
+    assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
 
 
 # -- threads -------------------------------------------------------------------------------------
 
 
 def test_trainings_at_once_are_what_they_are_one_after_the_other(framework: Any) -> None:
-    data = graded()
-    shared = framework.data(data)
+    shared = framework.data(GRADED)
 
     def run(objective: Any) -> Any:
-        given = shared if objective is lp.lambda_mauc else framework.data(data)
+        given = shared if objective is lp.lambda_mauc else framework.data(GRADED)
         trained = framework.train(objective, given, metric=lp.eval_map, valid={"train": given})
-        return trained.scores(data)
+        return trained.scores(GRADED)
 
     objectives = [lp.lambda_map, lp.lambda_mauc, lp.lambda_ndcg] * 2
     expected = [run(objective) for objective in objectives]
     with ThreadPoolExecutor(3) as pool:
         for mine, theirs in zip(pool.map(run, objectives, timeout=60), expected, strict=True):
             assert_array_equal(mine, theirs)
-
-
-def test_labels_that_change_in_place_between_rounds_are_noticed() -> None:
-    """The frameworks' own memory is read, at the same address, so contents are compared."""
-    lightgbm, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
-    data = graded()
-    rows = lightgbm.Dataset(data.features, data.labels, group=data.sizes).construct()
-    matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
-    for labels in (data.labels, data.labels.max() - data.labels, data.labels):
-        rows.set_label(labels)
-        matrix.set_label(labels)
-        scores = data.scores()
-        expected = lp.lambda_ndcg(labels, scores, None, data.sizes)
-        assert_array_equal(lp.lambda_ndcg(scores, rows), expected)
-        gradient, hessian = lp.lambda_ndcg(scores, matrix)
-        assert_array_equal(gradient, expected[0])
-        assert_array_equal(hessian, 2 * expected[1])
-        for name in ("label", "group", "weight"):
-            found = lightgbm_field(rows, name)
-            own = rows.get_field(name)
-            assert (found is None) == (own is None)
-            if own is not None:
-                assert_array_equal(found, own)

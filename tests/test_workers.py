@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from small_data import Small, graded, same_gradient
+from small_data import GRADED, Small, same_gradient
 
 import lambdaplus as lp
 from lambdaplus.objectives.position_bias import PositionBias
@@ -194,22 +194,20 @@ def by_query(data: Small, cuts: list[int]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("cuts", [[30], [3, 40], [0], [0, 60]], ids=str)
 def test_with_queries_each_worker_has_its_part(group: Group, cuts: list[int]) -> None:
-    data = graded()
-    (whole,) = by_query(data, [])
+    (whole,) = by_query(GRADED, [])
     objective = lp.lambda_objective("ndcg@10 + map")
-    found = joined(group.run(workers.answers, by_query(data, cuts), objective))
+    found = joined(group.run(workers.answers, by_query(GRADED, cuts), objective))
     assert same_gradient(found, workers.answers(whole, objective))
     metric = lp.eval_metric("ndcg@10", "map", "err", "auc", "0.5*mrr + rprec")
     expected = dict(workers.answers(whole, metric))
-    for values in group.run(workers.answers, by_query(data, cuts), metric):
+    for values in group.run(workers.answers, by_query(GRADED, cuts), metric):
         assert dict(values) == pytest.approx(expected, abs=1e-12)
 
 
 def test_position_bias_is_that_of_all_queries(group: Group) -> None:
-    data = graded()
-    (whole,) = by_query(data, [])
+    (whole,) = by_query(GRADED, [])
     expected = bias_of(whole, PositionBias(lp.lambda_ndcg))
-    for found in group.run(bias_of, by_query(data, [20, 60]), PositionBias(lp.lambda_ndcg)):
+    for found in group.run(bias_of, by_query(GRADED, [20, 60]), PositionBias(lp.lambda_ndcg)):
         assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -284,7 +282,7 @@ def graded_rows(n_labels: int) -> list[dict[str, Any]]:
 
 
 def queries_on_one() -> list[dict[str, Any]]:
-    parts = by_query(graded(), [30])
+    parts = by_query(GRADED, [30])
     parts[1]["qid"] = None
     return parts
 
