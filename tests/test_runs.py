@@ -69,6 +69,14 @@ def test_documents_that_were_not_returned_score_below_all_that_were() -> None:
     assert score_of["a"] < score_of["b"] == 0.5
 
 
+def test_a_label_below_0_says_that_a_document_was_not_judged() -> None:
+    """Whatever the convention: it has label 0 if it was returned, and is left out otherwise."""
+    labels = {"a": 1.0, "b": -1.0, "c": -2.0, "d": 0.0}
+    run = run_of_dictionaries({"q": labels}, {"q": {"a": 0.5, "b": 0.7}})
+    found = {d: row for d, *row in zip(run.docno, run.labels, run.judged, strict=True)}
+    assert found == {"a": [1.0, True], "b": [0.0, False], "d": [0.0, True]}
+
+
 def test_documents_that_were_not_returned_stand_at_no_rank() -> None:
     run = Run("a", [0, 1, 1], [3, 2, 1], ["q"] * 3, returned=[True, True, False])
     found = evaluate_run(run, ["map", "mrr", "p@3", "recall@3", "auc"])

@@ -211,9 +211,10 @@ def test_equal_draws_are_one_trial(jobs: int, folds: list[Fold], tmp_path: Path)
 def test_a_trial_without_scores_is_fitted_again_to_win(folds: list[Fold], tmp_path: Path) -> None:
     """Another grid may contain it without the trial that beat it."""
     [found] = find_methods("lightgbm:lambda_map")
-    for grid in ([31, 3, 5], [3], [5, 3]):
+    for grid, kept in ([3, 5, 31], 0), ([31], 0), ([31], 1), ([5, 31], 2):
         method = replace(found, space={"num_leaves": grid}, grid={"num_leaves": grid})
         study = finish(folds[:1], [method], trials=9, folder=tmp_path)
+        assert study.kept == kept
         fresh = finish(folds[:1], [method], trials=9)
         assert study.results.values.equals(fresh.results.values)
 
