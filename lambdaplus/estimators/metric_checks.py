@@ -25,11 +25,11 @@ def metrics_of_fit(
     ours, native = find_metrics(metrics, objective, model._one_ranking)
     if ours is not None and (chosen or evaluation_sets(call)):
         y = np.unique(call["y"], return_inverse=True)[1] if model._one_ranking else call["y"]
-        refuse_reversed(ours, objective, Queries(y, group=call.get("group")))
+        _refuse_reversed(ours, objective, Queries(y, group=call.get("group")))
     return ours, native
 
 
-def refuse_reversed(metrics: EvalMetric, objective: Any, queries: Queries) -> None:
+def _refuse_reversed(metrics: EvalMetric, objective: Any, queries: Queries) -> None:
     """Raise a ValueError for a metric that falls as the objective's ranking gets better.
 
     Early stopping and searches would choose the worst model.

@@ -23,7 +23,7 @@ class Run:
     Attributes
     ----------
     name : str
-        The name of the file up to the first dot.
+        Of a run that is read from a file: the file's name up to the first dot.
     labels, scores : (n,) array_like
     qid : (n,) array_like of int or str, or None
         The query of each row; the rows of a query are adjacent.  Without ``qid`` and ``group``, all

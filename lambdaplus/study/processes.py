@@ -133,8 +133,7 @@ def _without_interrupts() -> Iterator[None]:
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     # Exit normally, since semaphores of a killed process (numba has one) are left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    sys.unraisablehook = _exit_again
+    signal.signal(signal.SIGTERM, _exit)
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     error = ""
     try:
@@ -143,6 +142,11 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
         error = first_line(problem)
     with suppress(OSError):  # the parent has stopped listening
         sends.send(error)
+
+
+def _exit(*_: Any) -> None:
+    sys.unraisablehook = _exit_again
+    sys.exit(1)
 
 
 def _exit_again(unraisable: Any) -> None:
