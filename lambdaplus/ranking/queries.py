@@ -306,10 +306,7 @@ class Documents(NamedTuple):
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""
-        from sklearn.utils import _safe_indexing  # of data frames, too
-
-        unchanged = values is None or self.rows is None
-        return values if unchanged else _safe_indexing(values, self.rows)
+        return values if values is None or self.rows is None else rows_of(values, self.rows)
 
     def in_original_order(self, values: Floats) -> Floats:
         """Values of the rows in this order, for the original rows."""
@@ -318,6 +315,13 @@ class Documents(NamedTuple):
         original = np.empty_like(values)
         original[self.rows] = values
         return original
+
+
+def rows_of(values: Any, rows: Ints) -> Any:
+    """These rows of an array, a list, a sparse matrix or a data frame, of the same type."""
+    from sklearn.utils import _safe_indexing, indexable  # the first is private, but documented
+
+    return _safe_indexing(indexable(values)[0], rows)
 
 
 def by_query(
