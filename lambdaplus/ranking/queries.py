@@ -374,6 +374,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
     array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    elif array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
+        array = array.ravel()
     if array.ndim != 1:
         hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")
