@@ -484,15 +484,22 @@ def lambda_gradients(
     sigma: float = 1.0,
     damping: float = 0.0,
     damped: float = 1.0,
+    truncation: int | None = None,
     data: Labels | None = None,
 ) -> tuple[Floats, Floats, float]:
-    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs."""
+    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs.
+
+    With a truncation, a pair counts if its upper document is within these ranks; tied documents of
+    a class count by the share of them that is.
+    """
     labels, scores = [float(y) for y in labels], [float(s) for s in scores]
     seen = classes(metric, labels)
     order = order_of(seen, scores)
     place = {i: rank for rank, i in enumerate(order)}
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
+    kinds = list(zip(scores, seen, strict=True))
+    alike = [[j for j, pair in enumerate(kinds) if pair == kind] for kind in kinds]
     if not math.isnan(value(metric, ranked, data)):
         deltas = pair_weights(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
@@ -504,6 +511,9 @@ def lambda_gradients(
                 continue
             if damping and len(set(scores)) > 1:
                 size *= 1 - damped + damped / (damping + abs(distance))
+            if truncation is not None:
+                upper = min(better, worse, key=place.__getitem__)
+                size *= np.mean([place[j] < truncation for j in alike[upper]])
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho
@@ -511,12 +521,9 @@ def lambda_gradients(
             for i in (better, worse):
                 hessian[i] += sigma**2 * size * rho * rest
             total += 2 * sigma * size * rho
-    kinds = list(zip(scores, seen, strict=True))
-    for i in range(len(labels)):
-        alike = [j for j, pair in enumerate(kinds) if pair == kinds[i]]
-        if alike[0] == i:
-            gradient[alike] = gradient[alike].mean()
-            hessian[alike] = hessian[alike].mean()
+    for tied in alike:
+        gradient[tied] = gradient[tied].mean()
+        hessian[tied] = hessian[tied].mean()
     return gradient, hessian, total
 
 

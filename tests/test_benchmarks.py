@@ -95,18 +95,18 @@ def test_gains_are_to_the_best_of_the_frameworks_own(differences: Any) -> None:
     assert {gain.framework for gain in fewer} == {"lightgbm"}
 
 
-@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, noise")])
+@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, damping")])
 def test_the_cheapest_near_the_best_is_chosen(
     benchmark_named: Any, swing: float, chosen: str
 ) -> None:
     defaults = benchmark_named("defaults")
     options = {
         "map": {("s", draw): 0.5 + swing * (-1) ** draw for draw in range(8)},
-        "map, noise": {("s", draw): 0.503 for draw in range(8)},
+        "map, damping": {("s", draw): 0.503 for draw in range(8)},
     }
-    price = {"map": [1.0, 1.0], "map, noise": [3.0, 4.0]}
+    price = {"map": [1.0, 1.0], "map, damping": [3.0, 4.0]}
     best, rule = defaults.cheapest_of_best(options, price, {"s": 1.0})
-    assert (best, rule) == ("map, noise", chosen)
+    assert (best, rule) == ("map, damping", chosen)
 
 
 def test_a_set_counts_by_its_weight_however_many_draws_it_has(benchmark_named: Any) -> None:

@@ -74,8 +74,9 @@ def test_an_own_metric_has_its_value_by_hand_and_trains(own: Declaration, by_han
     ranked = np.array(LABELS)[np.argsort(np.negative(SCORES))].tolist()
     found = lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
     assert found[own.name] == pytest.approx(by_hand(ranked), rel=1e-12)
-    for noise in (None, 1.0):
-        gradient, hessian = lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
+    for truncation in (None, 3):
+        objective = lp.lambda_objective(own, truncation=truncation)
+        gradient, hessian = objective(LABELS, SCORES, None, [8])
         assert np.abs(gradient).sum() > 0
         assert (hessian >= 0).all()
         assert abs(gradient.sum()) < 1e-5

@@ -37,7 +37,7 @@ def test_where_few_pairs_change_a_metric_another_one_weighs_them(name: str, trai
     found = lambda_objective(name)
     assert str(found.surrogate) == trained
     assert found.damping is None
-    assert found.noise is None
+    assert found.truncation is None
     assert (f"surrogate={trained!r}" in repr(found)) == (trained != str(found.metric))
     assert eval(repr(found), {"lambda_objective": lambda_objective}) == found
     explicit = lambda_objective(trained, damping=None, surrogate=trained)

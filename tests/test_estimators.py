@@ -200,7 +200,7 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
 OBJECTIVES = [
     "mrr",
     "map@5 + 0.5*ndcg(gain=linear)",
-    lambda_objective("ndcg@5", sigma=2.0, normalize=False, noise=0.5, damping=0.02),
+    lambda_objective("ndcg@5", sigma=2.0, normalize=False, truncation=5, damping=0.02),
     lp.objectives.combine({lambda_map: 1.0, lp.lambda_auc: 0.25}),
     lp.metrics.parse_metric("rbp(persistence=0.9)"),
     lp.metrics.parse_metric("err").declaration,

@@ -226,6 +226,46 @@ def test_damping_divides_each_pair_by_its_distance(
     assert_close(gradients(labels, scores, **given_), expected, tolerance, faint)
 
 
+@each_declared
+@given(data=st.data(), truncation=st.integers(1, 20), normalize=st.booleans())
+@examples(30)
+def test_a_truncation_takes_pairs_with_a_document_near_the_top(
+    declaration, data, truncation, normalize
+) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(12) | queries(32, least=24))
+    options = {"truncation": truncation, "normalize": normalize}
+    expected = by_definition(metric, labels, scores, **options)
+    given_ = {"metric": metric, "group": [len(labels)], **options}
+    floor = BEFORE_AND_AFTER
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING, floor)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
+
+
+@each_swept_kind
+@pytest.mark.parametrize("truncation", [1, 30, 2 * CHUNK])
+def test_the_truncated_sweep_is_close(metric, truncation: int) -> None:
+    given_ = {"truncation": truncation}
+    assert_close_at_many_sizes(metric, 1.0, SWEEP, **given_)
+    assert_close_at_many_sizes(metric, 1.0, DAMPED, damping=0.01, **given_)
+    assert_sweep_is_close(metric, *random_query(8, 300, 1.0, 5), SWEEP, **given_)
+    labels, scores = random_query(8, 300, 1.0)
+    every = {"metric": metric, "group": [300]}
+    whole = gradients(labels, scores, **every)
+    assert_close(gradients(labels, scores, truncation=300, **every), whole, ROUNDING)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map", "auc(pairs=equal)"])
+def test_a_truncated_long_list_is_rounded(metric: str) -> None:
+    n, truncation = 33_000, 100
+    labels, scores = random_query(6, n, 1.0)
+    given_ = {"metric": metric, "group": [n], "truncation": truncation}
+    found = gradients(labels, scores, **given_)
+    exact = gradients(labels, scores, all_pairs=True, **given_)
+    assert_close(found, exact, (5e-3, 5e-3))
+    assert np.abs(found[0]).max() > 0
+
+
 @pytest.mark.parametrize("metric", ["err", "ndcg", "concordance"])
 def test_damping_looks_at_all_scores_of_a_query(metric: str) -> None:
     """Two classes are tied, and the third is not: each pair of classes has a list of its own."""

@@ -31,17 +31,17 @@ OBJECTIVES = [
     lambda_objective("hand_till"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
-    lambda_objective("mrr(relevant=2)@5", noise=None),
+    lambda_objective("mrr(relevant=2)@5", truncation=3),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
     lambda_objective("map", damping=0.01, damped=0.3),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
-    lambda_objective("mrr(relevant=2)@5", surrogate="ndcg", noise=None),
+    lambda_objective("mrr(relevant=2)@5", surrogate="ndcg"),
 ]
 OTHERS = [  # than one call of `gradients`
     lambda_objective("ndcg(gain=linear)@3 + mrr + 0.25*p@5"),
     lambda_objective("2*logloss(relevant=2) + map"),
-    lambda_objective("map", noise=0.5),
+    lambda_objective("map", truncation=5),
     lambda_objective("map", balance=0.9),
 ]
 METRICS = [
@@ -141,7 +141,7 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         ("sigma", [0, np.nan], r"sigma must be a number at least 1e-15 and at most 1e\+15, got"),
         ("damping", [-0.1, "off"], "damping, if not None, must be a number at least 0"),
         ("damped", [1.5], r"damped must be a number at least 0 and at most 1, got 1.5"),
-        ("noise", ["much", np.nan, -1, True], "noise, if not None, must be a number at least 0"),
+        ("truncation", ["much", 2.5, 0, True], "truncation, if not None, must be a whole number"),
         ("balance", [-0.1, 1.1, None], "balance must be a number at least 0 and at most 1"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_surrogate_is_shown() -> None:
     assert objective.metric == parse_metric("mrr(relevant=2)@5")
     assert objective.surrogate == parse_metric("ndcg")
     assert "surrogate='ndcg'" in repr(objective)
-    assert objective != lambda_objective("mrr(relevant=2)@5", noise=None)
+    assert objective != lambda_objective("mrr(relevant=2)@5", truncation=3)
     with pytest.raises(ValueError, match="unknown metric 'ndgc'"):
         lambda_objective("mrr", surrogate="ndgc")
 
@@ -214,8 +214,7 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
     assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
-    assert lambda_objective("map", noise=0) == lambda_objective("map", noise=None)
-    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", noise=1)}) == 6
+    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", truncation=1)}) == 6
 
 
 def own_copies(item: Any) -> list[Any]:

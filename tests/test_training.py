@@ -60,14 +60,14 @@ def test_an_objective_trains(framework: Any, metric: str) -> None:
 
 
 @EACH_METRIC
-@pytest.mark.parametrize("noise", [None, 1.0], ids=str)
+@pytest.mark.parametrize("truncation", [None, 1], ids=str)
 def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
-    framework: Any, metric: str, noise: Any
+    framework: Any, metric: str, truncation: Any
 ) -> None:
     data = lone_pairs()
     ours, own = (
         framework.train(one, framework.data(data), 1, params=framework.one_step).scores(data)
-        for one in (lambda_objective(metric, noise=noise), framework.native)
+        for one in (lambda_objective(metric, truncation=truncation), framework.native)
     )
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
@@ -300,7 +300,7 @@ def batches(xgb: Any, data: Small, **options: Any) -> Any:
 
 @pytest.mark.parametrize("metric", PLUMBED)
 def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> None:
-    objective = lambda_objective(metric, noise=None)
+    objective = lambda_objective(metric)
     earlier = []
 
     def watched(scores: Any, given: Any) -> Any:

@@ -65,7 +65,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
         U = None if arrays.U is None else arrays.U[entry]
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
+            near_top = None if arrays.near_top is None else arrays.near_top[entry]
+            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight, near_top)
             yield Lists(elements, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 

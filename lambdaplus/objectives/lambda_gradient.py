@@ -23,9 +23,8 @@ from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import rising, split_labels
-from lambdaplus.objectives.lists import ranked_lists
+from lambdaplus.objectives.lists import ranked_lists, share_near_top
 from lambdaplus.objectives.log_loss import log_loss_of_classes
-from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
 from lambdaplus.objectives.pair_options import PairOptions
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
@@ -46,6 +45,8 @@ from lambdaplus.ranking.sort import Entries, each_alone, merge_ties, rank_some
 # Of a document and a pair of labels, with lists of their own; and when to warn.
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
+NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
+
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
     """Parse the name of a metric; a ValueError if it cannot be an objective."""
@@ -55,7 +56,8 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
     return parsed
 
 
-TEXTBOOK = {"sigma", "normalize", "damping", "damped"}  # the options of pairs in `gradients`
+# The options of pairs in `gradients`.
+TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation"}
 
 
 def is_table(metric: RankingMetric, queries: Queries) -> bool:
@@ -78,7 +80,7 @@ class LambdaGradient:
         all_pairs: bool = False,
     ) -> None:
         self.metric, self.all_pairs = metric, all_pairs
-        self.normalize, self.noise = options.normalize, options.noise if queries.grouped else None
+        self.normalize, self.truncation = options.normalize, options.truncation
         damping = float(options.damping or 0.0) if options.damped else 0.0
         self.shape = PairShape(float(options.sigma), damping, float(options.damped))
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
@@ -174,14 +176,15 @@ class LambdaGradient:
         """The queries whose scores are rounded."""
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
-        if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
+        if self.all_pairs or self.metric.declaration.signed_deltas:
             return []
         if queries.longest < LONG_LIST:
             return []
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
         one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
-        if one_list and self.copies is None and not self.metric.compares_some:
+        tree = self.copies is None and not self.metric.compares_some and self.truncation is None
+        if one_list and tree:
             gain = np.empty(0) if self._counts_pairs else self.arrays.gain
             possible |= rising(strata[:-1], n_classes, gain)
         return np.flatnonzero((queries.sizes >= LONG_LIST) & possible).tolist()
@@ -191,11 +194,6 @@ class LambdaGradient:
         if self.metric.pairs == "mixed" and queries.divided:
             raise ValueError(
                 f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
-            )
-        if self.noise and self.metric.compares_some:
-            raise ValueError(
-                f"{self.metric} has no noisy rankings, whose neighbours may not be comparable: "
-                "pass noise=None"
             )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
         largest = float(np.abs(gain).max(initial=0.0)) * max(queries.longest, 1)
@@ -220,8 +218,6 @@ class LambdaGradient:
             )
         if self.workers.size > 1:  # only rounded scores are known to all of them
             on = f"{self.metric} over all rows on {self.workers.size} workers"
-            if self.noise:
-                raise ValueError(f"{on} has no noisy rankings: pass noise=None")
             if self.metric.declaration.signed_deltas:
                 raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
@@ -246,10 +242,6 @@ class LambdaGradient:
         """Gradient and Hessian of a document of each of these entries, (m, 2)."""
         sums = self._sums(first, entries)
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
-        if self.noise:
-            sigma = self.shape.sigma
-            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
-            sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
         _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         return self._mixed(entries, values) if self.metric.pairs == "mixed" else values
@@ -272,7 +264,10 @@ class LambdaGradient:
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         all_pairs = self.all_pairs or signed
-        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
+        near_top = share_near_top(entries, self.truncation)
+        if signed and near_top is not None:
+            near_top = np.repeat(near_top, entries.size)
+        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted, near_top):
             whole = all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
                 add_pairs(few, spread, self.shape, all_pairs, sums)
@@ -355,9 +350,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``damped=1.0`` of
-        `lambda_objective`; and parameters of the metric, such as ``gain="linear"`` or
-        ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0`` and
+        ``truncation=None`` of `lambda_objective`; and parameters of the metric, such as
+        ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------

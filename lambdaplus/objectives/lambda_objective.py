@@ -39,8 +39,9 @@ class LambdaObjective(PairOptions, Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, damped, noise, balance : float
-        Damping and noise may be None.
+    sigma, damping, damped, balance : float
+        Damping may be None.
+    truncation : int or None
     normalize, one_group : bool
 
     Examples
@@ -125,7 +126,7 @@ def lambda_objective(
     normalize: bool = DEFAULT.normalize,
     damping: float | None = DEFAULT.damping,
     damped: float = DEFAULT.damped,
-    noise: float | None = DEFAULT.noise,
+    truncation: int | None = DEFAULT.truncation,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = DEFAULT.balance,
@@ -157,9 +158,10 @@ def lambda_objective(
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
-    noise : float or None, default=None
-        Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
-        in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
+    truncation : int or None, default=None
+        Only pairs with at least one document among the first ``truncation`` ranks, as in the
+        objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
+        (``lambdarank_num_pair_per_sample``, 32).  None takes all pairs.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
@@ -208,8 +210,8 @@ def lambda_objective(
     lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
-    >>> lambda_objective("map", sigma=2.0, noise=1.0, normalize=False).noise
-    1.0
+    >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
+    30
     >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
     0.5
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
@@ -239,7 +241,7 @@ def lambda_objective(
             other = objective_metric(surrogate).with_pairs(of_table=False)
         ranking = LambdaObjective(
             parsed, other, one_group, sigma=sigma, normalize=normalize, damping=damping,
-            damped=damped, noise=noise, balance=balance,
+            damped=damped, truncation=truncation, balance=balance,
         )  # fmt: skip
         parts.append((ranking, weight))
     only, weight = parts[0]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lambdaplus.compute.arguments import check_flag, number
+from lambdaplus.compute.arguments import check_flag, number, whole_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +13,7 @@ class PairOptions:
     normalize: bool = True
     damping: float | None = None
     damped: float = 1.0
-    noise: float | None = None  # for data with queries
+    truncation: int | None = None
     balance: float = 0.5  # for data without
 
     def __post_init__(self) -> None:
@@ -22,7 +22,6 @@ class PairOptions:
         if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
         number("damped", self.damped, least=0.0, most=1.0)
-        if self.noise is not None:
-            noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
-            object.__setattr__(self, "noise", noise)
+        if self.truncation is not None:
+            whole_number("truncation, if not None,", self.truncation, least=1)
         number("balance", self.balance, least=0.0, most=1.0)

@@ -135,8 +135,9 @@ def _functions(
 @compiled(error_model="numpy")
 def visit_pairs(
     which: Ints, first: int, last: int, start: Ints, stop: Ints, gain_at: Ints, gain: Floats,
-    n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, sigma: float,
-    damping: float, damped: float, gradient: Floats, hessian: Floats, received: Floats,
+    n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any,
+    sigma: float, damping: float, damped: float, gradient: Floats, hessian: Floats,
+    received: Floats,
 ) -> None:  # fmt: skip
     """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
 
@@ -159,6 +160,8 @@ def visit_pairs(
                 if a < b:
                     wrong = 1.0 - wrong
                 delta = sigma * weight[p] * weight[q]
+                if near_top is not None:
+                    delta *= near_top[p]
                 if gain.size:
                     delta *= abs(gain[at + a] - gain[at + b])
                 if U is not None:
