@@ -68,7 +68,7 @@ def _all_parts(n_folds: int, seed: int) -> RankingData:
     images = pixels.reshape(-1, 8, 8) / 16.0
     queries, documents = np.concatenate(_draw(digits, n_folds, seed), axis=1)
     labels = (digits[queries] == digits[documents]).astype(np.float64)
-    return RankingData(_compare(images, queries, documents), labels, queries)
+    return RankingData(compare_images(images, queries, documents), labels, queries)
 
 
 def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
@@ -93,7 +93,7 @@ def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     return parts
 
 
-def _compare(images: Floats, queries: Ints, documents: Ints) -> Floats:
+def compare_images(images: Floats, queries: Ints, documents: Ints) -> Floats:
     """Features of pairs of images, (n, 29); see `digits_queries`."""
     columns: list[Floats] = []
     for view in (

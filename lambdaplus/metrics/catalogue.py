@@ -9,7 +9,7 @@ from dataclasses import replace
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, PAIRS_OF_TWO_CLASSES, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -44,7 +44,7 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS_OF_TWO_CLASSES),
+    parameters=(OVER, PAIRS),
     pooled="middle",
 )
 

@@ -256,7 +256,7 @@ class RankingMetric:
     @property
     def equal_pairs(self) -> bool:
         """Whether all pairs of two labels have the same weight in training."""
-        return self.compares_some or self.pairs in ("equal", "mixed")
+        return self.compares_some or self.pairs == "equal"
 
     def with_pairs(self, of_table: bool) -> RankingMetric:
         """The metric with the default weights of pairs, unless it has others."""

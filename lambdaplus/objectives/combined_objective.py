@@ -18,6 +18,7 @@ from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective, ObjectiveOn
+from lambdaplus.objectives.xe_ndcg import XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 
@@ -49,7 +50,9 @@ class CombinedObjective(Objective):
     def __post_init__(self) -> None:
         ranking = self._ranking()
         # The metric of the labels of the data set, if any part is of these.
-        named = [each for each in ranking if not isinstance(each[0], ObjectiveOn)] or ranking[:1]
+        named = [
+            each for each in ranking if not isinstance(each[0], ObjectiveOn | XeNdcg)
+        ] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         whole = WeightedSum(tuple(terms))
         pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]

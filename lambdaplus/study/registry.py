@@ -115,9 +115,9 @@ def _native(
 
 def _ours(framework: str, metric: str) -> Method:
     objective = lambda_objective(metric)
-    name = str(objective.metric)
+    name = objective.__name__.removeprefix("lambda_")
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
-    criterion = "ndcg@10" if name == "ndcg" else name
+    criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric
     trainer, trees = _TRAINERS[framework]
     space = {**trees, **LAMBDA_OBJECTIVE}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
@@ -187,13 +187,12 @@ _AVAILABLE = tuple(
     for method in METHODS
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
-_TREES = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
-DEFAULT = tuple(method for method in _TREES if method.target not in POINTWISE)
+DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
 """The default methods: boosted trees, including CatBoost's if it is installed."""
 
 METHODS_OF_ROWS = tuple(
     method
-    for method in _TREES
+    for method in DEFAULT
     if method.target in POINTWISE or str(method.criterion) in ("auc", "map")
     if method.without_queries
 )
@@ -211,8 +210,8 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
     queries : bool
-        Whether the data has queries.  Log-loss is among the methods of a prefix, of ``all`` and of
-        the default only without queries, as other methods that need queries are only with them.
+        Whether the data has queries.  Without, a prefix, ``all`` and the default are those of its
+        methods that do not need them.
 
     Returns
     -------
@@ -232,7 +231,7 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     """
     if names is None:
         return list(DEFAULT if queries else METHODS_OF_ROWS)
-    usual = [m for m in METHODS if (m.target not in POINTWISE if queries else m.without_queries)]
+    usual = [method for method in METHODS if queries or method.without_queries]
     methods: dict[str, Method] = {}
     listed = split_names(names)
     for name in listed:
