@@ -124,7 +124,8 @@ def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) 
     scores = random.normal(size=n) + 0.5 * labels
     weighted = weighted and metric != "concordance"
     w = random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
-    equal = lambda_objective(f"{metric}(pairs=equal)", balance=0, one_group=True)
+    name = f"{metric}(pairs=equal)"
+    equal = lambda_objective(name, balance=0, one_group=True, pointwise=0)
     found = equal(labels, scores, w if weighted else None)
     mass = np.bincount(labels.astype(int), w)
     some = random.choice(n, 30, replace=False)
@@ -156,7 +157,7 @@ def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
     weight = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
     given_ = labels, scores, weight if weighted else None
     found = lambda_objective("auc", sigma=sigma)(*given_)
-    pairs = lambda_objective("auc(pairs=equal)", sigma=sigma)(*given_)
+    pairs = lambda_objective("auc", sigma=sigma, pointwise=0)(*given_)
     lowest = minimize_scalar(
         lambda c: weight @ np.logaddexp(0, (1 - 2 * labels) * (sigma * scores + c)), tol=1e-12
     )
@@ -181,7 +182,7 @@ def test_the_constant_of_log_loss_survives_outliers() -> None:
 
 def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
     labels, scores = random_query(3, 200, 1.0)
-    for name, word in (("auc", "mixed"), ("mauc", "equal"), ("concordance", "equal")):
+    for name, word in (("auc", "equal"), ("mauc", "equal"), ("concordance", "equal")):
         table = {"one_group": True}
         default, equal, swap, welleck = (
             lambda_objective(metric, surrogate=other, **table)
@@ -200,9 +201,6 @@ def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
         assert_identical(within, same(labels, scores, None, group))
         others = lambda_objective(f"{name}(pairs={other})")(labels, scores, None, group)
         assert np.abs(within[0] - others[0]).max() > 1e-4
-        if word == "mixed":
-            with pytest.raises(ValueError, match="is for a table without queries: use auc"):
-                equal(labels, scores, None, group)
         for objective in (default, equal, swap, welleck):
             assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
 

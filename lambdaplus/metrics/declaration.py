@@ -267,6 +267,15 @@ class RankingMetric:
         return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
 
     @property
+    def gains_rise(self) -> bool:
+        """Whether gains, if there are any, rise with the label, and are not those of ranks."""
+        return (
+            self.declaration.follows_label_order
+            and not self.compares_some
+            and self.declaration.correlation is None
+        )
+
+    @property
     def compares_some(self) -> bool:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
         return self.declaration.labels is not None

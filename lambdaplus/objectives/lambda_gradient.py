@@ -79,12 +79,14 @@ class LambdaGradient(ListGradient):
         self.metric, self.all_pairs = metric, all_pairs
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
         self.table = is_table(metric, queries)
-        chosen = options.chosen_for(metric, self.table)
+        # Not for concordances, which have no gains, and rank correlations.
+        rise = metric.gains_rise and bool(self.arrays.gain.any())
+        chosen = options.chosen_for(metric, self.table, rise)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
         damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
         self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
         most = MOST_CLASSES if options.pointwise == "default" else queries.longest
-        self.labels = labels_from_gains(metric, self.arrays, most)
+        self.labels = labels_from_gains(self.arrays, most) if rise else np.empty(0)
         self.pointwise = float(chosen.pointwise) if self.labels.any() else 0.0
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         if metric.compares_some and not queries.divided:

@@ -155,8 +155,9 @@ def lambda_objective(
     damping : float, None or "default"
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The default is 0.1
-        for data with queries, and None, which is the same as 0, without.  The built-in objectives
-        of LightGBM and XGBoost have 0.01.
+        for data with queries, and None, which is the same as 0, without, and for metrics whose
+        gains do not rise with the label, such as concordance and Spearman's correlation.  The
+        built-in objectives of LightGBM and XGBoost have 0.01.
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
@@ -167,9 +168,8 @@ def lambda_objective(
     pointwise : float or "default"
         The share of the gradient of each query that is that of log-loss, of the score plus the
         constant of the query that makes it lowest.  The label of a document is its gain, from 0 for
-        the lowest of the query to 1 for the highest; a query of more than 16 different labels, and
-        a metric whose gains do not rise with the label, have no such part by default.  The default
-        is 0.5 for data with queries and for AUC without, and 0 for other metrics without queries.
+        the lowest of the query to 1 for the highest; the default is 0.5 where pairs are damped,
+        in queries of at most 16 different labels, and for AUC without queries; 0 for all others.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets

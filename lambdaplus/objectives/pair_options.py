@@ -39,11 +39,15 @@ class PairOptions:
             number("pointwise", self.pointwise, least=0.0, most=1.0)
         number("balance", self.balance, least=0.0, most=1.0)
 
-    def chosen_for(self, metric: RankingMetric, table: bool) -> PairOptions:
-        """The same options with numbers for "default", for a metric on data of this kind."""
+    def chosen_for(self, metric: RankingMetric, table: bool, gains_rise: bool) -> PairOptions:
+        """The same options with numbers for "default", for a metric on data of this kind.
+
+        ``gains_rise`` says whether the metric has gains, which rise with the label.
+        """
         damping, pointwise = self.damping, self.pointwise
+        in_queries = gains_rise and not table
         if damping == "default":
-            damping = None if table else DAMPING_IN_QUERIES
+            damping = DAMPING_IN_QUERIES if in_queries else None
         if pointwise == "default":
-            pointwise = POINTWISE if metric.declaration.name == "auc" or not table else 0.0
+            pointwise = POINTWISE if in_queries or metric.declaration.name == "auc" else 0.0
         return replace(self, damping=damping, pointwise=pointwise)

@@ -14,7 +14,6 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.sort import Entries
 
@@ -24,13 +23,8 @@ PRECISE = 1e-13  # of the sum of probabilities, relative to the number of docume
 STEPS = 100
 
 
-def labels_from_gains(metric: RankingMetric, arrays: MetricArrays, most_classes: int) -> Floats:
-    """Labels from 0 to 1 by stratum; 0 in queries that have no pointwise part.
-
-    These have more classes, or gains that do not differ or do not follow the labels.
-    """
-    if not metric.declaration.follows_label_order or metric.compares_some:
-        return np.zeros_like(arrays.gain)
+def labels_from_gains(arrays: MetricArrays, most_classes: int) -> Floats:
+    """Labels from 0 to 1 by stratum; 0 in queries of more classes, or without different gains."""
     start, classes = arrays.strata[:-1], np.diff(arrays.strata)
     lowest, highest = (f.reduceat(arrays.gain, start) for f in (np.minimum, np.maximum))
     spread = np.repeat(np.where(classes > most_classes, 0.0, highest - lowest), classes)
