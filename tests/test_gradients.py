@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.metrics import CATALOGUE, parse_metric
-from lambdaplus.objectives import sums
+from lambdaplus.objectives import label_tree, sums
 from lambdaplus.objectives.sweep import CHUNK
 
 Floats = NDArray[np.float64]
@@ -427,7 +427,12 @@ def many_labels(kind: str, n: int, seed: int, ties: int | None = None) -> tuple[
 
 @pytest.mark.parametrize("metric", RISING, ids=str)
 @pytest.mark.parametrize("kind", MANY_LABELS)
-def test_the_tree_of_many_labels_is_close(metric, kind: str) -> None:
+@pytest.mark.parametrize("few", [32, label_tree.FEW_ELEMENTS])  # so many are summed pair by pair
+def test_the_tree_of_many_labels_is_close(
+    metric, kind: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (label_tree, sums):
+        monkeypatch.setattr(module, "FEW_ELEMENTS", few)
     if "gain" in [known.name for known in metric.declaration.parameters]:
         metric = metric.declaration(gain="linear")
     for seed, n in enumerate((33, 70, CHUNK + 1, 1500)):
@@ -435,6 +440,18 @@ def test_the_tree_of_many_labels_is_close(metric, kind: str) -> None:
             labels, scores = many_labels(kind, n, seed, ties)
             assert_sweep_is_close(metric, labels, scores, SWEEP)
     assert_sweep_is_close(metric, labels, scores, DAMPED, damping=0.01)
+
+
+@pytest.mark.parametrize("metric", [*RISING, *EQUAL[1:]], ids=str)
+@pytest.mark.parametrize("spread", [1.0, 1e3])  # whose exponentials overflow
+def test_lists_of_some_hundred_labels_are_summed_pair_by_pair(metric, spread: float) -> None:
+    for seed, n in enumerate((64, 300)):
+        for ties in (None, 3):
+            labels, scores = many_labels("forty" if seed else "as many as documents", n, seed, ties)
+            given_ = {"damping": 0.01, "damped": 0.7, "truncation": 20, "sigma": 2.0}
+            for options in ({}, given_):
+                close = ROUNDING if len(np.unique(labels)) > 16 else SWEEP
+                assert_sweep_is_close(metric, labels, spread * scores, close, **options)
 
 
 @each_plain_kind
