@@ -85,7 +85,7 @@ class LambdaObjective(PairOptions, Objective):
 
     def _gradient_on(self, ranked: Queries) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = LambdaGradient(self._surrogate_on(ranked), ranked, self)
+        gradient = LambdaGradient(self.weighed_by(table=not ranked.divided), ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
@@ -97,15 +97,16 @@ class LambdaObjective(PairOptions, Objective):
             )
         return gradient
 
-    def _surrogate_on(self, ranked: Queries) -> RankingMetric:
-        """The metric that weights the pairs of these lists."""
-        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends:
-        # the section "Whole tables" of docs/results/options.md.
-        return self.surrogate.with_pairs(of_table=not ranked.divided)
+    def weighed_by(self, table: bool) -> RankingMetric:
+        """The metric that weights the pairs of a table, or of queries."""
+        # A table's largest swap deltas are those of outliers far down, which no split mends: the
+        # section "Whole tables" of docs/results/options.md.
+        usual = self.metric.pairs == "default" and self.surrogate == default_surrogate(self.metric)
+        return (self.metric if table and usual else self.surrogate).with_pairs(table)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
-        return not is_table(self._surrogate_on(ranked), ranked)
+        return not is_table(self.weighed_by(table=not ranked.divided), ranked)
 
     def __repr__(self) -> str:
         words = [
@@ -177,12 +178,12 @@ def lambda_objective(
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (MAP for
+        evaluated.  The default is that of the declaration (MAP for AUC, and for
         MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
-        ``"p@5"``, ``"recall@10"`` and ``"map"``.
+        ``"p@5"``, ``"recall@10"``, ``"auc"`` and ``"map"``.
         Without queries, the defaults of AUC and MAUC are ``"auc(pairs=equal)"`` and
         ``"mauc(pairs=equal)"``: all pairs of two labels have the same weight, as those of
         concordance always have.

@@ -102,7 +102,7 @@ _TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "catboost": (train_catboost, CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR is trained by the pairs of MAP
+_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR has the pairs of MAP, as AUC has in queries
 
 
 def _native(
@@ -187,12 +187,16 @@ _AVAILABLE = tuple(
     for method in METHODS
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
-DEFAULT = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
-"""The default methods: boosted trees, including CatBoost's if it is installed."""
+_TREES = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
+DEFAULT = tuple(method for method in _TREES if not method.name.endswith(":lambda_auc"))
+"""The default methods: boosted trees, including CatBoost's if it is installed.
+
+In queries, `lambda_auc` trains the same model as `lambda_map`.
+"""
 
 METHODS_OF_ROWS = tuple(
     method
-    for method in DEFAULT
+    for method in _TREES
     if method.target in POINTWISE or str(method.criterion) in ("auc", "map")
     if method.without_queries
 )
@@ -231,7 +235,8 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     """
     if names is None:
         return list(DEFAULT if queries else METHODS_OF_ROWS)
-    usual = [method for method in METHODS if queries or method.without_queries]
+    other = {method.name for method in _TREES} - {method.name for method in DEFAULT}
+    usual = [m for m in METHODS if (m.name not in other if queries else m.without_queries)]
     methods: dict[str, Method] = {}
     listed = split_names(names)
     for name in listed:
