@@ -139,7 +139,7 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
     [
         ("gian", ["linear"], r"no option 'gian'; it has: gain"),
         ("sigma", [0, np.nan], r"sigma must be a number at least 1e-15 and at most 1e\+15, got"),
-        ("damping", [-0.1, "off"], "damping, if not None, must be a number at least 0"),
+        ("damping", [-0.1, "off"], "damping must be a number at least 0"),
         ("damped", [1.5], r"damped must be a number at least 0 and at most 1, got 1.5"),
         ("truncation", ["much", 2.5, 0, True], "truncation, if not None, must be a whole number"),
         ("balance", [-0.1, 1.1, None], "balance must be a number at least 0 and at most 1"),
@@ -179,8 +179,10 @@ def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
         assert objective.metric == parse_metric(metric)
         shown = f"surrogate={str(objective.surrogate)!r}" in repr(objective)
         assert shown == (objective.surrogate != objective.metric)
-    for same in (lp.lambda_auc, lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
+    for same in (lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
         assert same.surrogate == same.metric
+    assert lp.lambda_auc.surrogate == parse_metric("map")  # in queries; of a table:
+    assert lp.lambda_auc.weighed_by(table=True) == parse_metric("auc(pairs=equal)")
 
 
 def test_a_surrogate_is_shown() -> None:
@@ -213,7 +215,7 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert len(set(same)) == 1
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
-    assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
+    assert lambda_objective("ndcg", damping="default", pointwise="default") == lp.lambda_ndcg
     assert len({lp.lambda_map, *OTHERS, lambda_objective("map", truncation=1)}) == 6
 
 
@@ -250,7 +252,8 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
-            damped=objective.damped,
+            damped=objective.damped, truncation=objective.truncation,
+            pointwise=objective.pointwise,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
