@@ -1,10 +1,14 @@
 # Everything a fresh machine with Python 3.11+ needs: `make demo` and `make test`.
 
 PYTHON ?= python3
-BIN := .venv/bin
+VENV := .venv
+BIN := $(VENV)/bin
 BIN3 := .venv-lightgbm3/bin
 RELEASE := .venv-release/bin
 OLDEST := .venv-oldest
+# Versions that passed the tests, for pip.  A newer Python may need newer ones.
+LOCK = $(shell $(BIN)/python -c 'import sys; sys.version_info < (3, 14) or sys.exit( \
+	"No versions are locked for this Python: pip takes the newest ones."); print("-c constraints.txt")')
 PAPERS := $(subst _,-,$(basename $(notdir $(wildcard papers/*_[12]???*))))
 MAKEFLAGS += --no-print-directory
 
@@ -13,45 +17,59 @@ MAKEFLAGS += --no-print-directory
 # The order of files is that of tests/conftest.py.
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/lightgbm3
 
-.PHONY: demo test test-fast test-oldest mutations check docs bench papers release clean
+COMPILE := uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml
 
-demo: .venv/installed-demo  ## compare our objectives with the frameworks' own on built-in data
+.PHONY: demo test test-fast test-lightgbm3 test-oldest test-newest mutations check docs bench papers \
+	lock release clean
+
+demo: $(VENV)/installed-demo  ## compare our objectives with the frameworks' own on built-in data
 	@echo "13 methods on 5 folds take about two minutes."
 	$(BIN)/lambdaplus compare --report --out build/demo
 	@echo "Accuracy on ranking data: docs/results/accuracy.md"
 
-test: check .venv-lightgbm3/installed  ## lint, types, tests, and the tests on LightGBM 3
+test: $(VENV)/installed  ## all tests, on locked versions
 	$(PYTEST)
-	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
 
-test-fast: .venv/installed  ## the tests of what you change most, with fewer random examples
+test-fast: $(VENV)/installed  ## the tests of what you change most, with fewer random examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast
 
-mutations: .venv/installed  ## break central lines one at a time: do the fast tests notice?
-	$(BIN)/python tests/mutations.py
-
-check: .venv/installed
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/mypy tests/typed_example.py
-
-docs: .venv/installed  ## the site, into build/docs; runs the code of its pages
-	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
-	$(BIN)/python docs/figures/draw.py
-	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
-
-bench: .venv/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
-	$(BIN)/python benchmarks/speed.py
-
-papers: .venv/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
-	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done
+test-lightgbm3: .venv-lightgbm3/installed  ## what differs on LightGBM 3; on Python 3.11 or 3.12
+	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
 
 test-oldest: .venv-release/installed  ## the tests on the oldest versions that pyproject.toml allows
 	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)
 	VIRTUAL_ENV=$(OLDEST) $(RELEASE)/uv pip install --quiet --no-build --resolution lowest-direct \
 		--editable '.[all]' --group dev 'lightgbm>=4'  # LightGBM 3 has tests of its own
 	$(OLDEST)/bin/python -m pytest -q -o addopts=--strict-markers tests --ignore=tests/lightgbm3  # no doctests
+
+test-newest:  ## the tests on the newest versions: make test-newest PYTHON=python3.14
+	rm -rf .venv-newest
+	$(MAKE) test VENV=.venv-newest LOCK=
+
+mutations: $(VENV)/installed  ## break central lines one at a time: do the fast tests notice?
+	$(BIN)/python tests/mutations.py
+
+check: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mypy tests/typed_example.py
+
+docs: $(VENV)/installed  ## the site, into build/docs; runs the code of its pages
+	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
+	$(BIN)/python docs/figures/draw.py
+	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
+
+bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
+	$(BIN)/python benchmarks/speed.py
+
+papers: $(VENV)/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
+	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done
+
+lock: .venv-release/installed  ## lock the newest versions of what tests and docs need, for all Pythons
+	$(RELEASE)/$(COMPILE) --all-extras --group dev --group docs --output-file constraints.txt
+	$(RELEASE)/$(COMPILE) --group lightgbm3 --output-file tests/lightgbm3/constraints.txt
 
 release: .venv-release/installed  ## build sdist and wheel, check both, try the wheel alone
 	rm -rf dist .venv-wheel
@@ -61,20 +79,20 @@ release: .venv-release/installed  ## build sdist and wheel, check both, try the 
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	cd dist && ../.venv-wheel/bin/python ../tests/without_extras.py
 
-.venv/pyvenv.cfg:
+$(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "lambdaplus needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
 # What `lambdaplus compare` needs and no more; both may be installed one after the other.
-.venv/installed-demo: pyproject.toml | .venv/pyvenv.cfg
-	$(BIN)/pip install --quiet --editable '.[lightgbm,xgboost,cli,plot]'
+$(VENV)/installed-demo: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/pip install --quiet $(LOCK) --editable '.[lightgbm,xgboost,cli,plot]'
 	@touch $@
 
-.venv/installed: pyproject.toml | .venv/pyvenv.cfg
-	$(BIN)/pip install --quiet --editable '.[all]' --group dev --group docs
-	@touch $@ .venv/installed-demo
+$(VENV)/installed: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/pip install --quiet $(LOCK) --editable '.[all]' --group dev --group docs
+	@touch $@ $(VENV)/installed-demo
 
 .venv-release/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-release
@@ -86,9 +104,9 @@ release: .venv-release/installed  ## build sdist and wheel, check both, try the 
 .venv-lightgbm3/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-lightgbm3
 	$(BIN3)/pip install --quiet --upgrade pip
-	$(BIN3)/pip install --quiet --editable . --group lightgbm3
+	$(BIN3)/pip install --quiet -c tests/lightgbm3/constraints.txt --editable . --group lightgbm3
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-lightgbm3 .venv-release .venv-oldest .venv-wheel build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv* build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find lambdaplus tests \( -name '*.nb[ci]' -o -name '__pycache__' \) -prune -exec rm -rf {} +

@@ -18,6 +18,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
+from lambdaplus.frameworks.internals import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
@@ -108,7 +109,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     ['test-map-mean', 'test-map-std', 'train-map-mean', 'train-map-std']
     """
     params, kwargs = _with_our_defaults(params, kwargs)
-    bounds = np.asarray(dtrain.get_uint_info("group_ptr"), dtype=np.int64)
+    bounds = xgboost_field(dtrain, "group_ptr").astype(np.int64)
     if bounds.size > 1:
         sizes = np.diff(bounds)
         folds = kwargs.get("folds")
@@ -116,7 +117,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
             folds = query_splitter(kwargs, n_folds=3)
         if hasattr(folds, "split"):
             query = np.repeat(np.arange(sizes.size), sizes)
-            folds = list(folds.split(query, dtrain.get_label(), groups=query))
+            labels = xgboost_field(dtrain, "label")
+            folds = list(folds.split(query, labels, groups=query))
         kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
     return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
 
@@ -143,7 +145,7 @@ class _WholeQueries:
             )
         part = self.data.slice(rows, allow_groups=True)
         part.set_group(self.sizes[chosen])
-        weight = self.data.get_weight()
+        weight = xgboost_field(self.data, "weight")
         if weight.size:
             part.set_weight(weight[chosen])
         return part

@@ -13,6 +13,7 @@ import pytest
 from brute_force import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from small_data import OnGPU
 
 import lambdaplus as lp
 from lambdaplus.data import Run
@@ -26,24 +27,6 @@ LABELS = np.array([0, 1, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1])
 SCORES = np.array([3, 1, 2, 0, 5, 4, 6, 2, 9, 8, 7, 1])
 QUERY = np.repeat([3, 1, 2], 4)
 METRICS = ["map", "ndcg@3", "mrr", "err", "bpref"]
-
-
-class OnGPU:
-    """Like cupy.ndarray, which NumPy cannot convert."""
-
-    def __init__(self, values: Any) -> None:
-        self._values = held = np.asarray(values)
-        self.dtype, self.shape, self.ndim = held.dtype, held.shape, held.ndim
-        self.__cuda_array_interface__ = {"shape": self.shape, "version": 3}
-
-    def get(self) -> Any:
-        return self._values.copy()
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 HOLDERS: dict[str, Callable[[Any], Any]] = {

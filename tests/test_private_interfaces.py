@@ -1,17 +1,22 @@
-"""Private interfaces of LightGBM and XGBoost are used in `frameworks/internals.py` only."""
+"""Private interfaces of each library are used in one file, whose tests fail if they change."""
 
 import ast
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 import lightgbm
+import numba
 import pytest
+import sklearn
 import xgboost
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 PACKAGE = Path(__file__).parents[1] / "lambdaplus"
-FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "internals.py"]
+FILES = sorted(PACKAGE.rglob("*.py"))
+FRAMEWORKS, NUMBA, SKLEARN = "frameworks/internals.py", "compute/compiled.py", "ranking/queries.py"
 SUBCLASSES = ("estimators", "lightgbm.py", "xgboost.py")  # of the frameworks' classes
 
 
@@ -46,25 +51,40 @@ def own_names(tree: ast.AST) -> set[str]:
     return defined | {word for node in stored for word in words(node)}
 
 
+def names_in_source(library: ModuleType, *left_out: str) -> set[str]:
+    """Private names in the source of a library."""
+    names: set[str] = set()
+    for path in Path(str(library.__file__)).parent.rglob("*.py"):
+        if not {*left_out, "tests", "testing"} & {*path.parts}:
+            names |= private_names(ast.parse(path.read_text()))
+    return names
+
+
 @cache
-def of_the_frameworks() -> set[str]:
-    """Private names in the source of LightGBM and XGBoost, but those of scikit-learn."""
-    names = {"_Booster__name_inner_eval"}  # self.__name_inner_eval there
-    for library in (lightgbm, xgboost):
-        for path in Path(str(library.__file__)).parent.rglob("*.py"):
-            if not {"dask", "dask.py", "testing"} & {*path.parts}:  # no classes that we subclass
-                names |= private_names(ast.parse(path.read_text()))
-    return names - {*dir(BaseEstimator), *dir(ClassifierMixin)}
+def names_of_libraries() -> dict[str, set[str]]:
+    """The private names of the libraries, by the file that may use them."""
+    ours = {*dir(NamedTuple("Any", [])), "_getframe", "_loss"}  # the last is the end of a name
+    ours |= {name for path in FILES for name in own_names(parsed(path))}
+    frameworks = {"_Booster__name_inner_eval"}  # self.__name_inner_eval there
+    for library in (lightgbm, xgboost):  # of dask, we subclass nothing
+        frameworks |= names_in_source(library, "dask", "dask.py")
+    return {
+        FRAMEWORKS: frameworks - {*dir(BaseEstimator), *dir(ClassifierMixin)},
+        NUMBA: names_in_source(numba) - ours,
+        SKLEARN: names_in_source(sklearn) - ours,
+    }
 
 
-def private_uses(source: str, subclasses: bool) -> set[str]:
-    """Private names of the frameworks that a file uses, or that its subclasses might override."""
-    tree = ast.parse(source)
-    return private_names(tree) & of_the_frameworks() - (set() if subclasses else own_names(tree))
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_private_interfaces_are_used_in_one_file(path: Path) -> None:
-    subclasses = path.relative_to(PACKAGE).parts[0] in SUBCLASSES
-    used = private_uses(path.read_text(), subclasses)
-    assert not used, f"move what needs {used} to lambdaplus/frameworks/internals.py"
+    name, tree = path.relative_to(PACKAGE).as_posix(), parsed(path)
+    # Subclasses of the frameworks' classes might override what they define.
+    used = private_names(tree) - (set() if name.startswith(SUBCLASSES) else own_names(tree))
+    used -= names_of_libraries().get(name, set())
+    for place, names in names_of_libraries().items():
+        assert not used & names, f"move {used & names} to lambdaplus/{place}"

@@ -5,11 +5,13 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from commands import invoke
+from packaging.requirements import Requirement
 
 import lambdaplus
 from lambdaplus.cli.references import BIBTEX, LAMBDAPLUS, REFERENCES
@@ -51,6 +53,19 @@ def test_one_version() -> None:
     assert released
     assert released.groups() == (cited["version"], str(cited["date-released"]))
     assert version == cited["version"] or ("[Unreleased]" in changes and version.endswith(".dev0"))
+
+
+def test_a_version_of_every_dependency_is_locked() -> None:
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, groups = about["project"], about["dependency-groups"]
+    needed = sum(project["optional-dependencies"].values(), project["dependencies"])
+    lines = re.findall(r"^\w.*", (ROOT / "constraints.txt").read_text(), re.M)
+    pins = [pin for pin in map(Requirement, lines) if pin.marker is None or pin.marker.evaluate()]
+    locked = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins}
+    for requirement in map(Requirement, needed + groups["dev"] + groups["docs"]):
+        if requirement.name != "lambdaplus":  # extras of its own
+            found = locked[requirement.name]
+            assert requirement.specifier.contains(found), f"{requirement}, not {found}: make lock"
 
 
 def test_citation_file_and_command_cite_the_same() -> None:

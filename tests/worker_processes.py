@@ -106,4 +106,5 @@ def trained(
         evals_result=log, callbacks=callbacks, verbose_eval=False,
         **part.get("train", {}),
     )  # fmt: skip
-    return given, log.get("train", {}), booster.predict(data, output_margin=True)
+    # From XGBoost 3.4 on, a worker without rows predicts a matrix.
+    return given, log.get("train", {}), booster.predict(data, output_margin=True).ravel()

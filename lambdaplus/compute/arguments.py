@@ -12,6 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def from_gpu(values: Any) -> Any:
+    """A CuPy array as one of NumPy, which would refuse to convert it; other values as they are."""
+    on_gpu = hasattr(values, "__cuda_array_interface__") and hasattr(values, "get")
+    return values.get() if on_gpu else values
+
+
 def plain(values: Any, name: str) -> NDArray[Any]:
     """Convert the values to an array, also from a GPU; a ValueError if NumPy would change some."""
     if isinstance(values, np.ma.MaskedArray):
@@ -22,9 +28,7 @@ def plain(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
-    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
-        values = values.get()  # NumPy would raise an error: "Implicit conversion ..."
-    array = np.asarray(values)
+    array = np.asarray(from_gpu(values))
     if array.dtype.kind in "cmMV":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
     return array
@@ -92,6 +96,7 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     A ValueError is raised for another number of entries than rows, a missing entry, numbers mixed
     with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
+    values = from_gpu(values)
     shape = np.shape(values)
     if len(shape) != 1 or (n is not None and shape != (n,)):
         rows = "" if n is None else f" for {n} rows"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from lambdaplus.compute.arguments import plain
+from lambdaplus.compute.arguments import from_gpu, plain
 from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.objectives import Objective
 
@@ -70,12 +70,20 @@ def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
 
 
 def arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """The arguments of a call by name; a TypeError for unknown ones, a ValueError for masks."""
+    """The arguments of a call by name; a TypeError for unknown ones, a ValueError for masks.
+
+    Arrays of a GPU are converted; X may stay there, and y is converted where it is checked.
+    """
     bound = inspect.signature(method).bind(*args, **kwargs).arguments
     bound |= bound.pop("kwargs", {})
     for name, value in bound.items():
         refuse_masked(name, value)
-    return bound
+    return {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
+
+
+def all_from_gpu(value: Any) -> Any:
+    """Convert an array of a GPU, or those in a list."""
+    return [*map(from_gpu, value)] if isinstance(value, list) else from_gpu(value)
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from typing import Any, ClassVar, Self
 
+from lambdaplus.compute.arguments import from_gpu
 from lambdaplus.estimators.metric_checks import warn_of_two_rules
 from lambdaplus.estimators.ours_or_native import find_objective, metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
+    all_from_gpu,
     arguments,
     each,
     evaluation_sets,
@@ -91,7 +93,7 @@ class RankingEstimator(FrameworkEstimator):
         """
         refuse_masked("sample_weight", sample_weight)
         data = _read("score", X, y, qid, group)
-        weights = RankingEstimator._weights(self, data, sample_weight)
+        weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
@@ -101,6 +103,7 @@ class RankingEstimator(FrameworkEstimator):
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
         refuse_masked("eval_qid", eval_qid)
+        eval_qid = all_from_gpu(eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
         ids = call["X"]["qid"] if qid is None and "qid" in _columns(call["X"]) else qid

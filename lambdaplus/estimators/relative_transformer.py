@@ -5,12 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import (  # private, but what scikit-learn's transformers use
-    _check_feature_names_in,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.compute.arguments import check_flag, numbers
 from lambdaplus.data.frame_columns import is_frame, numbers_by_column
@@ -115,8 +111,7 @@ class RelativeFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Names such as "bm25|rank"; features without names are x0, x1, ..."""
-        check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         kept = names[~self.relative_] if self.replace else names
         relative = names[self.relative_]
         added = [

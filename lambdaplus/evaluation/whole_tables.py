@@ -110,8 +110,8 @@ def _delong(runs: Sequence[Rows], relevant: float) -> Floats:
         for scores in run.scores:
             above = _share_below(scores, weights, good)
             below = 1.0 - _share_below(scores, weights, ~good)
-            for side, share in zip(sides, (above, below), strict=True):
-                side[k] += share / len(run.scores)
+            for mean, share in zip(sides, (above, below), strict=True):
+                mean[k] += share / len(run.scores)
     covariance = np.zeros((len(runs), len(runs)))
     for side, share in zip((good, ~good), sides, strict=True):
         used = weights[side] > 0

@@ -137,11 +137,10 @@ def _from_xgboost(booster: Any) -> Forest:
         ("rank:", "reg:squarederror", "reg:linear", "reg:absoluteerror", "binary:logitraw"),
     )
     core = learner["gradient_booster"]
-    weights = core.get("weight_drop")  # dart
-    trees = [
-        _xgboost_tree(tree, 1.0 if weights is None else weights[i])
-        for i, tree in enumerate(core.get("gbtree", core)["model"]["trees"])
-    ]
+    model = core.get("gbtree", core)["model"]
+    # Of dart, which XGBoost 3.4 has no longer as a booster of its own.
+    weights = core.get("weight_drop") or model.get("weight_drop") or [1.0] * len(model["trees"])
+    trees = [*map(_xgboost_tree, model["trees"], weights)]
     base = float(shape["base_score"].strip("[]"))  # a tree of its own, since engines do not read it
     names = learner.get("feature_names") or [f"f{i}" for i in range(int(shape["num_feature"]))]
     return Forest([*trees, base] if base else trees, names, "xgboost", [])

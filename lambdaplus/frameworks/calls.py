@@ -23,7 +23,12 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.compute.parallel import Team, limit_threads, on_team
 from lambdaplus.frameworks.data_sets import RawData, read_lightgbm, read_xgboost, refuse_cut_queries
-from lambdaplus.frameworks.internals import calling_booster, lightgbm_parameter, openmp_functions
+from lambdaplus.frameworks.internals import (
+    calling_booster,
+    lightgbm_parameter,
+    openmp_functions,
+    xgboost_field,
+)
 from lambdaplus.ranking.queries import Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
@@ -82,7 +87,7 @@ class Call(NamedTuple):
         if self.framework == "lightgbm":
             initial = self.data.get_field("init_score")
         elif self.framework == "xgboost":
-            initial = self.data.get_base_margin()
+            initial = xgboost_field(self.data, "base_margin")
         return initial is not None and np.array_equal(np.ravel(initial), scores)
 
 

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
-from types import FrameType, SimpleNamespace
+from types import FrameType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -102,9 +102,11 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return _own_metrics[booster]
 
 
-def _described(interface: dict[str, Any]) -> NDArray[Any]:
-    """The array of this ``__array_interface__``, without a copy."""
-    return np.asarray(SimpleNamespace(__array_interface__=interface))
+def _in_memory(address: Any, number: Any, size: int) -> NDArray[Any]:
+    """The numbers of this type at an address, (size,), read-only and without a copy."""
+    array = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(number)), (size,))
+    array.flags.writeable = False
+    return array
 
 
 def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
@@ -115,43 +117,34 @@ def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
     """
     from lightgbm import basic
 
-    library: Any = basic._LIB  # type: ignore[attr-defined]
     handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
     if handle is None:  # not constructed: LightGBM's own error
         return data.get_field(name)  # type: ignore[no-any-return]
     size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
     basic._safe_call(
-        library.LGBM_DatasetGetField(
+        basic._LIB.LGBM_DatasetGetField(
             handle, name.encode(), *map(ctypes.byref, (size, address, kind))
         )
     )
     if not size.value:
         return None
-    typestr = np.dtype({0: "f4", 1: "f8", 2: "i4"}[kind.value]).str
-    array = {"data": (address.value, True), "shape": (size.value,), "typestr": typestr}
-    return _described(array | {"version": 3})
+    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
+    return _in_memory(address, number, size.value)
 
 
 def xgboost_field(data: Any, name: str) -> NDArray[Any]:
-    """Labels, weights or ``group_ptr`` of an xgboost.DMatrix; do not keep or change the array.
+    """A field of an xgboost.DMatrix, empty if it has none; do not keep or change the array.
 
-    It is XGBoost's own memory, which ``get_float_info`` would copy.
+    Fields are "label", "weight", "base_margin" and "group_ptr".  It is XGBoost's own memory, which
+    ``get_float_info`` would copy, or return as a CuPy array if it was used on a GPU.
     """
     from xgboost import core
 
-    if hasattr(core._LIB, "XGDMatrixGetInfoRef"):  # XGBoost 3.2
-        answer = ctypes.c_char_p()
-        core._check_call(
-            core._LIB.XGDMatrixGetInfoRef(data.handle, name.encode(), ctypes.byref(answer))
-        )
-        found = json.loads(answer.value or b"")
-        if not any(found["shape"]):
-            return np.empty(0)
-        if "stream" not in found:  # not on a GPU
-            lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
-            return _described(found | lists)
-    read = data.get_uint_info if name == "group_ptr" else data.get_float_info
-    return np.asarray(read(name))
+    kind, number = ("UInt", ctypes.c_uint) if name == "group_ptr" else ("Float", ctypes.c_float)
+    size, address = core.c_bst_ulong(), ctypes.c_void_p()
+    read = getattr(core._LIB, f"XGDMatrixGet{kind}Info")
+    core._check_call(read(data.handle, name.encode(), ctypes.byref(size), ctypes.byref(address)))
+    return _in_memory(address, number, size.value) if size.value else np.empty(0)
 
 
 @lru_cache(maxsize=2)

@@ -95,8 +95,8 @@ class PositionBias(Objective):
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
         # A new training begins with a new estimate.
         former = None if self._owner is None else self._owner()
-        new = call.is_first(scores) or former is not call.owner
-        new |= position.max(initial=0) >= self.bias_.size
+        longer = bool(position.max(initial=0) >= self.bias_.size)
+        new = longer or former is not call.owner or call.is_first(scores)
         if workers.smallest(np.array([new], np.int64))[0]:
             positions = workers.largest(np.array([position.max(initial=-1) + 1]))
             self.bias_ = np.zeros(int(positions[0]))

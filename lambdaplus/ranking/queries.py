@@ -306,10 +306,7 @@ class Documents(NamedTuple):
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""
-        from sklearn.utils import _safe_indexing  # of data frames, too
-
-        unchanged = values is None or self.rows is None
-        return values if unchanged else _safe_indexing(values, self.rows)
+        return values if values is None or self.rows is None else rows_of(values, self.rows)
 
     def in_original_order(self, values: Floats) -> Floats:
         """Values of the rows in this order, for the original rows."""
@@ -318,6 +315,13 @@ class Documents(NamedTuple):
         original = np.empty_like(values)
         original[self.rows] = values
         return original
+
+
+def rows_of(values: Any, rows: Ints) -> Any:
+    """These rows of an array, a list, a sparse matrix or a data frame, of the same type."""
+    from sklearn.utils import _safe_indexing, indexable  # the first is private, but documented
+
+    return _safe_indexing(indexable(values)[0], rows)
 
 
 def by_query(
@@ -370,6 +374,8 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
     array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
+    elif array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
+        array = array.ravel()
     if array.ndim != 1:
         hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")

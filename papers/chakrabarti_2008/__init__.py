@@ -94,7 +94,7 @@ def run(
     times = measured_times(session, svms, data)
     documents = {name: len(part.labels) for name, part in data.items()}
     many = session.collect(rounds_of_mcrank, {fold.name: (fold, 10 * rounds) for fold in folds})
-    curve = np.mean([many[fold.name] for fold in folds], axis=0)
+    curve = np.mean([many[fold.name] for fold in folds], axis=0).tolist()
     return Findings(
         [
             *claims.path_claims(paths),

@@ -53,7 +53,7 @@ class DORMOracle:
     ) -> None:
         self.queries, self.by_score = queries, by_score
         self.arrays: MetricArrays = metric_arrays(metric, queries)
-        self.decay: Floats = _checked(decay, queries.sizes.max())
+        self.decay: Floats = _checked(decay, int(queries.sizes.max()))
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
         stratum = np.repeat(strata.edges[:-1], queries.sizes) + strata.code  # of each row
