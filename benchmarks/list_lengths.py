@@ -23,13 +23,17 @@ from typing import Any
 
 import numpy as np
 from defaults import TRAINERS
+from differences import FRAMEWORKS
 from list_sets import fold_of
+from ranking_sets import set_name
 from rich.progress import track
+from tables import keep
 
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import RankingData
+from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task, parse_criterion
 
@@ -43,14 +47,12 @@ PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 OURS = {
     "map": ("map", PLAIN),
     "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
-    "map, damped .01": ("map", {**PLAIN, "damping": 0.01}),
     "map, damped .1, log-loss": ("map", {}),
+    "map, damped .1, 3/4 log-loss": ("map", {"pointwise": 0.75}),
     "map, damped .01, log-loss": ("map", {"damping": 0.01}),
     "auc, swap deltas": ("auc", {**PLAIN, "surrogate": "auc(pairs=swap)"}),
-    "auc, equal pairs": ("auc(pairs=equal)", PLAIN),
-    "auc, equal pairs, log-loss": ("auc(pairs=equal)", {"damping": None}),
+    "auc, equal pairs, log-loss": ("auc(pairs=equal)", {"damping": None, "pointwise": 0.5}),
     "ndcg": ("ndcg", PLAIN),
-    "ndcg, damped .1": ("ndcg", {**PLAIN, "damping": 0.1}),
     "ndcg, damped .1, log-loss": ("ndcg", {}),
     "ndcg, top 30, damped .1, log-loss": ("ndcg", {"truncation": 30}),
 }
@@ -66,7 +68,6 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
         "rank:ndcg": {"objective": "rank:ndcg"},
         "rank:map": {"objective": "rank:map"},
         "rank:map, mean": {"objective": "rank:map", "lambdarank_pair_method": "mean"},
-        "rank:pairwise": {"objective": "rank:pairwise"},
     },
 }
 Key = tuple[str, str, str, int]  # set, framework, name, seed
@@ -139,6 +140,107 @@ def read(kept: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
+Fits = dict[Key, dict[str, Any]]
+DEFAULT = {"map": "map", "auc": "map", "ndcg@10": "ndcg"}  # the objective of each metric
+NOW = "{}, damped .1, log-loss"  # the options that are defaults
+SHORT = {"generated": "{0} documents, {1} relevant, noise {2}, {3}", "flights": "flights of a day"}
+
+
+def in_words(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    if kind in SHORT:
+        return SHORT[kind].format(*rest.split(":"))
+    return "images of digits" if kind == "digits" else set_name(name)
+
+
+def difference(fits: Fits, on: str, framework: str, one: str, other: str, metric: str) -> Floats:
+    """Test values of one contender less another by query, of all seeds that both have."""
+    pairs = [
+        values_in(fits[on, framework, one, seed]["test"][metric])
+        - values_in(fits[on, framework, other, seed]["test"][metric])
+        for seed in range(99)
+        if (on, framework, one, seed) in fits and (on, framework, other, seed) in fits
+    ]
+    found = np.concatenate(pairs) if pairs else np.empty(0)
+    return found[~np.isnan(found)]
+
+
+def as_text(values: Floats) -> str:
+    if values.size < 2:
+        return ""
+    mean, error = values.mean(), values.std(ddof=1) / values.size**0.5
+    mark = "*" if abs(mean) > 1.96 * error else ""
+    return f"{mean:+.4f} ± {error:.4f}{mark}"
+
+
+def best_contender(fits: Fits, on: str, framework: str, metric: str) -> str:
+    """What a user would take, with the highest mean on validation queries."""
+    seen = {
+        name: np.mean(
+            [fit["valid"][metric] for key, fit in fits.items() if key[:3] == (on, framework, name)]
+        )
+        for name in THEIRS[framework]
+        if any(key[:3] == (on, framework, name) for key in fits)
+    }
+    return max(seen, key=lambda name: seen[name])
+
+
+def by_set(fits: Fits, framework: str) -> Table:
+    rows = []
+    for on in dict.fromkeys(key[0] for key in fits):
+        cells = [in_words(on)]
+        for metric, objective in DEFAULT.items():
+            now = NOW.format(objective)
+            best = best_contender(fits, on, framework, metric)
+            cells.append(as_text(difference(fits, on, framework, now, "log-loss", metric)))
+            cells.append(f"{as_text(difference(fits, on, framework, now, best, metric))} ({best})")
+        own = "lambdarank" if framework == "lightgbm" else "rank:ndcg"
+        ratio = [
+            fits[on, framework, NOW.format("map"), seed]["per_round"]
+            / fits[on, framework, own, seed]["per_round"]
+            for seed in range(99)
+            if (on, framework, own, seed) in fits
+            and (on, framework, NOW.format("map"), seed) in fits
+        ]
+        rows.append([*cells, f"{np.mean(ratio):.2f}" if ratio else ""])
+    heads = [
+        f"{m.upper()} less {other}" for m in DEFAULT for other in ("log-loss", "best contender")
+    ]
+    foot = (
+        "test values of the default objective of each metric less those of log-loss, and of the "
+        "best contender on validation queries, in brackets; ±: standard errors over test queries; "
+        f"*: p < .05, uncorrected; time: of a round with `map`, relative to {own}"
+    )
+    return Table(["set", *heads, "time"], rows, [foot])
+
+
+def by_option(fits: Fits, framework: str) -> Table:
+    """Each contender less today's default, the mean over sets and its error."""
+    sets = list(dict.fromkeys(key[0] for key in fits))
+    rows = []
+    for name in [*THEIRS[framework], *OURS]:
+        cells = []
+        for metric, objective in DEFAULT.items():
+            each = [
+                difference(fits, on, framework, name, NOW.format(objective), metric) for on in sets
+            ]
+            cells.append(as_text(np.array([values.mean() for values in each if values.size])))
+        rows.append([name, *cells])
+    foot = "test values less those of the default objective; ±: standard errors over sets"
+    return Table(["", *map(str.upper, DEFAULT)], rows, [foot])
+
+
+def show(given: argparse.Namespace) -> None:
+    fits = {tuple(fit["key"]): fit for fit in read(given.kept)}
+    fits = {key: fit for key, fit in fits.items() if key[2] in (*THEIRS[key[1]], *OURS)}
+    tables = {}
+    for framework in THEIRS:
+        tables[f"By set, {FRAMEWORKS[framework]}"] = by_set(fits, framework)
+        tables[f"By option, {FRAMEWORKS[framework]}"] = by_option(fits, framework)
+    hours = sum(fit["seconds"] for fit in fits.values()) / 3600
+    keep("list-lengths", "python benchmarks/list_lengths.py show", tables, hours=hours)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("step", choices=("fit", "show"))
@@ -147,7 +249,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--kept", type=Path, default=Path("build/list-lengths"))
     given = parser.parse_args()
-    fit_all(given)
+    (fit_all if given.step == "fit" else show)(given)
 
 
 if __name__ == "__main__":
