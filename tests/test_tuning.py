@@ -112,7 +112,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
-            options = {name: drawn.pop(name) for name in ("sigma", "damping", "truncation")}
+            options = {name: drawn.pop(name) for name in ("sigma", "damping", "pointwise")}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)

@@ -49,5 +49,6 @@ class PairOptions:
         if damping == "default":
             damping = DAMPING_IN_QUERIES if in_queries else None
         if pointwise == "default":
-            pointwise = POINTWISE if in_queries or metric.declaration.name == "auc" else 0.0
+            of_table = metric.declaration.name == "auc" and metric.pairs == "equal"
+            pointwise = POINTWISE if in_queries or of_table else 0.0
         return replace(self, damping=damping, pointwise=pointwise)

@@ -65,7 +65,7 @@ CATBOOST: Space = {
 LAMBDA_OBJECTIVE: Space = {
     "sigma": Range(0.3, 3.0, log=True),
     "damping": (None, 0.01, 0.1),
-    "truncation": (None, 10, 30, 100),
+    "pointwise": (0.0, 0.5),
 }
 
 
