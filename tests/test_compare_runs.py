@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import bootstrap_intervals, holm, p_value
+from lambdaplus.evaluation.significance import bootstrap_intervals, direction, holm, p_value
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:
@@ -73,6 +73,27 @@ def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
     few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
     assert p_value(few, "wilcoxon", "two-sided") == pytest.approx(2 / 2**3)
     assert p_value(-few, "wilcoxon", "greater") == pytest.approx(1 / 2**3)
+
+
+@given(
+    hits=st.lists(st.integers(-4, 4), min_size=1, max_size=8).filter(any),
+    divisor=st.sampled_from([3, 5, 7, 10]),
+    test=st.sampled_from(["wilcoxon", "randomization"]),
+)
+@examples(60)
+def test_differences_that_are_equal_up_to_rounding_are_tied(
+    hits: list[int], divisor: int, test: Any
+) -> None:
+    """The share of all sign patterns of whole numbers, which have no rounding errors."""
+    counts = np.array([hit for hit in hits if hit])
+    size = stats.rankdata(abs(counts)) if test == "wilcoxon" else abs(counts)
+    signs = np.array(list(itertools.product((-1, 1), repeat=counts.size)))
+    sums, observed = signs @ size, np.sign(counts) @ size
+    at_least = (abs(sums) >= abs(observed)).mean(), (sums >= observed).mean()
+    base = np.random.default_rng(0).integers(0, 5, len(hits))
+    difference = (base + np.array(hits)) / divisor - base / divisor  # such as .6 - .4 and .4 - .2
+    for alternative, expected in zip(("two-sided", "greater"), at_least, strict=True):
+        assert p_value(difference, test, alternative) == pytest.approx(expected, abs=1e-12)
 
 
 def test_no_difference_is_no_evidence() -> None:
@@ -173,6 +194,61 @@ def test_letters_say_who_is_beaten() -> None:
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     assert [pair.p_corrected for pair in pairs] == corrected.tolist()
     assert found.means["map"]["good"] == pytest.approx(four_runs()["good"]["map"])
+
+
+def against_the_mean(weights: Any = None) -> dict[str, Evaluation]:
+    """Run "b" is a little better on 52 queries, and "a" much better on the other 8."""
+    random = np.random.default_rng(0)
+    b = random.integers(4, 8, 60)
+    a = b + random.integers(1, 3, 60)
+    a[:8], b[:8] = 1, 19
+    labels = np.zeros((60, 20))
+    labels[:, 0] = 1
+    others = np.tile(-np.arange(20.0), (60, 1))
+    runs = {}
+    for name, rank in {"a": a, "b": b}.items():
+        scores = others.copy()  # the others have the ranks 1, 2, ... around the relevant document
+        scores[:, 0] = 0.5 - rank
+        weight = None if weights is None else np.repeat(weights, 20)
+        group = [20] * 60
+        runs[name] = evaluate(
+            labels.ravel(), scores.ravel(), group=group, weight=weight, metrics="mrr"
+        )
+    return runs
+
+
+@pytest.mark.parametrize("weights", [None, np.r_[np.full(8, 3.0), np.ones(52)]])
+def test_no_mark_where_the_test_favours_the_run_of_the_lower_mean(weights: Any) -> None:
+    runs = against_the_mean(weights)
+    gain = runs["a"].per_query["mrr"] - runs["b"].per_query["mrr"]
+    gain = gain if weights is None else gain * weights
+    assert runs["a"]["mrr"] > runs["b"]["mrr"]
+    assert stats.wilcoxon(gain, alternative="less").pvalue < 0.001
+    for options in ({}, {"alternative": "greater"}, {"baseline": "b"}):
+        found = compare_runs(runs, **options)
+        assert [row[1].mark for row in found.table.rows] == ["", ""]
+        pair = next(pair for pair in found.pairs if (pair.first, pair.second) == ("a", "b"))
+        assert (pair.favoured, pair.better) == ("b", "")
+        for table in (found.table, found.pair_table):
+            assert "mrr: the test favours b (p 0.000" in str(table)
+    # These tests are of the mean.
+    for test in ("t", "randomization"):
+        [pair] = compare_runs(runs, test=test, alpha=0.1).pairs
+        assert pair.favoured == pair.better == "a"
+
+
+@given(st.lists(st.sampled_from([-0.9, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=2, max_size=12))
+@examples(60)
+def test_the_direction_is_that_of_the_smaller_one_sided_p(difference: list[float]) -> None:
+    found = np.array(difference)
+    nonzero = found[found != 0.0]
+    less, greater = (
+        [stats.wilcoxon(nonzero, alternative=side).pvalue for side in ("less", "greater")]
+        if nonzero.size
+        else (1.0, 1.0)
+    )
+    assert direction(found, "wilcoxon") == np.sign(round(less - greater, 9))
+    assert direction(found, "t") == np.sign(round(found.sum(), 9))
 
 
 def test_stars_say_what_differs_from_a_baseline() -> None:

@@ -11,14 +11,15 @@ from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
-    ROUNDING,
     TESTS,
     Alternative,
     Test,
     bootstrap_intervals,
     check_options,
+    direction,
     holm,
     p_value,
+    rounded,
 )
 from lambdaplus.evaluation.whole_tables import Spread, spread
 from lambdaplus.metrics.means import mean_of
@@ -75,6 +76,11 @@ def compare_runs(
 
     Notes
     -----
+    Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
+    most queries.  A run has a letter or a star only if the test favours it, or the other one, in
+    the direction of the mean; pairs for which they disagree are listed below the table.  Intervals
+    are of the difference of means.
+
     If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
     divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
     which one run of a pair has no value, are left out for this pair.
@@ -138,7 +144,10 @@ def compare_runs(
                 continue  # one value for the whole data set, or a single query
             differences = [_difference(values[a], values[b], weights) for a, b in compared]
             p = [float(p_of(each)) if each.size else np.nan for each in differences]
-            tested = _pairs_of_queries(metric, compared, differences, intervals(differences), p)
+            favours = [direction(each, test) for each in differences]
+            tested = _pairs_of_queries(
+                metric, compared, differences, intervals(differences), p, favours
+            )
         corrected = np.array([pair.p_value for pair in tested])
         corrected = holm(corrected) if correction == "holm" else corrected
         pairs += [
@@ -177,11 +186,12 @@ def _pairs_of_rows(
     """The pairs of a metric over all rows, not corrected yet."""
     names, pairs = list(means), []
     for a, b in compared:
-        difference = float(_without_rounding(means[a] - means[b]))
+        difference = float(rounded(np.array([means[a] - means[b]]))[0])
         places = names.index(a), names.index(b)
         interval = found.interval(difference, confidence, *places)
         p = found.p_value(difference, alternative, *places)
-        pairs.append(Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p))
+        favoured = _favoured(a, b, np.sign(difference))
+        pairs.append(Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p, favoured))
     return pairs
 
 
@@ -191,21 +201,22 @@ def _pairs_of_queries(
     differences: list[Floats],
     intervals: list[tuple[float, float]],
     p_values: list[float],
+    favours: list[int],
 ) -> list[Pair]:
     """The pairs of a metric by query, not corrected yet."""
     pairs = []
-    for (a, b), difference, interval, p in zip(
-        compared, differences, intervals, p_values, strict=True
+    for (a, b), difference, interval, p, sign in zip(
+        compared, differences, intervals, p_values, favours, strict=True
     ):
         signs = np.sign(difference)
-        wins, losses, ties = (int((signs == sign).sum()) for sign in (1, -1, 0))
-        n, mean = difference.size, mean_of(difference)
-        pairs.append(Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p))
+        wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
+        n, mean, favoured = difference.size, mean_of(difference), _favoured(a, b, sign)
+        pairs.append(Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p, favoured))
     return pairs
 
 
-def _without_rounding(difference: Floats | float) -> Floats:
-    return np.asarray(np.where(np.abs(difference) <= ROUNDING, 0.0, difference))
+def _favoured(first: str, second: str, sign: float) -> str:
+    return {1: first, -1: second}.get(int(sign), "")
 
 
 def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
@@ -213,9 +224,9 @@ def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats
 
     They are multiplied by the weights, less their scale, so that their mean is the weighted one.
     """
-    difference = _without_rounding(first - second)
+    difference = first - second
     known = ~np.isnan(difference) & (weights is None or weights > 0.0)
-    difference = difference[known]
+    difference = rounded(difference[known])
     if weights is not None and difference.size:
         difference *= weights[known] / weights[known].mean()
     return difference
