@@ -426,6 +426,23 @@ def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
     assert low < runs["a"]["map"] < high
 
 
+@pytest.mark.parametrize("metric", ["auc(max_fpr=0.3)", "auc(min_tpr=0.5)", "lift@20%"])
+def test_rows_of_weight_one_are_rows_in_the_bootstrap(metric: str) -> None:
+    _, (labels, scores, _) = of_rows(80, 2)
+    plain, ones = (
+        compare_runs({
+            name: evaluate(labels, one, weight=weight, metrics=metric)
+            for name, one in zip("ab", scores, strict=True)
+        })
+        for weight in (None, np.ones(80))
+    )  # fmt: skip
+    [pair], [other] = plain.pairs, ones.pairs
+    assert pair.interval[0] < pair.difference < pair.interval[1]
+    assert (other.difference, *other.interval, other.p_value) == pytest.approx(
+        (pair.difference, *pair.interval, pair.p_value)
+    )
+
+
 @pytest.mark.slow
 def test_delongs_intervals_cover_the_truth_as_often_as_they_say() -> None:
     """Normal scores one apart: AUC is Phi(1 / sqrt 2); also with weights that are independent."""

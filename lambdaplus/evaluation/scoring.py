@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,8 +65,8 @@ def evaluate(
         Query of each row; the rows of a query are adjacent.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows.  Without
-        queries, a row of weight k counts as k identical rows for AUC, MAUC, MAP and Gini; other
-        metrics of one ranking, C-index among them, do not depend on row weights.
+        queries, a row of weight k counts as k identical rows for AUC, also partial, MAUC, MAP and
+        Gini; other metrics of one ranking, C-index among them, refuse weights that differ.
     metrics : str, RankingMetric or Declaration, or iterable of these
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
@@ -175,6 +175,7 @@ def evaluate_run(
     rows: dict[str, tuple[Rows, ...]] = {}
     for metric, scored in zip(parsed, lists, strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
+        _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
         if metric.declaration.judged_only and flags is not None and not flags.all():
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
@@ -204,6 +205,15 @@ def evaluate_run(
         metrics={str(metric): metric for metric in parsed},
         rows=rows,
     )
+
+
+def _refuse_ignored_weights(metric: RankingMetric, ranked: Queries) -> None:
+    """Raise a ValueError for weights of rows that differ, if they would not change the value."""
+    if ranked.weighted_list and not metric.weighs_rows and np.ptp(cast(Floats, ranked.weights)) > 0:
+        raise ValueError(
+            f"{metric} does not weight the rows of one ranking: leave out weight=, or repeat each "
+            "row by its weight, if weights are whole numbers"
+        )
 
 
 def _in_float32(queries: Queries, scores: Floats) -> Floats:

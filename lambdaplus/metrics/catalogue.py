@@ -65,6 +65,7 @@ PARTIAL_AUC = Declaration(
         Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area,
     closed_ties=False,
 )
 
@@ -86,6 +87,7 @@ SENSITIVE_AUC = Declaration(
         Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area_of_last,
     closed_ties=False,
 )
 
