@@ -138,6 +138,33 @@ def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
             evaluate()
 
 
+def test_the_rows_of_a_query_may_be_anywhere() -> None:
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 3, 60), random.integers(0, 4, 60)
+    qid = np.repeat([f"q{i}" for i in range(12)], 5)
+    docno, weight = [f"d{i}" for i in range(60)], np.repeat(random.integers(1, 4, 12), 5)
+    order = random.permutation(60)
+    names = ["map", "ndcg@3", "mrr"]
+
+    def of(rows: Any, **rules: Any) -> Any:
+        return lp.evaluate(
+            labels[rows], scores[rows], qid=qid[rows], weight=weight[rows],
+            docno=[docno[row] for row in rows], metrics=names, **rules,
+        )  # fmt: skip
+
+    for rules in ({}, {"convention": "trec"}, {"ties": "worst"}):
+        whole, mixed = of(np.arange(60), **rules), of(order, **rules)
+        place = [mixed.qid.tolist().index(query) for query in whole.qid]
+        assert mixed.mean == pytest.approx(whole.mean)
+        for name in names:
+            assert mixed.per_query[name][place] == pytest.approx(whole.per_query[name])
+    # Ties in the order of the rows.
+    found = lp.evaluate([0, 1, 1, 0], [1, 1, 1, 1], qid=[7, 8, 7, 8], ties="stable", metrics="mrr")
+    assert (found.qid.tolist(), found.per_query["mrr"].tolist()) == ([7, 8], [0.5, 1.0])
+    with pytest.raises(ValueError, match="scores has 3 rows, but qid has 4"):
+        lp.evaluate([0, 1, 1, 0], [1, 2, 3], qid=[7, 8, 7, 8])
+
+
 @pytest.mark.parametrize("name", ["group", "weight"])
 def test_groups_and_weights_of_any_kind(name: str) -> None:
     arrays = {"group": np.array([4, 4, 4]), "weight": np.ones(N)}

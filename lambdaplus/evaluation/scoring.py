@@ -18,8 +18,9 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.evaluation import Evaluation, Rows
+from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
+from lambdaplus.evaluation.whole_tables import Rows
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
@@ -62,7 +63,7 @@ def evaluate(
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
         as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
-        Query of each row; the rows of a query are adjacent.
+        Query of each row, in any order.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows.  Without
         queries, a row of weight k counts as k identical rows for AUC, also partial, MAUC, MAP and

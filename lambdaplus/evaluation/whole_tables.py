@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.evaluation import Rows
 from lambdaplus.evaluation.significance import ROUNDING, Alternative
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -23,6 +22,22 @@ from lambdaplus.ranking.sort import Scored
 MOST_RESAMPLES = 999  # enough for a standard error, since p-values come from a normal distribution
 MOST_ROWS = 10_000_000  # over all resamples, of one run
 FEWEST_RESAMPLES = 200
+
+
+class Rows(NamedTuple):
+    """The rows of a table without queries, and the scores that ranked them.
+
+    Attributes
+    ----------
+    labels : (n,) float64
+    scores : tuple of (n,) float64
+        Of each model; the value of a metric is the mean over these.
+    weights : (n,) float64 or None
+    """
+
+    labels: Floats
+    scores: tuple[Floats, ...]
+    weights: Floats | None
 
 
 class Spread(NamedTuple):
