@@ -156,8 +156,8 @@ def test_the_rows_of_a_query_may_be_anywhere() -> None:
         whole, mixed = of(np.arange(60), **rules), of(order, **rules)
         place = [mixed.qid.tolist().index(query) for query in whole.qid]
         assert mixed.mean == pytest.approx(whole.mean)
-        for name in names:
-            assert mixed.per_query[name][place] == pytest.approx(whole.per_query[name])
+        for name, values in whole.per_query.items():
+            assert mixed.per_query[name][place] == pytest.approx(values)
     # Ties in the order of the rows.
     found = lp.evaluate([0, 1, 1, 0], [1, 1, 1, 1], qid=[7, 8, 7, 8], ties="stable", metrics="mrr")
     assert (found.qid.tolist(), found.per_query["mrr"].tolist()) == ([7, 8], [0.5, 1.0])
