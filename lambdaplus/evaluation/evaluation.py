@@ -1,5 +1,6 @@
 """The result of an evaluation."""
 
+import re
 from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,8 +170,7 @@ class Evaluation(Tabular):
         used = (
             f"{next(iter(self.rows.values()))[0].labels.size:,} rows without queries."
             if self.rows
-            else f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
-            "documents."
+            else f"{queries_in_words(self.n_queries)}{self._without_relevant}."
         )
         foot = [
             used,
@@ -178,6 +178,12 @@ class Evaluation(Tabular):
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
+
+    @property
+    def _without_relevant(self) -> str:
+        """How many queries have no relevant document, if a metric has a notion of it."""
+        counts = any(re.search("relevant=|gain=|top=", rule) for rule in self.conventions.values())
+        return f", {self.without_relevant} without relevant documents" if counts else ""
 
 
 def queries_in_words(n: int) -> str:

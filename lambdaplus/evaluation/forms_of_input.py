@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import identifiers, plain
 from lambdaplus.ranking.queries import rows_by_query
@@ -33,9 +33,9 @@ def read_input(
             )
         _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
         return run_of_dictionaries(labels, scores)
-    labels = plain(labels, "labels")
+    labels = _rectangular(labels, "labels")
     if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
-        scores = plain(scores, "scores")
+        scores = _rectangular(scores, "scores")
         if scores.shape != labels.shape:
             raise ValueError(
                 f"labels of shape {labels.shape} have a row for each query, so scores must have "
@@ -46,6 +46,18 @@ def read_input(
         labels, scores = labels.ravel(), scores.ravel()
     run = Run("", labels, scores, qid, docno, group=group, weight=weight)
     return run if qid is None or group is not None else _by_query(run)
+
+
+def _rectangular(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return plain(values, name)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):  # of NumPy
+            raise
+        raise ValueError(
+            f"{name} are lists of different lengths: pass all rows one after the other, "
+            "np.concatenate(labels) and np.concatenate(scores), and group=[len(l) for l in labels]"
+        ) from None
 
 
 def _by_query(run: Run) -> Run:

@@ -426,6 +426,7 @@ RECALL = replace(
 
 R_PRECISION = Declaration(
     name="rprec",
+    aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     binary=True,

@@ -153,6 +153,14 @@ class Declaration:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
         flags = ("binary", "follows_label_order", "signed_deltas", "closed_ties", "judged_only")
         check_fields(self, is_flag, "True or False", *flags)
+        check_fields(self, _is_optional_function, "a function or None",
+                     "offset", "weighted_rows", "labels")  # fmt: skip
+        check_fields(self, _are(str), "a tuple of str", "aliases")
+        check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
+        check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
+                     "correlation")  # fmt: skip
+        check_fields(self, lambda text: isinstance(text, str), "text", "name", "refusal",
+                     "surrogate")  # fmt: skip
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
@@ -207,6 +215,14 @@ class Declaration:
         )
         changed = tuple(item for item in checked if item[1] != by_name[item[0]].default)
         return RankingMetric(self, cutoff, changed)
+
+
+def _is_optional_function(value: Any) -> bool:
+    return value is None or callable(value)
+
+
+def _are(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(isinstance(part, kind) for part in value)
 
 
 @dataclass(frozen=True)
