@@ -108,6 +108,7 @@ def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
         ("rbp.95", "rbp(persistence=0.95)"),
         ("rbp.9-l2", "rbp(relevant=2,persistence=0.9)"),
         ("r-precision", "rprec"),
+        ("R_cap@100", "recall(divisor=reachable)@100"),  # BEIR
         ("hit_rate@5", "success@5"),
         ("map_cut_10", "map@10"),
         ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),

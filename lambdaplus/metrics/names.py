@@ -27,6 +27,7 @@ OF_SHARES = {P.name: TOP_PRECISION, RECALL.name: TOP_RECALL, LIFT.name: LIFT}
 NAMES_WITH_OPTIONS = {
     "ndcg_burges": ("ndcg", {"gain": "exp2"}),
     "dcg_burges": ("dcg", {"gain": "exp2"}),
+    "r_cap": ("recall", {"divisor": "reachable"}),  # of BEIR
 }
 OTHER_OPTIONS = {"rel": "relevant", "p": "persistence", "dcg": "gain"}
 OTHER_VALUES = {"dcg": {"log2": "linear", "exp-log2": "exp2"}}
