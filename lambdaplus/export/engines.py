@@ -59,10 +59,10 @@ def export_model(
     ------
     ValueError
         For an unknown format, and an offset that is no finite number; for an estimator that is not
-        fitted (NotFittedError); for names that do not match the columns; for models that are not a sum of trees with numerical splits:
-        several outputs, linear trees, categorical features, random forests of LightGBM, objectives
-        that transform the sum, zero_as_missing; and, except for Vespa and OpenSearch, for a
-        LightGBM model that was trained with missing values.
+        fitted (NotFittedError); for names that do not match the columns; for models that are not a
+        sum of trees with numerical splits: several outputs, linear trees, categorical features,
+        random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
+        for Vespa and OpenSearch, for a LightGBM model that was trained with missing values.
 
     Notes
     -----
