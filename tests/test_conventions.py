@@ -78,6 +78,10 @@ def test_what_depends_on_returned_or_judged_documents_is_that_of_ir_measures() -
     ):
         with pytest.raises(ValueError, match=message):
             evaluate(QRELS, RUN, metrics=name)
+    with pytest.raises(
+        ValueError, match=r"options of SetP are part of its name, as in SetP\(rel=2"
+    ):
+        evaluate(QRELS, RUN, metrics="SetP", relevant=2)
     with pytest.raises(ValueError, match="SetP needs queries: pass group= or qid="):
         evaluate([1, 0], [2, 1], metrics="SetP")
     with pytest.raises(ValueError, match="SetP needs labels that are whole numbers"):

@@ -162,7 +162,7 @@ def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats
 
 
 def _refuse_other_rules(both: str, first: Evaluation, run: Evaluation) -> None:
-    """Raise a ValueError unless a run has the metrics, conventions and weights of the first."""
+    """Raise a ValueError unless a run has the metrics and conventions of the first."""
     if list(run.conventions.items()) != list(first.conventions.items()):
         raise ValueError(
             f"{both} were not evaluated with the same metrics and conventions: "

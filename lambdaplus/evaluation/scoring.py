@@ -172,6 +172,8 @@ def evaluate_run(
     named = [(name, measure_of(name)) for name in listed(metrics)]
     measures = [measure for _, measure in named if measure is not None]
     ours = [name for name, measure in named if measure is None]
+    if options and measures and not ours:
+        raise ValueError(f"options of {measures[0]} are part of its name, as in SetP(rel=2)")
     parsed = choose_metrics(ours, options, convention) if ours or not measures else []
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
