@@ -296,10 +296,11 @@ def f1(ranked: Labels, k: int | None, relevant: float) -> float:
     return 2 / (1 / p + 1 / r) if p else 0.0
 
 
-def recall(ranked: Labels, k: int | None, relevant: float) -> float:
-    """Share of the relevant documents that are among the first k."""
+def recall(ranked: Labels, k: int | None, relevant: float, divisor: str = "relevant") -> float:
+    """Share of the relevant documents that are among the first k, or of as many as can be."""
     hits = [label >= relevant for label in ranked]
-    return sum(hits[:k]) / sum(hits) if any(hits) else NAN
+    most = min(sum(hits), k or sum(hits)) if divisor == "reachable" else sum(hits)
+    return sum(hits[:k]) / most if most else NAN
 
 
 def rprec(ranked: Labels, relevant: float) -> float:

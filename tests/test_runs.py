@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,18 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     found = evaluate_run(read_trec_run(run, read_qrels(qrels)), ["map"], convention="trec")
     mine = [r for r in rows if r["run"] == "ours0" and r["metric"].startswith("map")]
     assert [float(row["value"]) for row in mine] == found.per_query[found.name_of("map")].tolist()
+
+
+def test_evaluate_judged_documents_alone(tmp_path: Path) -> None:
+    pytest.importorskip("ir_measures")
+    qrels, run = trec_files(tmp_path)
+    options = ["--qrels", qrels, "--convention", "trec", "--metrics", "map,Judged@5"]
+    output = invoke("evaluate", run, *options, "--judged").output
+    given_ = {"convention": "trec", "judged": True}
+    found = evaluate_run(read_trec_run(run, read_qrels(qrels)), ["map", "Judged@5"], **given_)
+    assert f"{found['map']:.4f}" in output
+    assert re.search(rf"Judged@5 +{found['Judged@5']:.4f}", output)
+    assert f"{found['map']:.4f}" not in invoke("evaluate", run, *options).output
 
 
 def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> None:

@@ -512,6 +512,28 @@ def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) ->
             call(params, given, 2, fobj=lp.lambda_map, feval=feval)
 
 
+def test_an_objective_that_is_passed_as_a_metric_raises(
+    lightgbm_alone: Any, xgboost_alone: Any
+) -> None:
+    lgb, xgb = lightgbm_alone.module, xgboost_alone.module
+    data, matrix = lightgbm_alone.data(GRADED), xgboost_alone.data(GRADED)
+    rows = {
+        "X": GRADED.features,
+        "y": GRADED.labels,
+        "eval_set": [(GRADED.features, GRADED.labels)],
+    }
+    ranked = {**rows, "group": GRADED.sizes, "eval_group": [GRADED.sizes]}
+    for train in (
+        lambda: lgb.train(lightgbm_alone.quiet, data, 2, valid_sets=[data], feval=lp.lambda_map),
+        lambda: xgb.train({}, matrix, 2, evals=[(matrix, "train")], custom_metric=lp.lambda_map),
+        lambda: lgb.LGBMRanker(n_estimators=2).fit(**ranked, eval_metric=lp.lambda_map),
+        lambda: xgb.XGBRanker(n_estimators=2, eval_metric=lp.lambda_map).fit(**ranked),
+        lambda: xgb.XGBRegressor(n_estimators=2, eval_metric=lp.lambda_map).fit(**rows),
+    ):
+        with pytest.raises(TypeError, match=r"passed as a metric: pass eval_metric\('map'\)"):
+            train()
+
+
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 

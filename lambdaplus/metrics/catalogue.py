@@ -31,6 +31,13 @@ TOP = Parameter(
     limits=(0.0, 900.0),
 )
 FRACTION = Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0))
+DIVISOR = Parameter(
+    "divisor",
+    "reachable",
+    "map@k and recall@k divide by min(R, k), the largest possible number of hits, or by R, the "
+    "number of relevant documents",
+    ("reachable", "relevant"),
+)
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
@@ -67,6 +74,7 @@ PARTIAL_AUC = Declaration(
         Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area,
     closed_ties=False,
 )
 
@@ -88,6 +96,7 @@ SENSITIVE_AUC = Declaration(
         Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area_of_last,
     closed_ties=False,
 )
 
@@ -234,15 +243,7 @@ MAP = Declaration(
     gain=c.relevance,
     normalizer=c.reachable_or_all_hits,
     form=CountAbove(c.relevance, c.relevance),
-    parameters=(
-        Parameter(
-            "divisor",
-            "reachable",
-            "map@k divides by min(R, k), the largest possible number of hits, or by R, the number "
-            "of relevant documents",
-            ("reachable", "relevant"),
-        ),
-    ),
+    parameters=(DIVISOR,),
     pooled="last",
 )
 
@@ -420,12 +421,15 @@ RECALL = replace(
     name="recall",
     aliases=("r",),
     title="Recall at k",
-    source="share of the relevant documents that are in the first k ranks",
-    normalizer=c.n_relevant,
+    source="share of the relevant documents that are in the first k ranks; divisor=reachable is "
+    "BEIR's R_cap@k",
+    normalizer=c.reachable_or_all_hits,
+    parameters=(replace(DIVISOR, default="relevant"),),
 )
 
 R_PRECISION = Declaration(
     name="rprec",
+    aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     binary=True,

@@ -149,6 +149,11 @@ class Queries:
         """The number of the query of each row, (n,) int64."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
+    @property
+    def weighted_list(self) -> bool:
+        """Whether all rows are one list, whose weights are not of queries."""
+        return self.weights is not None and not self.divided
+
     @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())

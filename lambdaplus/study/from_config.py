@@ -60,7 +60,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     folds, notes = folds_and_notes(config)
     if not folds[0].test.grouped:
         metrics = METRICS_OF_ROWS if metrics == METRICS else metrics
-        _refuse_what_needs_queries(methods, metrics)
+        _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     else:
         two = all(np.unique(fold.train.labels).size <= 2 for fold in folds)  # MAUC would be AUC
         if not config.methods:
@@ -94,11 +94,18 @@ def _methods_of(config: Config) -> list[Method]:
     return methods
 
 
-def _refuse_what_needs_queries(methods: Sequence[Method], metrics: Sequence[Metric]) -> None:
+def _refuse_what_needs_queries(
+    methods: Sequence[Method], metrics: Sequence[Metric], weighted: bool
+) -> None:
     for metric in map(parse_metric, metrics):
         if not metric.ranks_tables:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
+                f"--metrics {','.join(METRICS_OF_ROWS)}"
+            )
+        if weighted and not metric.weighs_rows:
+            raise ValueError(
+                f"{metric} does not weight rows: leave out --weight, or use "
                 f"--metrics {','.join(METRICS_OF_ROWS)}"
             )
     for method in methods:
