@@ -16,8 +16,12 @@ import base64
 import json
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +81,18 @@ GOSS = "map, GOSS"
 Key = tuple[str, str, str, int]  # set, framework, name, seed
 
 
-def tasks(sets: list[str], seeds: int, cheaper: bool) -> Iterator[Key]:
-    for seed in range(seeds):
-        for on in sets:
-            for framework, theirs in THEIRS.items():
-                names = (*NEGATIVES, GOSS) if cheaper else (*theirs, *OURS)
-                for name in names if framework == "lightgbm" or not cheaper else ():
-                    yield on, framework, name, seed
+def tasks(sets: list[str], seeds: int, which: str) -> Iterator[Key]:
+    for seed, on, framework in product(range(seeds), sets, THEIRS):
+        of = {
+            "all": (*THEIRS[framework], *OURS),
+            "defaults": (*THEIRS[framework], *map(NOW.format, ("map", "ndcg"))),
+            "cheaper": (*NEGATIVES, GOSS) if framework == "lightgbm" else (),
+        }
+        for name in of[which]:
+            yield on, framework, name, seed
 
 
-def fit(key: Key) -> dict[str, Any]:
+def fit(key: Key, rounds: int) -> dict[str, Any]:
     on, framework, name, seed = key
     fold, start = fold_of(on, seed), time.process_time()
     params = dict(THEIRS[framework].get(name, {}))
@@ -106,7 +112,8 @@ def fit(key: Key) -> dict[str, Any]:
     with limit_threads(1):
         fitted: Any = TRAINERS[framework](
             Task(
-                method, {**TREES[framework], **params}, train, fold.valid, SETTINGS, seed,
+                method, {**TREES[framework], **params}, train, fold.valid,
+                replace(SETTINGS, rounds=rounds), seed,
                 metrics, fold.name,
             )
         )  # fmt: skip
@@ -139,10 +146,12 @@ def values_in(text: str) -> Floats:
 def fit_all(given: argparse.Namespace) -> None:
     given.kept.mkdir(parents=True, exist_ok=True)
     finished = {tuple(one["key"]) for one in read(given.kept)}
-    left = [key for key in tasks(given.sets, given.seeds, given.cheaper) if key not in finished]
+    left = [key for key in tasks(given.sets, given.seeds, given.which) if key not in finished]
     file = given.kept / "fits.jsonl"
     with multiprocessing.get_context("spawn").Pool(given.jobs) as pool, file.open("a") as out:
-        for one in track(pool.imap_unordered(fit, left), total=len(left)):
+        for one in track(
+            pool.imap_unordered(partial(fit, rounds=given.rounds), left), total=len(left)
+        ):
             out.write(json.dumps(one, default=float) + "\n")
             out.flush()
 
@@ -262,9 +271,11 @@ def show(given: argparse.Namespace) -> None:
     for framework in THEIRS:
         tables[f"By set, {FRAMEWORKS[framework]}"] = by_set(fits, framework)
         tables[f"By option, {FRAMEWORKS[framework]}"] = by_option(fits, framework)
-    tables["Cheaper trainings"] = cheaper(fits)
+    if any(key[2] == GOSS for key in fits):
+        tables["Cheaper trainings"] = cheaper(fits)
     hours = sum(fit["seconds"] for fit in fits.values()) / 3600
-    keep("list-lengths", "python benchmarks/list_lengths.py show", tables, hours=hours)
+    command = " ".join(["python benchmarks/list_lengths.py", *sys.argv[1:]])
+    keep(given.results, command, tables, hours=hours)
 
 
 def main() -> None:
@@ -273,7 +284,9 @@ def main() -> None:
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--cheaper", action="store_true", help="train with samples of the rows")
+    parser.add_argument("--which", choices=("all", "defaults", "cheaper"), default="all")
+    parser.add_argument("--rounds", type=int, default=SETTINGS.rounds)
+    parser.add_argument("--results", default="list-lengths", help="name in benchmarks/results")
     parser.add_argument("--kept", type=Path, default=Path("build/list-lengths"))
     given = parser.parse_args()
     (fit_all if given.step == "fit" else show)(given)
