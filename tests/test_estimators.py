@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import warnings
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -430,6 +431,53 @@ def shuffled() -> list[Any]:
     """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
     return [array[order] for array in GRADED.ranking]
+
+
+ODD_COLUMNS = {
+    "text": pl.Series(["Acme", "Bolt"] * 100),
+    "categories": pl.Series(["Acme", "Bolt"] * 100, dtype=pl.Categorical),
+    "dates": pl.Series([date(2026, 1, 1)] * 200),
+    "decimals": pl.Series([1, 2] * 100).cast(pl.Decimal(10, 2)),
+    "nothing": pl.Series([None] * 200),
+}
+
+
+@pytest.mark.parametrize("frame", ["polars", "pyarrow"])
+@pytest.mark.parametrize("column", ODD_COLUMNS)
+def test_columns_on_which_lightgbm_ends_python_are_refused(column: str, frame: str) -> None:
+    random = np.random.default_rng(0)
+    numbers = pl.DataFrame({"x": random.normal(size=200), "flag": random.random(200) < 0.5})
+    odd = numbers.with_columns(ODD_COLUMNS[column].alias("brand"))
+    X, whole = (each if frame == "polars" else each.to_arrow() for each in (odd, numbers))
+    y, qid = (random.random(200) < 0.3).astype(int), np.arange(200) // 10
+    options: dict[str, Any] = {"n_estimators": 2, "verbose": -1}
+    ranker, classifier = LightGBMRanker(**options), LightGBMClassifier(cv=None, **options)
+    data, valid = lgb.Dataset(X, y, free_raw_data=False), lgb.Dataset(whole, y, free_raw_data=False)
+    trained = lgb.train({"verbose": -1}, valid, 2)
+    assert trained.num_trees() == ranker.fit(whole, y, qid=qid).booster_.num_trees() == 2
+    for name, train in {
+        "training data": lambda: ranker.fit(X, y, qid=qid),
+        "evaluation set 0": lambda: ranker.fit(
+            whole, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
+        ),
+        "training data: ": lambda: classifier.fit(X, y),
+        "train_set": lambda: lgb.train({"verbose": -1}, data, 2),
+        "train_set: ": lambda: lgb.cv({"verbose": -1}, data, 2),
+        "valid_sets[0]": lambda: lgb.train({"verbose": -1}, valid, 2, valid_sets=[data]),
+    }.items():
+        with pytest.raises(ValueError, match=f"{re.escape(name)}.*the column 'brand'.* {frame}"):
+            train()
+
+
+def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
+    brand = ["Acme", "Bolt", "Cord", "Dune"]
+    frame = pl.DataFrame({"brand": pl.Series(brand * 50, dtype=pl.Categorical)})
+    y = np.tile([0, 1, 0, 2], 50)
+    options = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "verbose": -1}
+    model = LightGBMRanker(objective="ndcg", n_estimators=20, **options)
+    model.fit(frame.to_pandas(), y, qid=np.arange(200) // 8)
+    new = pl.DataFrame({"brand": pl.Series(["Dune", "Cord", "Bolt"], dtype=pl.Categorical)})
+    assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
 
 
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
