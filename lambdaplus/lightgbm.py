@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_infinite
+from lambdaplus.compute.arguments import canonical, refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
@@ -196,15 +196,18 @@ def refuse_random_forest(boosting: Any) -> None:
         )
 
 
-def refuse_unreadable_columns(name: str, X: Any) -> None:
-    """Raise a ValueError for columns of a polars or pyarrow frame on which LightGBM ends Python."""
+def readable(name: str, X: Any) -> Any:
+    """The features in a form that LightGBM reads right.
+
+    A ValueError is raised for columns of a polars or pyarrow frame on which it ends Python.
+    """
     try:
         import narwhals
     except ImportError:  # a LightGBM that raises errors of its own
-        return
+        return canonical(X)
     dependencies = narwhals.dependencies
     if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
-        return
+        return canonical(X)
     frame = narwhals.from_native(X, eager_only=True)
     for column, kind in frame.schema.items():
         if str(kind) not in _READABLE:
@@ -215,13 +218,14 @@ def refuse_unreadable_columns(name: str, X: Any) -> None:
                 "it to numbers, leave it out or, for categories, pass X.to_pandas() in training "
                 "and prediction"
             )
+    return X
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
     """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
-    refuse_unreadable_columns(name, data.data)
+    data.data = readable(name, data.data)
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")

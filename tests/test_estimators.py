@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -379,15 +379,20 @@ def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
 # -- queries --------------------------------------------------------------------------------------
 
 
+SPARSE = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
 FORMS = {
     "array": np.asarray,
+    "columns": np.asfortranarray,
     "pandas": pd.DataFrame,
     "polars": lambda X: pl.DataFrame(np.ascontiguousarray(X)),
-    "sparse": csr_matrix,
+    "pyarrow": lambda X: pl.DataFrame(np.ascontiguousarray(X)).to_arrow(),
+    **{name: lambda X, name=name: csr_matrix(X).asformat(name) for name in SPARSE},
+    **{f"{name} array": lambda X, name=name: csr_array(X).asformat(name) for name in SPARSE},
 }
 
 
 @rankers
+@pytest.mark.filterwarnings("ignore:Unknown data type", "ignore:Converting data")  # in prediction
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     fit, valid = halves(kind)
@@ -417,8 +422,39 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     X = FORMS[form](valid["X"])
     assert_array_equal(by_turns.predict(X), expected.predict(X))
     assert curves(by_turns) == curves(expected)
+    assert_array_equal(expected.predict(X), expected.predict(np.asarray(valid["X"])))
     plain = clone(model).fit(**fit)
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
+
+
+@every_estimator
+@pytest.mark.parametrize("stored", ["unsorted", "in parts"])
+def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored: str) -> None:
+    """LightGBM misreads columns whose rows are not ascending, and both frameworks duplicates."""
+    data = data_of(kind)
+    dense = np.where(np.asarray(data["X"]) < 0, 0.0, data["X"])
+    if stored == "unsorted":
+        order = np.random.default_rng(0).permutation(len(dense))
+        X = csc_matrix(dense[np.argsort(order)])[order]
+        assert not X.has_sorted_indices
+    else:  # each entry is the sum of two
+        whole = csr_matrix(dense)
+        halves = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
+        X = csr_matrix(halves, shape=whole.shape)
+        assert not X.has_canonical_format
+    assert_array_equal(X.toarray(), dense)
+    sets = {"eval_qid": [data["qid"]]} if "qid" in data else {}
+    expected, found = (
+        made(kind).fit(**{**data, "X": given, "eval_set": [(given, data["y"])], **sets})
+        for given in (csr_matrix(dense), X)
+    )
+    assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
+    assert curves(found) == curves(expected)
+    if kind is LightGBMRanker:
+        boosters = [
+            lgb.train({"verbose": -1}, lgb.Dataset(given, data["y"]), 5) for given in (dense, X)
+        ]
+        assert_array_equal(*(booster.predict(dense) for booster in boosters))
 
 
 def _turns(qid: Any) -> Any:

@@ -30,6 +30,20 @@ def plain(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def canonical(X: Any) -> Any:
+    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
+
+    LightGBM misreads unsorted columns, and both frameworks misread duplicates.
+    """
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 def number_of(text: str) -> float:
     """Parse a number; a ValueError for ``1_0``, which `float` reads as 10, and for ``1e400``."""
     plain_text = text.isascii() and text.isprintable() and "_" not in text

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _make_indexable, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
@@ -33,7 +33,7 @@ from lambdaplus.estimators.parent import (
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.queries import Queries, rows_of
 
 
 class _IfCalibrated:
@@ -280,12 +280,12 @@ class RankingClassifier(FrameworkEstimator):
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
         weights = None if weights is None else np.asarray(weights)
-        scale, X = Scale.of(scores, weights), _make_indexable(X)
+        scale = Scale.of(scores, weights)
         for train, rest in splits:
-            X_train = _safe_indexing(X, train)
+            X_train = rows_of(X, train)
             fold = self._fold(call, X_train, train, objective)
             seen = np.asarray(fold._training_scores(X_train), dtype=np.float64)
-            unseen = np.asarray(fold._raw(_safe_indexing(X, rest)), dtype=np.float64)
+            unseen = np.asarray(fold._raw(rows_of(X, rest)), dtype=np.float64)
             of_fold = Scale.of(seen, None if weights is None else weights[train])
             scores[rest] = of_fold.moved(unseen, to=scale)
         rows = np.concatenate([rest for _, rest in splits])
@@ -305,7 +305,7 @@ class RankingClassifier(FrameworkEstimator):
             params["callbacks"] = self._changing(params["callbacks"])
         fold = clone(type(self)(**params))
         of_rows = {
-            name: _safe_indexing(_make_indexable(call[name]), rows)
+            name: rows_of(call[name], rows)
             for name in ("y", "sample_weight", self._names.start)
             if call.get(name) is not None
         }

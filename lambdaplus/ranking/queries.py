@@ -306,10 +306,7 @@ class Documents(NamedTuple):
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""
-        from sklearn.utils import _safe_indexing  # of data frames, too
-
-        unchanged = values is None or self.rows is None
-        return values if unchanged else _safe_indexing(values, self.rows)
+        return values if values is None or self.rows is None else rows_of(values, self.rows)
 
     def in_original_order(self, values: Floats) -> Floats:
         """Values of the rows in this order, for the original rows."""
@@ -339,6 +336,14 @@ def by_query(
         raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
     documents = Documents(X, queries, rows)
     return documents._replace(X=documents.in_order(X))
+
+
+def rows_of(values: Any, rows: Ints) -> Any:
+    """Rows of an array, list, data frame or sparse matrix, in this order; CSR of a sparse one."""
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.validation import _make_indexable
+
+    return _safe_indexing(_make_indexable(values), rows)
 
 
 def rows_by_query(qid: NDArray[Any]) -> Ints:
