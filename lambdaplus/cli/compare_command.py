@@ -41,13 +41,13 @@ def compare(
     data: pathlib.Path | None = typer.Argument(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
-        "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
+        "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, or "
         "web-search-like:N for N synthetic queries, which are split into five folds of queries "
         "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
         "data. By default, a built-in data set: query by example on handwritten digits.",
     ),
     qid: str = _option(
-        help="Column of queries in .csv and .parquet files; default: qid. none: the table has no "
+        help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
         "queries, and all rows are one ranking."
     ),
     label: str = _option(help="Column of labels in these files; default: label."),

@@ -62,7 +62,7 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
         data = with_queries(data, qid)
     return data, [
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
-        *_weight_in_words(config),
+        *weight_in_words(config.weight, config),
         *_doubts(data, config),
         *(
             f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
@@ -124,6 +124,7 @@ def _features_of(
     features: dict[str, Floats] = {}
     categories: list[str] = []
     left_out = [f"{name} (--drop)" for name in config.drop]
+    table.parse(wanted)
     for name in wanted:
         if INDEX.fullmatch(name) and name not in config.features:
             left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")
@@ -171,13 +172,14 @@ def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
     left_out = [name for name in names if name not in (*wanted, config.weight)]
     notes = [f"Left out: {', '.join(left_out)}."] if left_out else []
     folds = [Fold(fold.name, *map(changed, fold.parts)) for fold in folds]
-    return folds, [*notes, *_weight_in_words(config)]
+    return folds, [*notes, *weight_in_words(config.weight, config)]
 
 
-def _weight_in_words(config: Config) -> list[str]:
-    if not config.weight:
+def weight_in_words(name: str, config: Config) -> list[str]:
+    """What is done with row weights, a column or a file; nothing without a name."""
+    if not name:
         return []
-    use = f"Weights: {config.weight}, in training and in validation values"
+    use = f"Weights: {name}, in training and in validation values"
     if config.qid == NO_QUERIES:
         return [f"{use}, and in AUC and average precision of test rows."]
     return [f"{use}. In test means and in tests, each query counts equally."]

@@ -43,7 +43,7 @@ class Config:
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     qid, label : str
-        Names of the columns of CSV and Parquet files; `qid` is "none" for a single table without
+        Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
         queries, whose rows are one ranking.
     weight : str
         Name of the column of row weights.

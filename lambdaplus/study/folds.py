@@ -17,14 +17,14 @@ from lambdaplus.data import (
     cross_validation,
     digits_queries,
     random_splits,
-    read_data,
     read_folds,
+    read_letor,
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
-from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES
-from lambdaplus.study.columns import read_table_of, selected
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.study.columns import read_table_of, selected, weight_in_words
 from lambdaplus.study.config import MADE_UP, SHARES, Config
 
 MOST_NAMES = 60  # of features that are listed
@@ -39,6 +39,8 @@ def folds_of(config: Config) -> list[Fold]:
 def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
     """The folds, and sentences about the columns that they use or leave out."""
     every, notes = _all_folds(config)
+    if every[0].train.weights is not None and not config.weight:
+        notes = [*notes, *weight_in_words("the numbers in .weight files", config)]
     folds = [_with_features(every[i], config) for i in _indices(config.folds, len(every))]
     return folds, notes
 
@@ -55,9 +57,7 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
         if not data:
             _refuse_columns(config, "the built-in digits have none: set data as well")
         elif config.qid == NO_QUERIES:
-            raise ValueError(
-                "--qid none is for a single CSV or Parquet file, which is split into folds"
-            )
+            raise ValueError("--qid none is for a single file, which is split into folds")
         folds, notes = digits_queries(), list[str]()
         if data:
             with warnings.catch_warnings():
@@ -87,15 +87,15 @@ def _one_set(config: Config) -> tuple[RankingData, list[str]]:
         _refuse_columns(config, "generated data has none: set data as well")
         return _made_up(config.data), []
     refuse_missing(path)
-    if path.suffix.lower() in SUFFIXES:
+    if table_kind(path):
         return read_table_of(path, config)
-    _refuse_columns(config, f"{path} is neither .csv nor .parquet, so its columns have no names")
-    return read_data(path), []
+    _refuse_columns(config, f"{path} is not {KINDS}, so its columns have no names")
+    return read_letor(path, grouped=config.qid != NO_QUERIES), []
 
 
 def _refuse_columns(config: Config, why: str) -> None:
     """Raise a ValueError if options name columns, which the data does not have."""
-    named = (config.qid, config.label) != (Config.qid, Config.label)
+    named = config.qid not in (Config.qid, NO_QUERIES) or config.label != Config.label
     if named or config.weight or config.features or config.drop:
         raise ValueError(
             f"qid, label, weight, features and drop are columns of CSV and Parquet files; {why}"
