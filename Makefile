@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 .PHONY: demo test test-fast test-oldest mutations check docs bench papers release clean
 
 demo: .venv/installed-demo  ## compare our objectives with the frameworks' own on built-in data
-	@echo "13 methods on 5 folds take about two minutes."
+	@echo "11 methods on 5 folds take about two minutes."
 	$(BIN)/lambdaplus compare --report --out build/demo
 	@echo "Accuracy on ranking data: docs/results/accuracy.md"
 

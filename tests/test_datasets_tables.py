@@ -261,6 +261,35 @@ def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
         qids([7.0, float("nan")])
 
 
+@pytest.mark.parametrize("cells", [[[1], [1]], [b"\xff", b"\xff"], [{"a": 1}] * 2])
+def test_queries_of_other_types_are_refused_and_features_left_out(
+    tmp_path: Path, cells: Any
+) -> None:
+    file = tmp_path / "a.parquet"
+    frame = polars.DataFrame({"qid": cells, "x": [1.0, 2.0], "label": [0, 1]})
+    frame.write_parquet(file)
+    with pytest.raises(ValueError, match=r"a.parquet, column 'qid': (List|Binary|Struct).* is no"):
+        read_columns(file)
+    frame.rename({"qid": "odd"}).with_columns(qid=1).write_parquet(file)
+    with pytest.warns(UserWarning, match="'odd' are no numbers and left out"):
+        assert read_columns(file).feature_names == ("x",)
+
+
+def test_integers_of_128_bits(tmp_path: Path) -> None:
+    frame = polars.DataFrame(
+        {
+            "qid": polars.Series([2**100, 2**100, 7], dtype=polars.Int128),
+            "x": [1, 2, 3],
+            "label": [0, 1, 2],
+        }
+    )
+    frame = frame.with_columns(polars.all().cast(polars.Int128))
+    frame.write_parquet(tmp_path / "a.parquet")
+    data = read_columns(tmp_path / "a.parquet")
+    assert data.qid.tolist() == [str(2**100), str(2**100), "7"]
+    assert data.features.tolist() == [[1], [2], [3]]
+
+
 # Files -------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.compute.arguments import printable, refuse_missing
 from lambdaplus.data import Run
 from lambdaplus.data.whole_files import written_whole
 
@@ -40,7 +40,7 @@ def errors_of(command: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(f"lambdaplus {command}: {error}", err=True)
+        typer.echo(printable(f"lambdaplus {command}: {error}"), err=True)
         raise typer.Exit(2) from None
 
 

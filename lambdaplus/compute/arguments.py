@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
@@ -243,6 +244,12 @@ def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def printable(text: str) -> str:
+    """The text with control characters, which a terminal would obey, as escapes such as \\x1b."""
+    control = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tabs and ends of lines
+    return re.sub(control, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def refuse_missing(path: Path) -> None:

@@ -344,6 +344,17 @@ class TableFile:
         codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
         return codes.cast(polars.Float64).to_numpy(), len(values)
 
+    def type_in_words(self, name: str) -> str:
+        kind = self._frame[name].dtype
+        return "dates" if kind.is_temporal() else str(kind)
+
+    def places(self, name: str) -> NDArray[Any]:
+        """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
+        column = self._frame[name]
+        if column.dtype.is_temporal() and not column.null_count():
+            return column.to_physical().to_numpy()
+        return self.identifiers(name)
+
     def has_rounded(self, name: str) -> bool:
         """Whether a column has integers that a float64 cannot represent."""
         import polars
@@ -359,8 +370,12 @@ class TableFile:
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
+        import polars
+
         column = self._frame[name]
         try:
+            if column.dtype.is_nested() or column.dtype == polars.Binary:
+                raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
             if column.null_count():
                 row = int(column.is_null().arg_max() or 0)
                 raise ValueError(
