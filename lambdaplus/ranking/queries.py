@@ -343,6 +343,8 @@ def rows_of(values: Any, rows: Ints) -> Any:
     from sklearn.utils import _safe_indexing
     from sklearn.utils.validation import _make_indexable
 
+    if hasattr(values, "to_pylist"):  # pyarrow's, which scikit-learn 1.6 cannot index
+        return values.take(rows)
     return _safe_indexing(_make_indexable(values), rows)
 
 
