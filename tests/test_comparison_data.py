@@ -409,7 +409,10 @@ def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
     for options, message in (
         ({"order": "date"}, r"a.csv has no column 'date'.* Name the column with --order"),
         ({"order": "label"}, "order is the column of labels or weights, 'label'"),
-        ({"order": "day", "gap": 1}, "order has 9 different values, but 6 folds .* need 14"),
+        (
+            {"order": "day", "gap": 1},
+            "order has 9 different values, too few for 6 blocks of at least 2",
+        ),
         ({"order": "day", "splits": 2}, "splits are random, and folds by order are not"),
         ({"gap": 1}, "gap is a number of dates of order: set order as well"),
         ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),

@@ -117,18 +117,20 @@ def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
     return place
 
 
-def _walk_forward(place: Ints, n_folds: int, gap: int) -> list[tuple[Ints, Ints]]:
-    """Rows of blocks of dates, each after those before it without the last ``gap`` dates."""
+def _walk_forward(
+    place: Ints, n_blocks: int, gap: int, shortest: int = 1
+) -> list[tuple[Ints, Ints]]:
+    """Rows of all dates before a block without the last ``gap`` dates, and of the block."""
     from sklearn.model_selection import TimeSeriesSplit
 
     n_dates = int(place.max()) + 1
-    least = (n_folds + 1) * (whole_number("gap", gap) + 1)
-    if n_dates < least:
+    length = n_dates // (n_blocks + 1)
+    if length < shortest or n_dates - n_blocks * length <= whole_number("gap", gap):
         raise ValueError(
-            f"order has {n_dates} different values, but {n_folds} folds with a gap of {gap} need "
-            f"{least}"
+            f"order has {n_dates} different values, too few for {n_blocks} blocks of at least "
+            f"{shortest}, and a first one of more than the gap, {gap}"
         )
-    splits = TimeSeriesSplit(n_folds, gap=gap).split(np.arange(n_dates))
+    splits = TimeSeriesSplit(n_blocks, gap=gap).split(np.arange(n_dates))
     return [
         (np.flatnonzero(np.isin(place, before)), np.flatnonzero(np.isin(place, tested)))
         for before, tested in splits
@@ -242,7 +244,8 @@ def cross_validation(
         raise ValueError(f"n_folds must be at least 3, not {n_folds}")
     if order is not None:
         rows = np.arange(data.labels.size)
-        blocks = _walk_forward(_places(order, data.qid if data.grouped else rows), n_folds + 1, gap)
+        place = _places(order, data.qid if data.grouped else rows)
+        blocks = _walk_forward(place, n_folds + 1, gap, shortest=whole_number("gap", gap) + 1)
         return [
             named_fold(
                 f"Fold{i}",
