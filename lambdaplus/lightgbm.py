@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_infinite
+from lambdaplus.compute.arguments import canonical, refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
@@ -39,6 +39,9 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError(f"LightGBM is not installed: {installation('lightgbm')}") from error
 
+# Types of columns that it reads from Arrow's frames, by narwhals' names.
+_READABLE = {"Boolean", "Float32", "Float64"}
+_READABLE |= {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
@@ -70,9 +73,10 @@ def train(
     ValueError
         For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing,
         with ``boosting="rf"``, or with early stopping and no metric; for a data set that is not
-        constructed yet and has no labels, or NaN or infinite labels or weights, which LightGBM
-        would silently replace; for a ``feval`` that is not a function; and if no feature can be
-        split.
+        constructed yet and has no labels, columns of text, categories or dates in a polars or
+        pyarrow frame, on which LightGBM 4.7 ends Python, or NaN or infinite labels or weights,
+        which LightGBM would silently replace; for a ``feval`` that is not a function; and if no
+        feature can be split.
 
     Warns
     -----
@@ -192,10 +196,36 @@ def refuse_random_forest(boosting: Any) -> None:
         )
 
 
+def readable(name: str, X: Any) -> Any:
+    """The features in a form that LightGBM reads right.
+
+    A ValueError is raised for columns of a polars or pyarrow frame on which it ends Python.
+    """
+    try:
+        import narwhals
+    except ImportError:  # a LightGBM that raises errors of its own
+        return canonical(X)
+    dependencies = narwhals.dependencies
+    if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
+        return canonical(X)
+    frame = narwhals.from_native(X, eager_only=True)
+    for column, kind in frame.schema.items():
+        if str(kind) not in _READABLE:
+            native = frame[column].to_native()
+            raise ValueError(
+                f"{name}: the column {column!r} is {getattr(native, 'dtype', None) or native.type},"
+                f" which LightGBM cannot read from {type(X).__module__.partition('.')[0]}: convert "
+                "it to numbers, leave it out or, for categories, pass X.to_pandas() in training "
+                "and prediction"
+            )
+    return X
+
+
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise a ValueError for labels and weights that LightGBM would silently replace."""
+    """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
+    data.data = readable(name, data.data)
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")

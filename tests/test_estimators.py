@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import warnings
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import polars as pl
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -378,17 +379,24 @@ def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
 # -- queries --------------------------------------------------------------------------------------
 
 
+SPARSE = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
 FORMS = {
     "array": np.asarray,
+    "columns": np.asfortranarray,
     "pandas": pd.DataFrame,
     "polars": lambda X: pl.DataFrame(np.ascontiguousarray(X)),
-    "sparse": csr_matrix,
+    "pyarrow": lambda X: pl.DataFrame(np.ascontiguousarray(X)).to_arrow(),
+    **{name: lambda X, name=name: csr_matrix(X).asformat(name) for name in SPARSE},
+    **{f"{name} array": lambda X, name=name: csr_array(X).asformat(name) for name in SPARSE},
 }
 
 
 @rankers
+@pytest.mark.filterwarnings("ignore:Unknown data type", "ignore:Converting data")  # in prediction
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
+    if form == "pyarrow":
+        pytest.importorskip("narwhals", reason="older versions of LightGBM do not read it")
     fit, valid = halves(kind)
     names = ("init_score", "eval_init_score", "eval_sample_weight")
     if not of_lightgbm(kind):
@@ -416,8 +424,39 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     X = FORMS[form](valid["X"])
     assert_array_equal(by_turns.predict(X), expected.predict(X))
     assert curves(by_turns) == curves(expected)
+    assert_array_equal(expected.predict(X), expected.predict(np.asarray(valid["X"])))
     plain = clone(model).fit(**fit)
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
+
+
+@every_estimator
+@pytest.mark.parametrize("stored", ["unsorted", "in parts"])
+def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored: str) -> None:
+    """LightGBM misreads columns whose rows are not ascending, and both frameworks duplicates."""
+    data = data_of(kind)
+    dense = np.where(np.asarray(data["X"]) < 0, 0.0, data["X"])
+    if stored == "unsorted":
+        order = np.random.default_rng(0).permutation(len(dense))
+        X = csc_matrix(dense[np.argsort(order)])[order]
+        assert not X.has_sorted_indices
+    else:  # each entry is the sum of two
+        whole = csr_matrix(dense)
+        halves = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
+        X = csr_matrix(halves, shape=whole.shape)
+        assert not X.has_canonical_format
+    assert_array_equal(X.toarray(), dense)
+    sets = {"eval_qid": [data["qid"]]} if "qid" in data else {}
+    expected, found = (
+        made(kind).fit(**{**data, "X": given, "eval_set": [(given, data["y"])], **sets})
+        for given in (csr_matrix(dense), X)
+    )
+    assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
+    assert curves(found) == curves(expected)
+    if kind is LightGBMRanker:
+        boosters = [
+            lgb.train({"verbose": -1}, lgb.Dataset(given, data["y"]), 5) for given in (dense, X)
+        ]
+        assert_array_equal(*(booster.predict(dense) for booster in boosters))
 
 
 def _turns(qid: Any) -> Any:
@@ -430,6 +469,55 @@ def shuffled() -> list[Any]:
     """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
     return [array[order] for array in GRADED.ranking]
+
+
+ODD_COLUMNS = {
+    "text": pl.Series(["Acme", "Bolt"] * 100),
+    "categories": pl.Series(["Acme", "Bolt"] * 100, dtype=pl.Categorical),
+    "dates": pl.Series([date(2026, 1, 1)] * 200),
+    "decimals": pl.Series([1, 2] * 100).cast(pl.Decimal(10, 2)),
+    "nothing": pl.Series([None] * 200),
+}
+
+
+@pytest.mark.parametrize("frame", ["polars", "pyarrow"])
+@pytest.mark.parametrize("column", ODD_COLUMNS)
+def test_columns_on_which_lightgbm_ends_python_are_refused(column: str, frame: str) -> None:
+    pytest.importorskip("narwhals", reason="older versions of LightGBM raise errors of their own")
+    random = np.random.default_rng(0)
+    numbers = pl.DataFrame({"x": random.normal(size=200), "flag": random.random(200) < 0.5})
+    odd = numbers.with_columns(ODD_COLUMNS[column].alias("brand"))
+    X, whole = (each if frame == "polars" else each.to_arrow() for each in (odd, numbers))
+    y, qid = (random.random(200) < 0.3).astype(int), np.arange(200) // 10
+    options: dict[str, Any] = {"n_estimators": 2, "verbose": -1}
+    ranker, classifier = LightGBMRanker(**options), LightGBMClassifier(cv=None, **options)
+    data, valid = lgb.Dataset(X, y, free_raw_data=False), lgb.Dataset(whole, y, free_raw_data=False)
+    trained = lgb.train({"verbose": -1}, valid, 2)
+    assert trained.num_trees() == ranker.fit(whole, y, qid=qid).booster_.num_trees() == 2
+    for name, train in {
+        "training data": lambda: ranker.fit(X, y, qid=qid),
+        "evaluation set 0": lambda: ranker.fit(
+            whole, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
+        ),
+        "training data: ": lambda: classifier.fit(X, y),
+        "train_set": lambda: lgb.train({"verbose": -1}, data, 2),
+        "train_set: ": lambda: lgb.cv({"verbose": -1}, data, 2),
+        "valid_sets[0]": lambda: lgb.train({"verbose": -1}, valid, 2, valid_sets=[data]),
+    }.items():
+        with pytest.raises(ValueError, match=f"{re.escape(name)}.*the column 'brand'.* {frame}"):
+            train()
+
+
+def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
+    pytest.importorskip("narwhals", reason="old versions of polars cannot convert categories")
+    brand = ["Acme", "Bolt", "Cord", "Dune"]
+    frame = pl.DataFrame({"brand": pl.Series(brand * 50, dtype=pl.Categorical)})
+    y = np.tile([0, 1, 0, 2], 50)
+    options = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "verbose": -1}
+    model = LightGBMRanker(objective="ndcg", n_estimators=20, **options)
+    model.fit(frame.to_pandas(), y, qid=np.arange(200) // 8)
+    new = pl.DataFrame({"brand": pl.Series(["Dune", "Cord", "Bolt"], dtype=pl.Categorical)})
+    assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
 
 
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from numbers import Integral, Real
@@ -32,6 +33,20 @@ def plain(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind in "cmMV":
         raise ValueError(f"{name} must be numbers, not {array.dtype}")
     return array
+
+
+def canonical(X: Any) -> Any:
+    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
+
+    LightGBM misreads unsorted columns, and both frameworks misread duplicates.
+    """
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def number_of(text: str) -> float:
@@ -248,6 +263,12 @@ def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def printable(text: str) -> str:
+    """The text with control characters, which a terminal would obey, as escapes such as \\x1b."""
+    control = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tabs and ends of lines
+    return re.sub(control, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def refuse_missing(path: Path) -> None:

@@ -15,7 +15,7 @@ from lambdaplus.estimators.ours_or_native import (
     refuse_unknown,
     unknown_objective_explained,
 )
-from lambdaplus.estimators.parent import replaced
+from lambdaplus.estimators.parent import change_features, replaced
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
@@ -57,6 +57,7 @@ def fit_lightgbm(
     if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
         # LightGBM would ignore it.
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
+    change_features(call, lgb.readable)
     ours = isinstance(objective, Objective)
     params = model.get_params()
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))

@@ -126,6 +126,17 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
         call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
 
 
+def change_features(call: dict[str, Any], change: Callable[[str, Any], Any]) -> None:
+    """Replace the features of training data and evaluation sets, given their names."""
+    given, X = call["X"], change("training data", call["X"])
+    sets = [
+        (X if part is given else change(f"evaluation set {i}", part), y)
+        for i, (part, y) in enumerate(evaluation_sets(call))
+    ]
+    call["X"] = X
+    replace_evaluation_sets(call, sets)
+
+
 def each(argument: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument as a list with an entry, which may be None, for each set."""
     if argument is None or (isinstance(argument, list | tuple) and not argument):

@@ -350,6 +350,16 @@ def by_query(
     return documents._replace(X=documents.in_order(X))
 
 
+def rows_of(values: Any, rows: Ints) -> Any:
+    """Rows of an array, list, data frame or sparse matrix, in this order; CSR of a sparse one."""
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.validation import _make_indexable
+
+    if hasattr(values, "to_pylist"):  # pyarrow's, which scikit-learn 1.6 cannot index
+        return values.take(rows)
+    return _safe_indexing(_make_indexable(values), rows)
+
+
 def rows_by_query(qid: NDArray[Any]) -> Ints:
     """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
