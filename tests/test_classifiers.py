@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -263,6 +264,32 @@ def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None
     assert by_folds_f1 > by_rows_f1
 
 
+TRAINING_ROWS: dict[str, Callable[[], Any]] = {
+    "the same objects": lambda: (X, y),
+    "a copy": lambda: (X.copy(), list(y)),
+    "another order": lambda: (X[::-1], y[::-1]),
+    "another container": lambda: (csr_matrix(X), y),
+}
+
+
+@both
+@pytest.mark.parametrize("same", TRAINING_ROWS.values(), ids=TRAINING_ROWS)
+def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -> None:
+    valid, train = (Xt, yt), same()
+    with pytest.warns(UserWarning, match="evaluation set 0 sets the threshold"):
+        last = made(kind).fit(X, y, **sets(kind, valid, train))
+    with pytest.warns(UserWarning, match="models of folds set the threshold"):
+        alone = made(kind).fit(X, y, **sets(kind, train))
+    with pytest.warns(UserWarning, match="without others, they set"):
+        no_folds = made(kind, cv=None).fit(X, y, **sets(kind, train))
+    first = made(kind).fit(X, y, **sets(kind, train, valid))
+    by_valid, by_folds = made(kind).fit(X, y, **sets(kind, valid)), made(kind).fit(X, y)
+    for model, expected in ((last, by_valid), (first, by_valid), (alone, by_folds)):
+        assert_array_equal(model.predict_proba(Xt), expected.predict_proba(Xt))
+        assert model.offset_ == expected.offset_
+    assert not hasattr(no_folds, "predict_proba")
+
+
 @both
 def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
     weights = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
@@ -357,7 +384,7 @@ def test_positives_that_share_the_highest_score_are_predicted(kind: Any, held_ou
     flag = np.where(y == 1, random.random(3000) < 0.9, random.random(3000) < 0.003)
     X = np.column_stack([flag, random.integers(0, 2, 3000)])
     options = {"num_leaves": 2} if kind is LightGBMClassifier else {"max_depth": 1}
-    given = sets(kind, (X, y)) if held_out else {}
+    given = sets(kind, (X[1:], y[1:])) if held_out else {}
     model = made(kind, n_estimators=3, **options).fit(X, y, **given)
     assert_array_equal(model.predict(X), flag.astype(int))
 

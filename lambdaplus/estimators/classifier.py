@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, ClassVar, Self
@@ -121,6 +122,11 @@ class RankingClassifier(FrameworkEstimator):
             knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
         TypeError
             For arguments that the parent does not have.
+
+        Warns
+        -----
+        UserWarning
+            If the last evaluation set holds the training rows, with what is taken instead.
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
@@ -264,18 +270,23 @@ class RankingClassifier(FrameworkEstimator):
         return self._raw(X)
 
     def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
-        """Scores of the last evaluation set, or of training rows by models that did not see them.
+        """Scores of an evaluation set, or of training rows by models that did not see them.
 
         The scores of training rows by the model itself are used only if there is no other way,
         since they are too far apart: a threshold between them leaves out most new positives.
         """
-        if sets := evaluation_sets(call):
-            X, codes = sets[-1]
-            weights = each(call.get(self._names.eval_weights), len(sets))[-1]
+        sets = evaluation_sets(call)
+        weights = each(call.get(self._names.eval_weights), len(sets))
+        for i, (X, codes) in reversed([*enumerate(sets)]):
             scores = np.asarray(self._raw(X), dtype=np.float64)
-            return HeldOut(scores, codes, weights, calibrates=True)
+            if not self._are_training_rows(scores, codes, call):
+                if i + 1 < len(sets):
+                    _say_what_is_taken(f"evaluation set {i} sets")
+                return HeldOut(scores, codes, weights[i], calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         splits = [] if model is not None else splits_of(self.cv, codes)
+        if sets:
+            _say_what_is_taken("models of folds set" if splits else "without others, they set")
         scores = np.asarray(self._training_scores(X), dtype=np.float64)
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
@@ -291,6 +302,16 @@ class RankingClassifier(FrameworkEstimator):
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
+
+    def _are_training_rows(self, scores: Floats, codes: Ints, call: dict[str, Any]) -> bool:
+        """Whether rows with these scores and codes are the training rows, in any order."""
+        if codes is call["y"]:
+            return True
+        if codes.size != call["y"].size or codes.sum() != call["y"].sum():
+            return False
+        trained = np.asarray(self._raw(call["X"]), dtype=np.float64)
+        pairs = [np.stack([codes, scores]), np.stack([call["y"], trained])]
+        return np.array_equal(*(rows[:, np.lexsort(rows)] for rows in pairs))
 
     def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
         """A model that is trained like this one, for as many rounds, on some of the rows.
@@ -332,6 +353,14 @@ class RankingClassifier(FrameworkEstimator):
             )
         self.calibrator_ = fit_calibrator(self.calibration, held_out)
         self.offset_ = even_score(self.calibrator_, held_out.scores)
+
+
+def _say_what_is_taken(taken: str) -> None:
+    warnings.warn(
+        "the last evaluation set holds the training rows, whose scores are too far apart: "
+        f"{taken} the threshold and probabilities",
+        stacklevel=5,
+    )
 
 
 def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
