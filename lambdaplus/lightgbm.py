@@ -14,7 +14,6 @@ Examples
 
 import inspect
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +22,7 @@ import numpy as np
 
 from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -229,7 +229,7 @@ def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: 
     ours = any(isinstance(metric, EvalMetric) for metric in _listed(feval))
     if stopping == "all" and not custom and ours:
         objective = lightgbm_parameter(params, "objective", "regression")
-        warnings.warn(
+        warn(
             f"early stopping watches the default metric of {objective!r} besides feval, and stops "
             "as soon as one of them does not improve. A custom objective has no default metric: "
             "for a fair comparison pass metric='None', with which feval alone decides",

@@ -18,6 +18,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
+from lambdaplus.evaluation import EvalMetric
+from lambdaplus.frameworks.calls import LOST_QUERIES
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 
@@ -52,7 +54,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Raises
     ------
     ValueError
-        For a custom objective with early stopping and no metric.
+        For a custom objective with early stopping and no metric, and for an evaluation set without
+        queries if the training data has some and the metric is of lambdaplus.
     TypeError
         For an objective or metric that is not a function.
 
@@ -71,6 +74,10 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     3
     """
     params, kwargs = _with_our_defaults(params, kwargs)
+    metric = kwargs.get("custom_metric")
+    if isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain):
+        if not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
+            raise ValueError(LOST_QUERIES)
     return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
@@ -185,6 +192,10 @@ def _refuse_names(objective: Any, metric: Any) -> None:
         raise TypeError(
             f"{argument}={value!r} is not a function: pass {argument}=lambdaplus.{made}({name!r})"
         )
+
+
+def _has_queries(data: Any) -> bool:
+    return len(data.get_uint_info("group_ptr")) > 1
 
 
 def _stops_early(kwargs: dict[str, Any]) -> bool:

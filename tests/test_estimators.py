@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,18 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    HalvingGridSearchCV,
     KFold,
     cross_val_predict,
     cross_val_score,
     cross_validate,
+    learning_curve,
     permutation_test_score,
 )
 from sklearn.pipeline import Pipeline
@@ -1002,16 +1006,82 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
             SEARCHES[how](model, X, y, qid, whole)
         made(kind, objective="map").fit(X, y, qid=qid)
         with pytest.warns(
-            UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
-        ):
+            UserWarning, match=r"splits queries: some have .* cv=lambdaplus\.query_folds"
+        ) as told:
             SEARCHES[how](model, X, y, qid, KFold(3, shuffle=True, random_state=0))
+        assert how == "permuted" or sum("splits queries" in str(w.message) for w in told) == 1
+
+
+@rankers
+def test_searches_that_leave_out_rows_of_queries_are_told(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    model = partial(made, kind, objective="map", n_estimators=3)
+    whole = query_folds(qid=qid, n_splits=3)
+    space = {"n_jobs": [1, 2], "random_state": [0, 1]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        for resource, told in (("n_samples", True), ("n_estimators", False)):
+            halving = HalvingGridSearchCV(
+                model(), space, cv=whole, resource=resource, max_resources=90, random_state=0
+            )
+            with warnings.catch_warnings(record=True) as given:
+                warnings.filterwarnings("always", ".*splits queries")
+                halving.set_params(refit=False).fit(X, y, qid=qid)
+            assert any("splits queries" in str(one.message) for one in given) == told
+        with pytest.warns(UserWarning, match="splits queries"):
+            learning_curve(
+                model(), X, y, cv=whole, params={"qid": qid}, train_sizes=[0.8], shuffle=True
+            )
+
+
+@rankers
+def test_a_search_that_compares_different_metrics_is_told_once(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    space = {"objective": ["map", "ndcg@10", "auc"]}
+
+    def searched(**options: Any) -> list[str]:
+        with (
+            warnings.catch_warnings(record=True) as given,
+            sklearn.config_context(enable_metadata_routing=True),
+        ):
+            warnings.simplefilter("always")
+            model = made(kind, n_estimators=2, **options)
+            GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=3)).fit(X, y, qid=qid)
+        return [str(one.message) for one in given if issubclass(one.category, UserWarning)]
+
+    for _ in range(2):  # each search tells
+        [told] = searched()
+        assert "the map of one objective with the ndcg@10 of another" in told
+        assert f"{kind.__name__}(eval_metric='ndcg@10')" in told
+    assert not searched(eval_metric="map")
+
+
+@every_estimator
+def test_a_warning_is_given_once_for_a_fit_and_for_a_search(kind: Any) -> None:
+    option = {"lambdarank_unbiased": True} if kind in RANKERS else {"scale_pos_weight": 2}
+    data = data_of(kind)
+
+    def given(call: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            call()
+        return [str(one.message) for one in given if "has no effect" in str(one.message)]
+
+    for _ in range(2):  # each training and each search tells
+        model = made(kind, n_estimators=3, **option)
+        search = GridSearchCV(
+            model, {"random_state": [0, 1]}, cv=query_folds(qid=GRADED.qid, n_splits=3)
+        )
+        with sklearn.config_context(enable_metadata_routing=True):
+            for fitted in (model, model, search):
+                assert len(given(lambda fitted=fitted: fitted.fit(**data))) == 1
 
 
 @rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
     X, y, qid = GRADED.ranking
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
-    search = GridSearchCV(made(kind, n_estimators=3), space, cv=query_folds(qid=qid, n_splits=2))
+    model = made(kind, n_estimators=3, eval_metric="map")
+    search = GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=2))
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.warns(UserWarning, match="train the same model") as caught:
             search.fit(X, y, qid=qid)

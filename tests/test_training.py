@@ -495,6 +495,59 @@ def test_a_forgotten_group_raises_unless_all_rows_are_to_be_one_query(
     assert_array_equal(one.scores(GRADED), named.scores(GRADED))
 
 
+def test_an_evaluation_set_without_the_queries_of_the_training_raises(framework: Any) -> None:
+    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
+    message = "an evaluation set has no queries, and the training data has"
+
+    def train(objective: Any, data: Any, valid: Any, own: bool = False, **options: Any) -> Any:
+        metric = eval_metric("map", **options)
+        return framework.train(objective, data, 3, metric=metric, valid={"v": valid}, own=own)
+
+    for own in (False, True):
+        with pytest.raises(ValueError, match=message):
+            train(lp.lambda_map, given, lost, own)
+    one = train(lp.lambda_map, given, lost, one_group=True)
+    scores = one.scores(GRADED)
+    expected = average_precision_score(GRADED.binary, scores)
+    assert one.curves["v"]["map"][-1] == pytest.approx(expected, abs=1e-6)
+    with pytest.warns(UserWarning, match="the training data has no queries, but") as told:
+        train(lp.lambda_map, lost, given)
+    assert len(told) == 1
+
+
+def test_lost_queries_are_noticed_with_objectives_of_the_frameworks(framework: Any) -> None:
+    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
+    sets = {"metric": lp.eval_map, "valid": {"v": lost}}
+    params = {"metric": "None"} if framework.name == "lightgbm" else {}
+    own = framework.name == "xgboost"  # whose data sets do not refer to those of the training
+    pointwise = {"lightgbm": "binary", "xgboost": "binary:logistic"}[framework.name]
+    for objective in (framework.native, pointwise):
+        with pytest.raises(ValueError, match="an evaluation set has no queries"):
+            binary = framework.data(GRADED, label=GRADED.binary)
+            framework.train(objective, binary, params=params, own=own, **sets)
+    if framework.name == "xgboost":
+        with pytest.warns(UserWarning, match="if the training data has queries") as told:
+            framework.train(framework.native, given, **sets)
+        assert len(told) == 1
+
+
+def test_xgboosts_default_metric_does_not_stop_a_training_silently(xgboost_alone: Any) -> None:
+    xgb, given = xgboost_alone.module, xgboost_alone.data(GRADED)
+
+    def train(params: dict[str, Any], **options: Any) -> None:
+        xgb.train(
+            {"nthread": 1, "base_score": 0.0, **params}, given, 8, obj=lp.lambda_map,
+            evals=[(given, "v")], verbose_eval=False, **options,
+        )  # fmt: skip
+
+    with pytest.warns(UserWarning, match="its default metric, rmse") as told:
+        train({}, early_stopping_rounds=3)
+    assert len(told) == 1
+    train({})
+    train({}, early_stopping_rounds=3, custom_metric=lp.eval_map)
+    train({"eval_metric": "ndcg"}, early_stopping_rounds=3)
+
+
 def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
     xgb = xgboost_alone.module
     with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {GRADED.n} rows"):

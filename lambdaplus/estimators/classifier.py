@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, ClassVar, Self
@@ -16,6 +15,7 @@ from sklearn.utils.validation import _make_indexable, check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.warn_once import one_training, warn
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
@@ -133,12 +133,13 @@ class RankingClassifier(FrameworkEstimator):
         objective = find_objective(self.objective, self._one_ranking)
         self._check_own()
         self._forget()
-        if not isinstance(objective, Objective):
-            self._train(train, call, objective)
-            return self
-        model = call.get(self._names.model)
-        self._rank(call, objective)
-        held_out = self._held_out(call, objective, model)
+        with one_training(self._training):
+            if not isinstance(objective, Objective):
+                self._train(train, call, objective)
+                return self
+            model = call.get(self._names.model)
+            self._rank(call, objective)
+            held_out = self._held_out(call, objective, model)
         vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._decide(held_out, continued=model is not None)
         return self
@@ -356,7 +357,7 @@ class RankingClassifier(FrameworkEstimator):
 
 
 def _say_what_is_taken(taken: str) -> None:
-    warnings.warn(
+    warn(
         "the last evaluation set holds the training rows, whose scores are too far apart: "
         f"{taken} the threshold and probabilities",
         stacklevel=5,

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, NamedTuple
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,6 +23,9 @@ class ArgumentNames(NamedTuple):
     eval_start: str
     eval_weights: str
     model: str
+
+
+_originals: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # names of estimators with clones
 
 
 class FrameworkEstimator:
@@ -44,6 +49,17 @@ class FrameworkEstimator:
             cls.__init__ = _with_parameters_of(constructors, cls.__init__)  # type: ignore[method-assign]
             cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
         super().__init_subclass__(**kwargs)
+
+    def __sklearn_clone__(self) -> Any:
+        """A clone, which knows of what: all models of a search are clones of one estimator."""
+        clone = super().__sklearn_clone__()  # type: ignore[misc]
+        clone._clone_of = vars(self).get("_clone_of") or _originals.setdefault(self, uuid4().hex)
+        return clone
+
+    @property
+    def _training(self) -> str:
+        """What warnings are given once for: this fit, or all fits of the clones of an estimator."""
+        return vars(self).get("_clone_of") or uuid4().hex
 
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters without those that the framework does not know."""

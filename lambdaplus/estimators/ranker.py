@@ -1,7 +1,9 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
+import warnings
 from typing import Any, ClassVar, Self
 
+from lambdaplus.compute.warn_once import one_training
 from lambdaplus.estimators.metric_checks import warn_of_two_rules
 from lambdaplus.estimators.ours_or_native import find_objective, metric_of
 from lambdaplus.estimators.parent import (
@@ -16,6 +18,9 @@ from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_o
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
+
+
+_scored: dict[str, list[str]] = {}  # metrics of the scores of clones of an estimator
 
 
 class RankingEstimator(FrameworkEstimator):
@@ -70,9 +75,10 @@ class RankingEstimator(FrameworkEstimator):
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
-        warn_of_equal_objectives()
-        self._put_in_query_order(call, objective, qid, eval_qid)
-        self._train(super().fit, call, objective)  # type: ignore[misc]
+        with one_training(self._training):
+            warn_of_equal_objectives()
+            self._put_in_query_order(call, objective, qid, eval_qid)
+            self._train(super().fit, call, objective)  # type: ignore[misc]
         return self
 
     def score(
@@ -88,13 +94,34 @@ class RankingEstimator(FrameworkEstimator):
         ------
         ValueError
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
+
+        Warns
+        -----
+        UserWarning
+            If a search compares scores of different metrics, as those of objectives without
+            ``eval_metric`` are.
         """
         refuse_masked("sample_weight", sample_weight)
         data = _read("score", X, y, qid, group)
         weights = RankingEstimator._weights(self, data, sample_weight)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
+        if self.eval_metric is None and "_clone_of" in vars(self):
+            self._warn_of_different_metrics(str(metric.metrics[0]))
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
+
+    def _warn_of_different_metrics(self, metric: str) -> None:
+        """Warn if clones of one estimator, as in a search, have scores of different metrics."""
+        scored = _scored.setdefault(self._training, [])
+        if metric not in scored:
+            scored.append(metric)
+            if len(scored) == 2:
+                warnings.warn(
+                    f"a search that compares the {scored[0]} of one objective with the {metric} of "
+                    "another chooses the metric with the higher values. Score all by one metric: "
+                    f"{type(self).__name__}(eval_metric='ndcg@10'), for example",
+                    stacklevel=3,
+                )
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any

@@ -1,12 +1,12 @@
 """Fit of XGBoost's estimators with objectives and metrics that they would not accept."""
 
-import warnings
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
 from lambdaplus.estimators.ours_or_native import (
     are_ours,
@@ -128,7 +128,7 @@ def _warn_of_direction(watched: list[Any], stops: list[Any]) -> None:
         lower_is_better = name.endswith(("_error", "_loss", "_deviance"))  # scikit-learn's names
         free = [stop for stop in stops if stop.maximize is None and stop.metric_name is None]
         if callable(metric) and free and not (maximised or lower_is_better):
-            warnings.warn(
+            warn(
                 f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
                 "callbacks=[xgboost.callback.EarlyStopping(rounds="
                 f"{free[0].rounds}, maximize=True)] in place of early_stopping_rounds",

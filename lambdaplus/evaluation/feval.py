@@ -114,7 +114,8 @@ class EvalMetric:
         Raises
         ------
         ValueError
-            For invalid input, if no query has a value, and on several LightGBM machines.
+            For invalid input, if no query has a value, without queries where the training data has
+            some (unless ``one_group``), and on several LightGBM machines.
         TypeError
             If called by XGBRanker, which evaluates each query and averages by query size, or with
             several metrics by another estimator of XGBoost, which supports one.
@@ -132,6 +133,7 @@ class EvalMetric:
             )
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            call.evaluates(self.one_group)
             queries = self._queries(call.queries)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():

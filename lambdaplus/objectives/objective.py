@@ -86,6 +86,7 @@ class Objective(ABC):
             If another worker of the training raised an error or was stopped.
         """
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            call.trains()
             if not self.uses_positions:
                 call.warn_of_positions(self)
             gradient, hessian = self._derivatives_of(call)
