@@ -75,9 +75,9 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     """
     params, kwargs = _with_our_defaults(params, kwargs)
     metric = kwargs.get("custom_metric")
-    if isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain):
-        if not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
-            raise ValueError(LOST_QUERIES)
+    by_query = isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain)
+    if by_query and not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
+        raise ValueError(LOST_QUERIES)
     return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 

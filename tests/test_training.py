@@ -522,8 +522,8 @@ def test_lost_queries_are_noticed_with_objectives_of_the_frameworks(framework: A
     own = framework.name == "xgboost"  # whose data sets do not refer to those of the training
     pointwise = {"lightgbm": "binary", "xgboost": "binary:logistic"}[framework.name]
     for objective in (framework.native, pointwise):
+        binary = framework.data(GRADED, label=GRADED.binary)
         with pytest.raises(ValueError, match="an evaluation set has no queries"):
-            binary = framework.data(GRADED, label=GRADED.binary)
             framework.train(objective, binary, params=params, own=own, **sets)
     if framework.name == "xgboost":
         with pytest.warns(UserWarning, match="if the training data has queries") as told:

@@ -29,6 +29,7 @@ from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
+    columns_of,
     each,
     evaluation_sets,
     replace_evaluation_sets,
@@ -133,6 +134,9 @@ class RankingClassifier(FrameworkEstimator):
         objective = find_objective(self.objective, self._one_ranking)
         self._check_own()
         self._forget()
+        self._trained_columns = columns_of(X)
+        for i, (of_set, _) in enumerate(evaluation_sets(call)):
+            self._refuse_other_columns(of_set, f"evaluation set {i}")
         with one_training(self._training):
             if not isinstance(objective, Objective):
                 self._train(train, call, objective)
@@ -180,6 +184,7 @@ class RankingClassifier(FrameworkEstimator):
         (n,) float64
             With the framework's own objectives, its raw scores.
         """
+        self._refuse_other_columns(X)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -191,6 +196,7 @@ class RankingClassifier(FrameworkEstimator):
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
+        self._refuse_other_columns(X)
         parent = super().predict  # type: ignore[misc]
         if not hasattr(self, "offset_"):
             return parent(X, *args, **kwargs)
@@ -206,6 +212,7 @@ class RankingClassifier(FrameworkEstimator):
         With an objective that ranks, they are fitted to rows that the model has not seen; a model
         without such rows does not have this method (AttributeError).
         """
+        self._refuse_other_columns(X)
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
@@ -277,13 +284,13 @@ class RankingClassifier(FrameworkEstimator):
         since they are too far apart: a threshold between them leaves out most new positives.
         """
         sets = evaluation_sets(call)
-        weights = each(call.get(self._names.eval_weights), len(sets))
+        of_sets = each(call.get(self._names.eval_weights), len(sets))
         for i, (X, codes) in reversed([*enumerate(sets)]):
             scores = np.asarray(self._raw(X), dtype=np.float64)
             if not self._are_training_rows(scores, codes, call):
                 if i + 1 < len(sets):
                     _say_what_is_taken(f"evaluation set {i} sets")
-                return HeldOut(scores, codes, weights[i], calibrates=True)
+                return HeldOut(scores, codes, of_sets[i], calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         splits = [] if model is not None else splits_of(self.cv, codes)
         if sets:
@@ -311,8 +318,8 @@ class RankingClassifier(FrameworkEstimator):
         if codes.size != call["y"].size or codes.sum() != call["y"].sum():
             return False
         trained = np.asarray(self._raw(call["X"]), dtype=np.float64)
-        pairs = [np.stack([codes, scores]), np.stack([call["y"], trained])]
-        return np.array_equal(*(rows[:, np.lexsort(rows)] for rows in pairs))
+        given, seen = np.stack([codes, scores]), np.stack([call["y"], trained])
+        return np.array_equal(given[:, np.lexsort(given)], seen[:, np.lexsort(seen)])
 
     def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
         """A model that is trained like this one, for as many rounds, on some of the rows.

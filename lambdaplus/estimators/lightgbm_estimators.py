@@ -103,9 +103,10 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     cv : int, splitter, None or "auto", default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, each of ``cv``
-        folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of which only the first is used if
-        there are 500 rows of the trained class.  With None, training rows set the threshold, new
-        rows of the trained class are often below it, and there is no `predict_proba`.
+        folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of
+        which only the first is used if there are 500 rows of the trained class.  With None,
+        training rows set the threshold, new rows of the trained class are often below it, and there
+        is no `predict_proba`.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 

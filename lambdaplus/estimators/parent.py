@@ -61,12 +61,44 @@ class FrameworkEstimator:
         """What warnings are given once for: this fit, or all fits of the clones of an estimator."""
         return vars(self).get("_clone_of") or uuid4().hex
 
+    def _refuse_other_columns(self, X: Any, where: str = "X") -> None:
+        """Raise a ValueError for columns of other names, or another order, than those of `fit`."""
+        known, given = vars(self).get("_trained_columns"), columns_of(X)
+        if known is None or given is None or known == given:
+            return
+        same = sorted(map(str, known)) == sorted(map(str, given))
+        if same or all(isinstance(name, str) for name in (*known, *given)):
+            pairs = enumerate(zip(known, given, strict=False))
+            differ = [
+                f"{given!r} as column {i}, which was {known!r} in fit"
+                for i, (known, given) in pairs
+                if given != known
+            ] or [f"{len(given)} columns, and fit had {len(known)}"]
+            raise ValueError(f"{where} has {differ[0]}: pass the columns of fit, in their order")
+
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters without those that the framework does not know."""
         ours = set(self._own_parameters)
         if isinstance(find_objective(params.get("objective")), Objective):
             ours.add("objective")
-        return {name: value for name, value in params.items() if name not in ours}
+        kept = {name: value for name, value in params.items() if name not in ours}
+        if callable(called := kept.get("objective")):  # what LightGBM makes of it
+            shown = repr(find_objective(self.objective, self._one_ranking))
+            kept["objective"] = _Named(called, shown)
+        return kept
+
+
+class _Named(NamedTuple):
+    """A function with this ``repr``, which MLflow records."""
+
+    called: Callable[..., Any]
+    name: str
+
+    def __call__(self, *args: Any) -> Any:
+        return self.called(*args)
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
@@ -115,6 +147,14 @@ def refuse_masked(name: str, value: Any) -> None:
     elif isinstance(value, list | tuple) and value and hasattr(value[0], "__len__"):
         for inner in value:
             refuse_masked(name, inner)
+
+
+def columns_of(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame or table; None for anything else."""
+    names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
+    if names is None and hasattr(X, "dtypes"):
+        names = getattr(X, "columns", None)
+    return None if names is None else list(names)
 
 
 def evaluation_sets(call: Mapping[str, Any]) -> list[tuple[Any, Any]]:

@@ -78,6 +78,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
         """
         found = restored_parameters(self, saved_with(xgb.Booster(model_file=fname)))
         super().load_model(fname)
+        self._trained_columns = self.get_booster().feature_names
         self.__dict__.update(found)
 
     def _weights(self, data: Documents, weights: Any) -> Any:
@@ -194,6 +195,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
         self._forget()
         with replaced(self, **named_for_files(kind if kind == _SAVED_TYPE else None)):
             super().load_model(fname)
+        self._trained_columns = self.get_booster().feature_names
         self.__dict__.update(found)
         if "threshold" in saved:
             self._labels = restored_labels(saved["labels"])

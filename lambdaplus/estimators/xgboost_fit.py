@@ -1,5 +1,6 @@
 """Fit of XGBoost's estimators with objectives and metrics that they would not accept."""
 
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -67,6 +68,15 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
         return model
 
 
+def _unused(callback: Any) -> Any:
+    """A copy of an early stopping without what it remembers of an earlier training."""
+    if not isinstance(callback, xgb.callback.EarlyStopping):
+        return callback
+    unused = copy(callback)
+    unused.stopping_history, unused.best_scores, unused.current_rounds = {}, {}, 0
+    return unused
+
+
 @cache
 def _is_unknown(name: str) -> bool:
     """Whether XGBoost, which has no list of its metrics, says that it does not know this one."""
@@ -92,7 +102,7 @@ def fit_xgboost(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> N
     for name in native:
         if isinstance(name, str) and _is_unknown(name):
             refuse_unknown(name, "XGBoost")
-    callbacks = list(model.callbacks or ())
+    callbacks = [*map(_unused, model.callbacks or ())]
     changed: dict[str, Any] = {"eval_metric": native or None}
     if model.early_stopping_rounds and (called or metrics is not None):
         callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))

@@ -34,6 +34,4 @@ def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -
     for name, value in params.items():
         instead = _INSTEAD.get(name, "remove it" if name.startswith("lambdarank_") else "")
         if instead and value is not None:
-            warn(
-                f"{name} has no effect with {objective!r}: {instead}", stacklevel=stacklevel
-            )
+            warn(f"{name} has no effect with {objective!r}: {instead}", stacklevel=stacklevel)
