@@ -145,10 +145,10 @@ class RankingEstimator(FrameworkEstimator):
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
         ids = _without_qid(call["X"])[1] if qid is None else qid
-        if train.rows is not None and getattr(objective, "has_own_labels", False):
+        if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
             raise ValueError(
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
-                "has labels of its own in their order: sort rows and labels by qid first"
+                "has values of its own in their order: sort rows and labels by qid first"
             )
         if ids is not None:
             warn_of_split_queries(ids)

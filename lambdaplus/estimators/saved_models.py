@@ -20,7 +20,6 @@ from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
-from lambdaplus.objectives.objective import ObjectiveOn
 
 ATTRIBUTE = "lambdaplus"
 _PARAMETERS = ("objective", "eval_metric")
@@ -62,18 +61,9 @@ def as_saved(value: Any) -> Any:
     except (ValueError, SyntaxError, TypeError):
         pass
     named = {"lost": getattr(value, "__qualname__", None) or repr(value)}
-    if getattr(value, "has_own_labels", False):
-        named["labels"] = sha256(
-            b"".join(each.tobytes() for each in _own_labels(value))
-        ).hexdigest()
+    if own := getattr(value, "own_rows", ()):
+        named["labels"] = sha256(b"".join(each.tobytes() for each in own)).hexdigest()
     return named
-
-
-def _own_labels(objective: Any) -> list[NDArray[Any]]:
-    if isinstance(objective, ObjectiveOn):
-        return [objective.labels]
-    parts = getattr(objective, "parts", ())
-    return [labels for part, _ in parts for labels in _own_labels(part)]
 
 
 def restored(name: str, saved: Any, given: Any) -> Any:
@@ -93,7 +83,7 @@ def restored(name: str, saved: Any, given: Any) -> Any:
     raise ValueError(
         f"the saved model was trained with {name}={saved['lost']}, which a file cannot hold: load "
         f"it into an estimator that has the same {name}"
-        f"{', with the same labels' if 'labels' in saved else ''}, or pickle the estimator"
+        f"{', with the same labels or weights' if 'labels' in saved else ''}, or pickle it"
     )
 
 

@@ -91,7 +91,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
                 "XGBoost takes one weight for each query, but the rows of a query have different "
-                "ones: give all rows of a query the same, or use LightGBMRanker"
+                "ones: let the objective carry them, as lambda_objective('map').weighted(weights)"
             )
         return first
 

@@ -100,7 +100,7 @@ class EvalMetric:
         if not self.labels:
             return queries
         fitting = [each for each in self.labels if each.size == queries.n_documents]
-        return queries.with_own_labels([*fitting, self.labels[0]][0], repr(self))
+        return queries.with_own("labels", [*fitting, self.labels[0]][0], repr(self))
 
     def __call__(
         self,

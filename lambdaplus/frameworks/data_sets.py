@@ -29,7 +29,8 @@ def read_xgboost(data: Any) -> RawData:
     if weights.size != sizes.size:
         raise ValueError(
             f"{weights.size} weights for {sizes.size} queries: with query groups "
-            "XGBoost expects one weight per query, not per row"
+            "XGBoost expects one weight per query, not per row; an objective carries those of "
+            "rows, as lambda_map.weighted(weights)"
         )
     return RawData(labels, sizes, np.repeat(weights, sizes))
 
