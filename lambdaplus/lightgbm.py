@@ -14,8 +14,9 @@ Examples
 
 import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ def train(
         For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing,
         with ``boosting="rf"``, or with early stopping and no metric; for a data set that is not
         constructed yet and has no labels, or NaN or infinite labels or weights, which LightGBM
-        would silently replace; for a ``feval`` that is not a function; and if no feature can be
+        would silently replace, and whole numbers from 2**31 on, which it would wrap; for a
+        ``feval`` that is not a function; and if no feature can be
         split.
 
     Warns
@@ -139,6 +141,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
 def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     """The arguments of LightGBM's train or cv by name, with the objective where it is read."""
     names = lightgbm_aliases("objective")
+    refuse_wrapped(params)
     if fobj is None:
         fobj = next((params[name] for name in names if callable(params.get(name))), None)
     if fobj is not None:
@@ -190,6 +193,14 @@ def refuse_random_forest(boosting: Any) -> None:
             f"LightGBM has no custom objectives with boosting={boosting!r}: use 'gbdt' with "
             "bagging_fraction and bagging_freq, or XGBoost's num_parallel_tree"
         )
+
+
+def refuse_wrapped(params: Mapping[str, Any]) -> None:
+    """Raise a ValueError for whole numbers of which LightGBM would take the last 32 bits."""
+    for name, value in params.items():
+        beyond = isinstance(value, Integral) and not -(2**31) <= value < 2**31
+        if beyond and not name.endswith(("seed", "random_state")):
+            raise ValueError(f"{name}={value} is beyond 2**31 - 1, the largest that LightGBM has")
 
 
 def _refuse_unusable(name: str, data: Any) -> None:

@@ -1,6 +1,7 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
 import copy
+import json
 import pickle
 import threading
 from collections.abc import Callable
@@ -728,6 +729,77 @@ def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> 
     model.save_model(tmp_path / "model.json")
     with pytest.raises(ValueError, match="labels that a file cannot hold: pickle the estimator"):
         loaded.load_model(tmp_path / "model.json")
+
+
+CHANGES: dict[str, Any] = {  # of what a saved model has
+    "labels": [
+        {"values": [0, 1], "dtype": "<M8[D]"},
+        {"values": [0, 1], "dtype": "V100000000"},
+        {"values": [0, 1, 2], "dtype": "<i8"},
+        {"values": [1, 1], "dtype": "<i8"},
+        {"values": [0, 300], "dtype": "|i1"},
+        {"values": [[0], [1]], "dtype": "<i8"},
+        {"values": [0, 1]},
+        [0, 1],
+    ],
+    "positive": [2, "1", None],
+    "threshold": [float("nan"), float("inf"), None, "0", True],
+    "calibrator": [
+        {"slope": float("nan"), "intercept": 0.0},
+        {"slope": 1.0},
+        {"scores": [0.0, 1.0], "probabilities": [0.5]},
+        {"scores": [1.0, 0.0], "probabilities": [0.1, 0.5]},
+        {"scores": [0.0, 1.0], "probabilities": [0.1, 1.5]},
+        {"scores": [], "probabilities": []},
+        7,
+    ],
+    "calibration": ["platt"],
+    "rounds": [-1, 1.5],
+    "chosen": [None],
+    "objective": ["+".join(f"map@{k}" for k in range(1, 20_001)), {"expression": 7}, 5],
+    "eval_metric": [["map"] * 1000, [{"lost": None, "more": 1}]],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_model_is_refused_and_leaves_the_estimator_as_it_was(
+    name: str, tmp_path: Path
+) -> None:
+    booster = made(XGBoostClassifier, objective="auc").fit(X, y).get_booster()
+    loaded = made(XGBoostClassifier).fit(X, NAMES[y])
+    expected, params = loaded.predict_proba(Xt), loaded.get_params()
+    saved = json.loads(booster.attr("lambdaplus"))
+    missing = {key: value for key, value in saved.items() if key != name}
+    for changed in (missing, *({**saved, name: value} for value in CHANGES[name])):
+        if "threshold" not in changed:
+            continue  # a model without threshold
+        booster.set_attr(lambdaplus=json.dumps(changed))
+        booster.save_model(tmp_path / "model.json")
+        with pytest.raises(ValueError, match=f"attribute 'lambdaplus' .* as '{name}'"):
+            loaded.load_model(tmp_path / "model.json")
+    for text in ("{", "[1]", "7"):
+        booster.set_attr(lambdaplus=text)
+        with pytest.raises(ValueError, match="attribute 'lambdaplus' .* cannot be read"):
+            loaded.load_model(booster.save_raw())
+    for expression in ("map(", "open('x')", "(" * 300, "lambda_objective()", "combine(7)"):
+        booster.set_attr(lambdaplus=json.dumps({**saved, "objective": {"expression": expression}}))
+        with pytest.raises(ValueError, match="the saved model has objective="):
+            loaded.load_model(booster.save_raw())
+    booster.set_attr(lambdaplus=json.dumps(saved), scikit_learn='{"_estimator_type": "regressor"}')
+    with pytest.raises(TypeError, match="different type"):
+        loaded.load_model(booster.save_raw())
+    assert_array_equal(loaded.predict_proba(Xt), expected)
+    assert loaded.get_params() == params
+
+
+def test_the_width_of_labels_in_a_file_takes_no_memory(tmp_path: Path) -> None:
+    booster = made(XGBoostClassifier).fit(X, NAMES[y]).get_booster()
+    saved = json.loads(booster.attr("lambdaplus"))
+    saved["labels"]["dtype"] = "<U100000000"
+    booster.set_attr(lambdaplus=json.dumps(saved))
+    loaded = XGBoostClassifier()
+    loaded.load_model(booster.save_raw())
+    assert loaded.predict(Xt).dtype == NAMES.dtype
 
 
 @pytest.mark.parametrize("objective", ["binary:logistic", "binary:logitraw"])

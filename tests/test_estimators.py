@@ -366,6 +366,12 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     assert named.score(**valid) == pytest.approx(ours.score(**valid))
 
 
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_numbers_that_lightgbm_would_wrap_are_refused(kind: Any) -> None:
+    with pytest.raises(ValueError, match="min_child_samples=4294967297 is beyond"):
+        made(kind, min_child_samples=2**32 + 1).fit(**data_of(kind))
+
+
 @every_estimator
 def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
     name = "scale_pos_weight"
@@ -525,9 +531,7 @@ def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
         for weights in (GRADED.query_weights, of_rows)
     ]
     assert_array_equal(*(model.predict(GRADED.features) for model in models))
-    with pytest.raises(
-        ValueError, match=r"one weight for each query.*the objective carry"
-    ):
+    with pytest.raises(ValueError, match=r"one weight for each query.*the objective carry"):
         made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=GRADED.row_weights)
 
 

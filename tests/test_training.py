@@ -568,6 +568,17 @@ def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) ->
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 
+def test_numbers_that_lightgbm_would_wrap_raise(lightgbm_alone: Any) -> None:
+    given = lightgbm_alone.data(GRADED)
+    for number in (2**31, 2**32 + 1, 2**40):
+        params = {"min_data_in_leaf": number}
+        with pytest.raises(ValueError, match=f"min_data_in_leaf={number} is beyond"):
+            lightgbm_alone.train(lp.lambda_map, given, params=params, own=True)
+    most = {"min_data_in_leaf": 2**31 - 1, "seed": 2**32 - 1}
+    trained = lightgbm_alone.train(lp.lambda_map, given, params=most, own=True)
+    assert len(np.unique(trained.scores(GRADED))) == 1
+
+
 @pytest.mark.parametrize("way", ["text", "update", "wrapped", "ours", "our cv"])
 def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
     lgb, llgb = lightgbm_alone.module, lightgbm_alone.own

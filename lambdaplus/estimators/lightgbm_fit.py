@@ -59,6 +59,7 @@ def fit_lightgbm(
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
     ours = isinstance(objective, Objective)
     params = model.get_params()
+    lgb.refuse_wrapped(params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
         lgb.refuse_random_forest(model.boosting_type)

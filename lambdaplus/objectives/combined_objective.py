@@ -55,8 +55,9 @@ class CombinedObjective(Objective):
         pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
         if len(pointwise) > 1:
             raise ValueError("log-loss occurs twice in the sum: give it one weight")
-        for weight in pointwise:
-            number("the weight of logloss", weight, above=0.0)
+        for part, weight in self.parts:
+            name = part.metric if isinstance(part, Objective) else part
+            number(f"the weight of {name} in a sum", weight, least=1e-6, most=1e6)
         self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
         self.one_group = all(part.one_group for part, _ in ranking)
 
