@@ -22,6 +22,7 @@ from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import LOST_QUERIES
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
     import xgboost
@@ -42,6 +43,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Parameters
     ----------
     params : dict
+        ``objective`` may be a metric, such as ``"ndcg@10"`` or ``"map + 0.5*mrr"``, or a custom
+        objective, instead of ``obj=``.
     dtrain : xgboost.DMatrix
     num_boost_round : int, default=10
     **kwargs
@@ -54,7 +57,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Raises
     ------
     ValueError
-        For a custom objective with early stopping and no metric, and for an evaluation set without
+        For an objective that neither lambdaplus nor XGBoost knows; for a custom one with early
+        stopping and no metric; and for an evaluation set without
         queries if the training data has some and the metric is of lambdaplus.
     TypeError
         For an objective or metric that is not a function.
@@ -78,7 +82,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     by_query = isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain)
     if by_query and not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
         raise ValueError(LOST_QUERIES)
-    return xgboost.train(params, dtrain, num_boost_round, **kwargs)
+    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+        return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
 def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
@@ -125,7 +130,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
             query = np.repeat(np.arange(sizes.size), sizes)
             folds = list(folds.split(query, dtrain.get_label(), groups=query))
         kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
-    return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
+    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+        return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
 
 
 class _WholeQueries:
@@ -159,8 +165,12 @@ class _WholeQueries:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
-    _refuse_names(objective, metric)
+    params, kwargs, metric = dict(params), dict(kwargs), kwargs.get("custom_metric")
+    _refuse_names(kwargs.get("obj"), metric)
+    if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
+        kwargs["obj"] = found
+        del params["objective"]
+    objective = kwargs.get("obj")
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)
         params.setdefault("base_score", 0.0)

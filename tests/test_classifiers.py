@@ -779,7 +779,7 @@ def test_a_changed_model_is_refused_and_leaves_the_estimator_as_it_was(
             loaded.load_model(tmp_path / "model.json")
     for text in ("{", "[1]", "7"):
         booster.set_attr(lambdaplus=text)
-        with pytest.raises(ValueError, match="attribute 'lambdaplus' .* cannot be read"):
+        with pytest.raises(ValueError, match=r"attribute 'lambdaplus' .* cannot be read"):
             loaded.load_model(booster.save_raw())
     for expression in ("map(", "open('x')", "(" * 300, "lambda_objective()", "combine(7)"):
         booster.set_attr(lambdaplus=json.dumps({**saved, "objective": {"expression": expression}}))

@@ -102,6 +102,28 @@ def test_rare_positives_without_queries_are_learnt_as_by_log_loss(framework: Any
     assert ours > theirs - 0.02
 
 
+def test_our_train_knows_names_of_metrics(framework: Any) -> None:
+    given = framework.data(GRADED)
+
+    def train(objective: Any, **params: Any) -> Any:
+        by_name = {**framework.quiet, **params, "objective": objective}
+        return framework.own.train(by_name, framework.data(GRADED), 5)
+
+    def scores(booster: Any) -> Any:
+        return type(framework.train(lp.lambda_map, given, 1))(booster).scores(GRADED)
+
+    for name in ("ndcg@10", "map + 0.5*mrr", "lambda_map", lp.metrics.parse_metric("err")):
+        text = name.removeprefix("lambda_") if isinstance(name, str) else name
+        expected = framework.train(lambda_objective(text), given, 5).scores(GRADED)
+        assert_array_equal(scores(train(name)), expected)
+    native = framework.train(framework.native, given, 5).scores(GRADED)
+    assert_array_equal(scores(train(framework.native)), native)
+    with pytest.raises(ValueError, match=r"unknown metric 'ndgc' .did you mean 'ndcg'"):
+        train("ndgc@10")
+    with pytest.raises(ValueError, match="has no objective 'mapp' either"):
+        train("mapp")
+
+
 def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) -> None:
     """But for rounding: the frameworks sum the same numbers in another order."""
     moved = GRADED.rows(GRADED.shuffled())

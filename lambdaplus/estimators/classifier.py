@@ -25,7 +25,6 @@ from lambdaplus.estimators.held_out import (
     splits_of,
     threshold_by_share,
 )
-from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
@@ -35,6 +34,7 @@ from lambdaplus.estimators.parent import (
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries
 
 

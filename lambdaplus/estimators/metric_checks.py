@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.warn_once import warn
-from lambdaplus.estimators.ours_or_native import are_ours, as_list, find_metrics
+from lambdaplus.estimators.metrics_by_name import are_ours, as_list, find_metrics
 from lambdaplus.estimators.parent import evaluation_sets
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics import RankingMetric

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lambdaplus.compute.arguments import plain
-from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 
 
 class ArgumentNames(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from lambdaplus.compute.warn_once import one_training
 from lambdaplus.estimators.metric_checks import warn_of_two_rules
-from lambdaplus.estimators.ours_or_native import find_objective, metric_of
+from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
@@ -18,6 +18,7 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
 
 _scored: dict[str, list[str]] = {}  # metrics of the scores of clones of an estimator

@@ -14,8 +14,8 @@ import numpy as np
 
 from lambdaplus.compute.arguments import identifiers
 from lambdaplus.compute.warn_once import warn
-from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.frameworks.internals import callers
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.objectives.equal_objectives import equal_objectives
 
 _SEARCHES = "sklearn.model_selection._search"

@@ -9,17 +9,17 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.compute.warn_once import warn
 from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
-from lambdaplus.estimators.ours_or_native import (
+from lambdaplus.estimators.metrics_by_name import (
     are_ours,
     metric_of,
     refuse_unknown,
-    unknown_objective_explained,
 )
 from lambdaplus.estimators.parent import replaced
 from lambdaplus.estimators.saved_models import parameters_as_saved, save_with
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import unknown_objective_explained
 
 
 class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
