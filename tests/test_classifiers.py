@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -289,6 +290,20 @@ def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -
         assert_array_equal(model.predict_proba(Xt), expected.predict_proba(Xt))
         assert model.offset_ == expected.offset_
     assert not hasattr(no_folds, "predict_proba")
+
+
+@both
+def test_scores_with_log_loss_in_the_objective_are_log_odds(kind: Any) -> None:
+    model = made(kind, objective="logloss + map", cv=None, n_estimators=40)
+    assert hasattr(model, "predict_proba")
+    names = NAMES[y]
+    found = model.fit(X, names).predict_proba(Xt)
+    assert_allclose(found[:, list(model.classes_).index("fraud")], expit(raw(model, Xt)))
+    # As by the framework's own log-loss, they add up to the number of positives.
+    own = made(kind, objective=LOG_LOSS[kind], n_estimators=40).fit(X, names == "fraud")
+    ours, theirs = (one.predict_proba(X)[:, k].mean() for one, k in ((model, 0), (own, 1)))
+    assert ours == pytest.approx(theirs, rel=0.2)
+    assert not hasattr(made(kind, cv=None).fit(X, names), "predict_proba")
 
 
 @both
