@@ -17,6 +17,7 @@ from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.warn_once import one_training, warn
 from lambdaplus.estimators.held_out import (
+    Calibrator,
     HeldOut,
     Scale,
     Sigmoid,
@@ -80,6 +81,7 @@ class RankingClassifier(FrameworkEstimator):
 
     _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
     _one_ranking = True
+    calibrator_: Calibrator
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
