@@ -83,7 +83,7 @@ def _is_calibrator(saved: Any) -> bool:
     if not all(isinstance(each, list) and each and all(map(_is_number, each)) for each in lists):
         return False
     scores, probabilities = map(np.asarray, lists)
-    rises = scores.size == probabilities.size and bool((np.diff(scores) > 0.0).all())
+    rises = scores.size == probabilities.size and bool((np.diff(scores) >= 0.0).all())
     return rises and bool(((probabilities >= 0.0) & (probabilities <= 1.0)).all())
 
 
