@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -42,6 +41,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import made as made_small
@@ -293,17 +293,18 @@ def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -
 
 
 @both
-def test_scores_with_log_loss_in_the_objective_are_log_odds(kind: Any) -> None:
-    model = made(kind, objective="logloss + map", cv=None, n_estimators=40)
-    assert hasattr(model, "predict_proba")
-    names = NAMES[y]
-    found = model.fit(X, names).predict_proba(Xt)
-    assert_allclose(found[:, list(model.classes_).index("fraud")], expit(raw(model, Xt)))
-    # As by the framework's own log-loss, they add up to the number of positives.
-    own = made(kind, objective=LOG_LOSS[kind], n_estimators=40).fit(X, names == "fraud")
-    ours, theirs = (one.predict_proba(X)[:, k].mean() for one, k in ((model, 0), (own, 1)))
-    assert ours == pytest.approx(theirs, rel=0.2)
-    assert not hasattr(made(kind, cv=None).fit(X, names), "predict_proba")
+@pytest.mark.parametrize("objective", ["map", "logloss + map"])
+def test_a_model_without_held_out_rows_says_why_it_has_no_probabilities(
+    kind: Any, objective: str
+) -> None:
+    model = Pipeline([("model", made(kind, objective=objective, cv=None))])
+    for fitted in (model, model.fit(X, y)):
+        assert not hasattr(fitted, "predict_proba")
+        with pytest.raises(AttributeError, match="both classes that the model has not seen"):
+            fitted.named_steps["model"].predict_proba(Xt)
+        with pytest.raises(AttributeError) as raised:
+            fitted.predict_proba(Xt)
+        assert "Pass cv='auto', cv=2 or eval_set=" in str(raised.value.__cause__)
 
 
 @both

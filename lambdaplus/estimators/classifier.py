@@ -17,17 +17,14 @@ from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.warn_once import one_training, warn
 from lambdaplus.estimators.held_out import (
-    Calibrator,
     HeldOut,
     Scale,
-    Sigmoid,
     check_folds,
     even_score,
     fit_calibrator,
     splits_of,
     threshold_by_share,
 )
-from lambdaplus.estimators.metric_checks import keeps_log_odds
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
@@ -56,15 +53,15 @@ class _IfCalibrated:
         if hasattr(model, "offset_"):
             has_one = hasattr(model, "calibrator_")
         else:
-            objective = find_objective(model.objective)
-            has_one = not isinstance(objective, Objective) or keeps_log_odds(objective)
-            has_one |= model.cv is not None or model.calibration is not None
+            ranks = isinstance(find_objective(model.objective), Objective)
+            has_one = not ranks or model.cv is not None or model.calibration is not None
         if not has_one:
             raise AttributeError(
                 f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
                 "rank, and probabilities are fitted to rows of both classes that the model has not "
-                "seen. Pass cv='auto', cv=2 or eval_set=, or make log-loss a part of the objective "
-                "('logloss + map'); decision_function gives the scores"
+                "seen, since those of its own rows are too far apart, with log-loss in the "
+                "objective, too. Pass cv='auto', cv=2 or eval_set=; decision_function gives the "
+                "scores"
             )
         return MethodType(self.method, model)
 
@@ -81,7 +78,6 @@ class RankingClassifier(FrameworkEstimator):
 
     _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
     _one_ranking = True
-    calibrator_: Calibrator
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
@@ -152,8 +148,6 @@ class RankingClassifier(FrameworkEstimator):
             held_out = self._held_out(call, objective, model)
         vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._decide(held_out, continued=model is not None)
-        if keeps_log_odds(objective) and not hasattr(self, "calibrator_"):
-            self.calibrator_ = Sigmoid(1.0, 0.0)
         return self
 
     def _check_own(self) -> None:
@@ -217,10 +211,9 @@ class RankingClassifier(FrameworkEstimator):
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
-        With an objective that ranks, they are fitted to rows that the model has not seen.  Without
-        such rows, they are the logistic function of the scores if log-loss is a part of the
-        objective; for others there is no such method (AttributeError; that of a `Pipeline` has the
-        reason as its cause).
+        With an objective that ranks, they are fitted to rows that the model has not seen; a model
+        without such rows does not have this method (AttributeError, which is the cause of that of a
+        `Pipeline`).
         """
         self._refuse_other_columns(X)
         if not isinstance(find_objective(self.objective), Objective):

@@ -107,7 +107,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         which only the first is used if there are 500 rows of the trained class.  On few rows, a
         fold takes as long as the model itself: on 10,000, `fit` takes three to five times as long
         as with None.  With None, training rows set the threshold, new rows of the trained class are
-        often below it, and there is no `predict_proba` unless log-loss is a part of the objective.
+        often below it, and there is no `predict_proba`.
     **kwargs
         The parameters of LGBMClassifier, with its defaults.
 

@@ -68,14 +68,9 @@ _OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "nd
                 "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
 
 
-def keeps_log_odds(objective: Any) -> bool:
-    """Whether log-loss, as a part of the objective, keeps scores log-odds."""
-    return "logloss" in objective.__name__
-
-
 def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -> None:
     """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
-    if keeps_log_odds(objective):
+    if "logloss" in objective.__name__:  # a part of the objective keeps scores log-odds
         return
     for name in names:
         if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
