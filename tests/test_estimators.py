@@ -7,13 +7,16 @@ import pickle
 import re
 import warnings
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import joblib
+import lightgbm.sklearn
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
@@ -21,15 +24,18 @@ from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    HalvingGridSearchCV,
     KFold,
     cross_val_predict,
     cross_val_score,
     cross_validate,
+    learning_curve,
     permutation_test_score,
 )
 from sklearn.pipeline import Pipeline
@@ -282,7 +288,7 @@ def test_a_model_with_labels_of_its_own_is_for_the_same_rows(tmp_path: Path) -> 
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
     with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
         loaded.fit(**valid)
-    with pytest.raises(ValueError, match="labels of its own for the rows of another data set"):
+    with pytest.raises(ValueError, match="is for the rows of another data set"):
         clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
 
 
@@ -359,6 +365,12 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
     named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
     assert named.score(**valid) == pytest.approx(ours.score(**valid))
+
+
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_numbers_that_lightgbm_would_wrap_are_refused(kind: Any) -> None:
+    with pytest.raises(ValueError, match="min_child_samples=4294967297 is beyond"):
+        made(kind, min_child_samples=2**32 + 1).fit(**data_of(kind))
 
 
 @every_estimator
@@ -538,15 +550,66 @@ def test_evaluation_sets_in_lightgbms_newer_form() -> None:
     assert_allclose(found, expected, atol=1e-12)
 
 
-def test_xgboost_finds_queries_in_a_column() -> None:
-    fit, valid = halves(XGBoostRanker)
-    expected = made(XGBoostRanker).fit(fit["X"], fit["y"], qid=fit["qid"])
-    frames = [
-        pd.DataFrame(part["X"]).add_prefix("f").assign(qid=part["qid"]) for part in (fit, valid)
-    ]
-    model = made(XGBoostRanker).fit(frames[0], fit["y"], eval_set=[(frames[1], valid["y"])])
-    assert_array_equal(model.predict(frames[1]), expected.predict(valid["X"]))
-    assert model.score(frames[1], valid["y"]) == pytest.approx(expected.score(**valid))
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "polars": lambda columns: pl.DataFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+def named(X: Any, *more: tuple[str, Any]) -> dict[str, Any]:
+    return {f"f{i}": np.ascontiguousarray(column) for i, column in enumerate(X.T)} | dict(more)
+
+
+@rankers
+@pytest.mark.parametrize("form", FRAMES)
+def test_queries_may_be_a_column(kind: Any, form: str) -> None:
+    fit, valid = halves(kind)
+    expected = made(kind, objective="map").fit(**fit)
+    frames = [FRAMES[form](named(part["X"], ("qid", part["qid"]))) for part in (fit, valid)]
+    given = {**fit, "X": frames[0], "eval_set": [(frames[1], valid["y"])]}
+    for ids in ("qid", "eval_qid"):
+        given.pop(ids)
+    model = made(kind, objective="map").fit(**given)
+    for X in (frames[1], FRAMES[form](named(valid["X"])), valid["X"]):
+        assert_array_equal(model.predict(X), expected.predict(valid["X"]))
+    assert model.score(frames[1], valid["y"]) == expected.score(**valid)
+    assert curves(model) == curves(expected)
+    # Beside qid=, too, the column is no feature.
+    both = made(kind, objective="map").fit(frames[0], fit["y"], qid=fit["qid"])
+    assert_array_equal(both.predict(valid["X"]), expected.predict(valid["X"]))
+    assert both.score(frames[1], valid["y"], qid=valid["qid"]) == expected.score(**valid)
+
+
+@every_estimator
+@pytest.mark.parametrize("form", FRAMES)
+def test_columns_in_another_order_are_refused(kind: Any, form: str, tmp_path: Path) -> None:
+    data = data_of(kind)
+    columns = named(data["X"])
+    X, other = (FRAMES[form](dict(parts)) for parts in (columns.items(), [*columns.items()][::-1]))
+    renamed = FRAMES[form]({f"g{name}": column for name, column in columns.items()})
+    model, rest = made(kind, n_estimators=3), {k: v for k, v in data.items() if k != "X"}
+    model.fit(X, **rest)
+    models = [model, pickle.loads(pickle.dumps(model))]
+    if not of_lightgbm(kind):
+        model.save_model(tmp_path / "model.json")
+        models.append(kind())
+        models[-1].load_model(tmp_path / "model.json")
+    last = f"f{data['X'].shape[1] - 1}"
+    for fitted in models:
+        methods = ["predict", "predict_proba", "decision_function"][: 1 if kind in RANKERS else 3]
+        for method in methods:
+            getattr(fitted, method)(data["X"])  # of an array, names are not known
+            for wrong, found in ((other, last), (renamed, "gf0")):
+                message = f"X has '{found}' as column 0, which was 'f0' in fit"
+                with pytest.raises(ValueError, match=message):
+                    getattr(fitted, method)(wrong)
+        with pytest.raises(ValueError, match="pass the columns of fit"):
+            fitted.score(other, **rest)
+    held_out = {"eval_set": [(other, data["y"])]}
+    held_out |= {"eval_qid": [data["qid"]]} if kind in RANKERS else {}
+    with pytest.raises(ValueError, match="evaluation set 0 has"):
+        model.fit(X, **rest, **held_out)
 
 
 def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
@@ -556,7 +619,7 @@ def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
         for weights in (GRADED.query_weights, of_rows)
     ]
     assert_array_equal(*(model.predict(GRADED.features) for model in models))
-    with pytest.raises(ValueError, match=r"one weight for each query.*or use LightGBMRanker"):
+    with pytest.raises(ValueError, match=r"one weight for each query.*the objective carry"):
         made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=GRADED.row_weights)
 
 
@@ -1090,16 +1153,118 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
             SEARCHES[how](model, X, y, qid, whole)
         made(kind, objective="map").fit(X, y, qid=qid)
         with pytest.warns(
-            UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
-        ):
+            UserWarning, match=r"splits queries: some have .* cv=lambdaplus\.query_folds"
+        ) as told:
             SEARCHES[how](model, X, y, qid, KFold(3, shuffle=True, random_state=0))
+        assert how == "permuted" or sum("splits queries" in str(w.message) for w in told) == 1
+
+
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_lightgbm_is_given_an_objective_with_its_name(kind: Any, monkeypatch: Any) -> None:
+    """MLflow records what `lightgbm.train` is called with, as text."""
+    seen = []
+    train = lightgbm.sklearn.train
+
+    def recording(*args: Any, **kwargs: Any) -> Any:
+        seen.append(repr(kwargs["params"]["objective"]))
+        return train(*args, **kwargs)
+
+    monkeypatch.setattr(lightgbm.sklearn, "train", recording)
+    options = {} if kind in RANKERS else {"cv": None}
+    made(kind, objective="map", **options).fit(**data_of(kind))
+    of_table = {} if kind in RANKERS else {"one_group": False}
+    assert seen == [repr(lambda_objective("map", **of_table))]
+
+
+@rankers
+def test_searches_that_leave_out_rows_of_queries_are_told(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    small_leaves = {"min_child_samples": 1} if of_lightgbm(kind) else {}
+    model = partial(made, kind, objective="map", n_estimators=3, **small_leaves)
+    whole = query_folds(qid=qid, n_splits=3)
+    space = {"n_jobs": [1, 2], "random_state": [0, 1]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        for resource, told in (("n_samples", True), ("n_estimators", False)):
+            halving = HalvingGridSearchCV(
+                model(), space, cv=whole, resource=resource, max_resources=90, random_state=0
+            )
+            with warnings.catch_warnings(record=True) as given:
+                warnings.filterwarnings("always", ".*splits queries")
+                halving.set_params(refit=False).fit(X, y, qid=qid)
+            assert any("splits queries" in str(one.message) for one in given) == told
+        with pytest.warns(UserWarning, match="splits queries"):
+            learning_curve(
+                model(), X, y, cv=whole, params={"qid": qid}, train_sizes=[0.8], shuffle=True
+            )
+
+
+@rankers
+def test_a_search_that_compares_different_metrics_is_told_once(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    space = {"objective": ["map", "ndcg@10", "auc"]}
+
+    def searched(**options: Any) -> list[str]:
+        with (
+            warnings.catch_warnings(record=True) as given,
+            sklearn.config_context(enable_metadata_routing=True),
+        ):
+            warnings.simplefilter("always")
+            model = made(kind, n_estimators=2, **options)
+            GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=3)).fit(X, y, qid=qid)
+        return [str(one.message) for one in given if issubclass(one.category, UserWarning)]
+
+    for _ in range(2):  # each search tells
+        [told] = searched()
+        assert "the map of one objective with the ndcg@10 of another" in told
+        assert f"{kind.__name__}(eval_metric='ndcg@10')" in told
+    assert not searched(eval_metric="map")
+
+
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+@pytest.mark.parametrize("objective", ["map", "native"])
+def test_a_used_early_stopping_starts_anew(kind: Any, objective: str) -> None:
+    if objective == "native":
+        objective = PARENTS[kind]().objective or "binary:logistic"
+    fit, valid = halves(kind)
+    noisy = np.random.default_rng(0).permutation(valid["y"])
+    fit["eval_set"] = [(valid["X"], noisy)]
+    stop = xgb.callback.EarlyStopping(rounds=3)
+    options = {"objective": objective, "eval_metric": "map" if kind in RANKERS else "auc"}
+    if kind in RANKERS and objective != "map":
+        options["eval_metric"] = "ndcg@10"
+    model = made(kind, n_estimators=40, callbacks=[stop], learning_rate=0.5, **options)
+    rounds = [model.fit(**fit).get_booster().num_boosted_rounds() for _ in range(3)]
+    assert rounds[0] == rounds[1] == rounds[2] > 1
+    assert not stop.stopping_history
+
+
+@every_estimator
+def test_a_warning_is_given_once_for_a_fit_and_for_a_search(kind: Any) -> None:
+    option = {"lambdarank_unbiased": True} if kind in RANKERS else {"scale_pos_weight": 2}
+    data = data_of(kind)
+
+    def given(call: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            call()
+        return [str(one.message) for one in given if "has no effect" in str(one.message)]
+
+    for _ in range(2):  # each training and each search tells
+        model = made(kind, n_estimators=3, **option)
+        search = GridSearchCV(
+            model, {"random_state": [0, 1]}, cv=query_folds(qid=GRADED.qid, n_splits=3)
+        )
+        with sklearn.config_context(enable_metadata_routing=True):
+            for fitted in (model, model, search):
+                assert len(given(lambda fitted=fitted: fitted.fit(**data))) == 1
 
 
 @rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
     X, y, qid = GRADED.ranking
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
-    search = GridSearchCV(made(kind, n_estimators=3), space, cv=query_folds(qid=qid, n_splits=2))
+    model = made(kind, n_estimators=3, eval_metric="map")
+    search = GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=2))
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.warns(UserWarning, match="train the same model") as caught:
             search.fit(X, y, qid=qid)

@@ -233,7 +233,10 @@ NAN = float("nan")
         ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
         (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
         (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
-        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
+        (
+            [7, 7, "7", "7"],
+            "must be all text or all numbers, dates or times; row 2 is the str '7'",
+        ),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
         (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),

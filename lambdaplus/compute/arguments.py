@@ -5,6 +5,7 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, date, datetime
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ def from_gpu(values: Any) -> Any:
 
 def plain(values: Any, name: str) -> NDArray[Any]:
     """Convert the values to an array, also from a GPU; a ValueError if NumPy would change some."""
+    array = _unmasked(values, name)
+    if array.dtype.kind in "cmMV":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    return array
+
+
+def _unmasked(values: Any, name: str) -> NDArray[Any]:
+    """Convert the values to an array, also from a GPU; a ValueError for masked entries."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
         if len(masked):
@@ -29,10 +38,7 @@ def plain(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
-    array = np.asarray(from_gpu(values))
-    if array.dtype.kind in "cmMV":
-        raise ValueError(f"{name} must be numbers, not {array.dtype}")
-    return array
+    return np.asarray(from_gpu(values))
 
 
 def canonical(X: Any) -> Any:
@@ -133,10 +139,10 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     if isinstance(values, (list, tuple)):
         # NumPy would convert a NaN among text to "nan", and large integers to floats.
         array = np.fromiter(values, dtype=object, count=len(values))
-    elif getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
-        array = np.asarray(values)  # dates are not numbers, but valid identifiers
     else:
-        array = plain(values, name)
+        array = _unmasked(values, name)
+        if array.dtype.kind not in "mM":  # dates are not numbers, but valid identifiers
+            array = plain(array, name)
     if array.dtype.kind == "O" and array.size:
         array = _of_one_kind(array, name)
     if array.dtype.kind in "fmM":
@@ -175,15 +181,19 @@ def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
     values = objects.tolist()
-    kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
+    kind = next((kind for kind in _KINDS if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):
         if value is None or value is np.ma.masked or _is_nan(value):
             raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
-        if kind is None or not isinstance(value, kind):
+        # A time is a date as well, and midnight would be merged with it.
+        other = kind is None or not isinstance(value, kind)
+        if other or (kind is date and isinstance(value, datetime)):
             raise ValueError(
-                f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
-                f"{value!r}"
+                f"{name} must be all text or all numbers, dates or times; row {row} is the "
+                f"{type(value).__name__} {value!r}"
             )
+    if kind in (datetime, date, np.datetime64):
+        return _of_dates(values, name)
     if kind is not Real:
         text = objects.astype(np.str_ if kind is str else np.bytes_)
         if (text.astype(object) != objects).any():
@@ -197,6 +207,20 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
         return objects.astype(np.int64)
     except OverflowError:
         return objects.astype(np.str_)
+
+
+_KINDS = (str, bytes, Real, datetime, date, np.datetime64)
+
+
+def _of_dates(values: list[Any], name: str) -> NDArray[np.datetime64]:
+    """Dates or times as NumPy's; those of time zones in UTC."""
+    zoned = {getattr(value, "tzinfo", None) is not None for value in values}
+    if len(zoned) > 1:
+        raise ValueError(f"{name} has times with and without a time zone: pass all with one")
+    if zoned == {True}:
+        values = [value.astimezone(UTC).replace(tzinfo=None) for value in values]
+    # pandas' times are finer than Python's.
+    return np.array([np.datetime64(getattr(value, "asm8", value)) for value in values])
 
 
 def _is_nan(value: Any) -> bool:

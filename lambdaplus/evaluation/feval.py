@@ -101,7 +101,7 @@ class EvalMetric:
         if not self.labels:
             return queries
         fitting = [each for each in self.labels if each.size == queries.n_documents]
-        return queries.with_own_labels([*fitting, self.labels[0]][0], repr(self))
+        return queries.with_own("labels", [*fitting, self.labels[0]][0], repr(self))
 
     def __call__(
         self,
@@ -115,7 +115,8 @@ class EvalMetric:
         Raises
         ------
         ValueError
-            For invalid input, if no query has a value, and on several LightGBM machines.
+            For invalid input, if no query has a value, without queries where the training data has
+            some (unless ``one_group``), and on several LightGBM machines.
         TypeError
             If called by XGBRanker, which evaluates each query and averages by query size, or with
             several metrics by another estimator of XGBoost, which supports one.
@@ -133,6 +134,7 @@ class EvalMetric:
             )
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            call.evaluates(self.one_group)
             queries = self._queries(call.queries)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():

@@ -189,7 +189,7 @@ class Config:
         self._default("patience", patience)
         self._default("every", max(1, min(self.rounds // LOOKS, self.patience) * bool(self.trials)))
         for name, least in _LEAST.items():
-            whole_number(name, getattr(self, name), least)
+            whole_number(name, getattr(self, name), least, below=2**31)
         number("learning_rate", self.learning_rate)
         for seed in self.seeds:
             whole_number("a seed", seed, below=2**31)
