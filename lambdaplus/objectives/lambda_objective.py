@@ -132,7 +132,7 @@ def lambda_objective(
     surrogate: str | RankingMetric | None = None,
     balance: float = DEFAULT.balance,
     **options: Any,
-) -> Objective:
+) -> LambdaObjective | CombinedObjective | XeNdcg:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
 
     Parameters
@@ -201,8 +201,7 @@ def lambda_objective(
 
     Returns
     -------
-    Objective
-        A LambdaObjective, a CombinedObjective for a sum, or XE-NDCG.
+    LambdaObjective, CombinedObjective for a sum, or XeNdcg
 
     Raises
     ------
@@ -256,7 +255,7 @@ def lambda_objective(
         )  # fmt: skip
         parts.append((ranking, weight))
     only, weight = parts[0]
-    if len(parts) == 1 and weight == 1.0 and isinstance(only, Objective):
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
         return only
     return CombinedObjective(tuple(parts))
 
