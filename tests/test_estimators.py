@@ -254,9 +254,7 @@ def squares(scores: Any, given: Any) -> Any:
 
 def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
     fit, valid = halves(XGBoostRanker)
-    own = dataclasses.replace(
-        lp.metrics.parse_metric("ndcg").declaration, name="own"
-    )
+    own = dataclasses.replace(lp.metrics.parse_metric("ndcg").declaration, name="own")
     for options, other, name in (
         ({"objective": squares}, {}, "objective=squares"),
         ({"objective": own}, {"objective": lambda_map}, "objective=Declaration"),

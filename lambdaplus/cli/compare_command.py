@@ -44,7 +44,8 @@ def compare(
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "or web-search-like:N for N synthetic queries, which are split into five folds of queries "
         "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
-        "data. By default, a built-in data set: query by example on handwritten digits.",
+        "data. By default, a built-in data set: query by example on handwritten digits; "
+        "digits:whole ranks all 300 images for each query.",
     ),
     qid: str = _option(
         help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
@@ -188,15 +189,17 @@ def _run(
     """Fit, write the results, and return the exit code."""
     from lambdaplus.cli.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
+    from lambdaplus.study.config import WHOLE_DIGITS
 
     config = study.config
+    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
-        console.print(printable(f"Data: {config.data or DIGITS}"))
+        console.print(printable(f"Data: {shown}"))
         for line in study.notes:
             console.print(printable(f"  {line}"))
         try:
@@ -205,13 +208,13 @@ def _run(
             if study.finished:
                 summary = Summary(study.results, config.baseline or None)
                 _write_tables(summary, made, console)
-                if not config.data:
+                if shown == DIGITS:
                     console.print(NO_EVIDENCE)
                 folder.publish(made)  # whatever happens to the report
                 if report:
-                    data, date = config.data or DIGITS, time.strftime("%Y-%m-%d")
+                    date = time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), data=data, date=date)
+                        write_report(summary, made, config.to_toml(), data=shown, date=date)
                     folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
