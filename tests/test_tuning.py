@@ -266,7 +266,7 @@ def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
         make_study(folds, f"{same},xgboost:map,lightgbm:auc")
     assert [str(warning.message).partition(" train")[0] for warning in caught] == [
         "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
-        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map",
+        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map, lightgbm:lambda_auc",
     ]
     models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
     assert models[0] == models[1] != models[2]
