@@ -42,7 +42,6 @@ WITHOUT_CUTOFF = ("map", "ndcg", "auc")
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
     ", damping": {"damping": 0.01, "damped": 1.0},
-    ", noise": {"noise": 1.0},
 }
 CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")
 SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")

@@ -28,8 +28,8 @@ from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
 
 TREES = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
 OWN = {
-    "lightgbm": ("lambdarank", "rank_xendcg"),
-    "xgboost": ("rank:ndcg", "rank:map", "rank:pairwise"),
+    "lightgbm": ("binary", "lambdarank", "rank_xendcg"),
+    "xgboost": ("binary:logistic", "rank:ndcg", "rank:map", "rank:pairwise"),
     "catboost": ("YetiRank:mode=MAP",),
 }
 SETTINGS = Config(rounds=1000, patience=100)

@@ -271,7 +271,7 @@ def other_rows() -> list[Row]:
             change = f"{WORDS[gain['kind']]} in the query beside the features"
             rows.append(Row(change, FRAMEWORKS[gain["framework"]], values, times, "relative.py"))
     names = {"map": ("MAP without", "map"), "ndcg@10": ("NDCG@10", "ndcg")}
-    for option in ("noise", "damping"):
+    for option in ("damping",):
         values = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
         price = _price("MAP without", f"map, {option}") / _price("MAP without", "map")
         rows.append(Row(f"our objective with {option}", BOTH, values, price, "defaults.py"))
@@ -351,7 +351,7 @@ def short_table(rows: list[Row]) -> Table:
     heads = [f"{METRICS[metric]}, {name}" for metric in METRICS for name in names]
     foot = (
         "±: standard errors; *: p < .05 in a t-test; time: a multiple of that of the training, for "
-        "noise, damping and the sum of that of a gradient"
+        "damping and the sum of that of a gradient"
     )
     return Table(["", *heads, "time"], shown, [foot])
 

@@ -4,7 +4,7 @@ Examples
 --------
 >>> import lambdaplus as lp
 >>> lp.lambda_objective("map", sigma=2.0)
-lambda_objective('map', sigma=2, normalize=True, damping=None)
+lambda_objective('map', sigma=2)
 >>> lp.evaluate([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], group=[4], metrics="auc").mean
 {'auc': 0.75}
 """

@@ -14,15 +14,16 @@ Examples
 
 import inspect
 import os
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_infinite
+from lambdaplus.compute.arguments import canonical, refuse_infinite
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.internals import (
@@ -33,12 +34,16 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
     import lightgbm
 except ImportError as error:  # pragma: no cover
     raise ImportError(f"LightGBM is not installed: {installation('lightgbm')}") from error
 
+# Types of columns that it reads from Arrow's frames, by narwhals' names.
+_READABLE = {"Boolean", "Float32", "Float64"}
+_READABLE |= {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
@@ -54,12 +59,13 @@ def train(
     Parameters
     ----------
     params : dict
-        May contain a custom objective.
+        ``objective`` may be a metric, such as ``"ndcg@10"`` or ``"map + 0.5*mrr"``, or a custom
+        objective.
     train_set : lightgbm.Dataset
     *args, **kwargs
         Other arguments of ``lightgbm.train``.
-    fobj : callable, optional
-        Custom objective, instead of the one in ``params``.
+    fobj : str, metric or callable, optional
+        Objective, instead of the one in ``params``.
 
     Returns
     -------
@@ -68,11 +74,13 @@ def train(
     Raises
     ------
     ValueError
-        For a custom objective with ``bagging_by_query=True``, with which LightGBM learns nothing,
+        For an objective that neither lambdaplus nor LightGBM knows; for a custom one with
+        ``bagging_by_query=True``, with which LightGBM learns nothing,
         with ``boosting="rf"``, or with early stopping and no metric; for a data set that is not
-        constructed yet and has no labels, or NaN or infinite labels or weights, which LightGBM
-        would silently replace; for a ``feval`` that is not a function; and if no feature can be
-        split.
+        constructed yet and has no labels, columns of text, categories or dates in a polars or
+        pyarrow frame, on which LightGBM 4.7 ends Python, NaN or infinite labels or weights, which
+        LightGBM would silently replace, or whole numbers from 2**31 on, which it would wrap; for a
+        ``feval`` that is not a function; and if no feature can be split.
 
     Warns
     -----
@@ -90,8 +98,8 @@ def train(
     >>> lgb.train({"verbose": -1}, data, num_boost_round=3, fobj=lambda_map).num_trees()
     3
     """
-    call = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
-    with constant_features_explained():
+    call, explained = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
+    with explained, constant_features_explained():
         return lightgbm.train(**call)
 
 
@@ -129,27 +137,30 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     >>> sorted(found)
     ['valid map-mean', 'valid map-stdv']
     """
-    call = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
+    call, explained = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
     if call.get("folds") is None and _has_groups(train_set):
         call["folds"] = query_splitter(call, n_folds=5)
-    with constant_features_explained():
+    with explained, constant_features_explained():
         return lightgbm.cv(**call)
 
 
 def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-    """The arguments of LightGBM's train or cv by name, with the objective where it is read."""
+    """The arguments of LightGBM's train or cv by name, with the objective where it is read.
+
+    And a context that explains the error for an objective that nobody knows.
+    """
     names = lightgbm_aliases("objective")
-    if fobj is None:
-        fobj = next((params[name] for name in names if callable(params.get(name))), None)
-    if fobj is not None:
+    refuse_wrapped(params)
+    given = lightgbm_parameter(params, "objective") if fobj is None else fobj
+    fobj = find_objective(given)
+    if callable(fobj):
         refuse_bagging_by_query(params)
         refuse_random_forest(lightgbm_parameter(params, "boosting"))
         warn_of_unused(params, fobj, stacklevel=4)
+    if fobj is not None:
         params = {name: value for name, value in params.items() if name not in names}
-        if _TAKES_FOBJ:
-            kwargs["fobj"] = fobj
-        else:
-            params["objective"] = fobj
+        by_argument = _TAKES_FOBJ and callable(fobj)
+        (kwargs if by_argument else params)["fobj" if by_argument else "objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
     _refuse_unusable("train_set", call["train_set"])
     for i, data in enumerate(_listed(call.get("valid_sets"))):
@@ -157,7 +168,7 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
             _refuse_unusable(f"valid_sets[{i}]", data)
     _refuse_name(call.get("feval"))
     _check_early_stopping(params, call, custom=callable(fobj))
-    return call
+    return call, unknown_objective_explained(fobj, "LightGBM")
 
 
 def _listed(values: Any) -> Any:
@@ -192,10 +203,44 @@ def refuse_random_forest(boosting: Any) -> None:
         )
 
 
+def readable(name: str, X: Any) -> Any:
+    """The features in a form that LightGBM reads right.
+
+    A ValueError is raised for columns of a polars or pyarrow frame on which it ends Python.
+    """
+    try:
+        import narwhals
+    except ImportError:  # a LightGBM that raises errors of its own
+        return canonical(X)
+    dependencies = narwhals.dependencies
+    if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
+        return canonical(X)
+    frame = narwhals.from_native(X, eager_only=True)
+    for column, kind in frame.schema.items():
+        if str(kind) not in _READABLE:
+            native = frame[column].to_native()
+            raise ValueError(
+                f"{name}: the column {column!r} is {getattr(native, 'dtype', None) or native.type},"
+                f" which LightGBM cannot read from {type(X).__module__.partition('.')[0]}: convert "
+                "it to numbers, leave it out or, for categories, pass X.to_pandas() in training "
+                "and prediction"
+            )
+    return X
+
+
+def refuse_wrapped(params: Mapping[str, Any]) -> None:
+    """Raise a ValueError for whole numbers of which LightGBM would take the last 32 bits."""
+    for name, value in params.items():
+        beyond = isinstance(value, Integral) and not -(2**31) <= int(value) < 2**31
+        if beyond and not name.endswith(("seed", "random_state")):
+            raise ValueError(f"{name}={value} is beyond 2**31 - 1, the largest that LightGBM has")
+
+
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise a ValueError for labels and weights that LightGBM would silently replace."""
+    """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
+    data.data = readable(name, data.data)
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")
@@ -229,7 +274,7 @@ def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: 
     ours = any(isinstance(metric, EvalMetric) for metric in _listed(feval))
     if stopping == "all" and not custom and ours:
         objective = lightgbm_parameter(params, "objective", "regression")
-        warnings.warn(
+        warn(
             f"early stopping watches the default metric of {objective!r} besides feval, and stops "
             "as soon as one of them does not improve. A custom objective has no default metric: "
             "for a fair comparison pass metric='None', with which feval alone decides",

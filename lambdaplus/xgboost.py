@@ -18,9 +18,12 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
+from lambdaplus.evaluation import EvalMetric
+from lambdaplus.frameworks.calls import LOST_QUERIES
 from lambdaplus.frameworks.internals import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
     import xgboost
@@ -41,6 +44,8 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Parameters
     ----------
     params : dict
+        ``objective`` may be a metric, such as ``"ndcg@10"`` or ``"map + 0.5*mrr"``, or a custom
+        objective, instead of ``obj=``.
     dtrain : xgboost.DMatrix
     num_boost_round : int, default=10
     **kwargs
@@ -53,7 +58,9 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Raises
     ------
     ValueError
-        For a custom objective with early stopping and no metric.
+        For an objective that neither lambdaplus nor XGBoost knows; for a custom one with early
+        stopping and no metric; and for an evaluation set without
+        queries if the training data has some and the metric is of lambdaplus.
     TypeError
         For an objective or metric that is not a function.
 
@@ -72,7 +79,12 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     3
     """
     params, kwargs = _with_our_defaults(params, kwargs)
-    return xgboost.train(params, dtrain, num_boost_round, **kwargs)
+    metric = kwargs.get("custom_metric")
+    by_query = isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain)
+    if by_query and not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
+        raise ValueError(LOST_QUERIES)
+    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+        return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
 def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
@@ -120,7 +132,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
             labels = xgboost_field(dtrain, "label")
             folds = list(folds.split(query, labels, groups=query))
         kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
-    return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
+    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+        return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
 
 
 class _WholeQueries:
@@ -154,8 +167,12 @@ class _WholeQueries:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    params, objective, metric = dict(params), kwargs.get("obj"), kwargs.get("custom_metric")
-    _refuse_names(objective, metric)
+    params, kwargs, metric = dict(params), dict(kwargs), kwargs.get("custom_metric")
+    _refuse_names(kwargs.get("obj"), metric)
+    if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
+        kwargs["obj"] = found
+        del params["objective"]
+    objective = kwargs.get("obj")
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)
         params.setdefault("base_score", 0.0)
@@ -187,6 +204,10 @@ def _refuse_names(objective: Any, metric: Any) -> None:
         raise TypeError(
             f"{argument}={value!r} is not a function: pass {argument}=lambdaplus.{made}({name!r})"
         )
+
+
+def _has_queries(data: Any) -> bool:
+    return len(data.get_uint_info("group_ptr")) > 1
 
 
 def _stops_early(kwargs: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.ranking_data import join
-from lambdaplus.evaluation.significance import p_value
+from lambdaplus.evaluation.significance import direction, p_value, rounded
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study import Config, Method, Results, Study
 
@@ -118,6 +118,8 @@ class Versus(NamedTuple):
         Two-tailed Wilcoxon signed-rank test.
     wins, losses : int
         Queries on which the first is better, and worse.
+    favours : int
+        The sign of the signed ranks: 1 if the test favours the first, -1 if the second.
     """
 
     first: float
@@ -125,23 +127,25 @@ class Versus(NamedTuple):
     p: float
     wins: int
     losses: int
+    favours: int
 
     @classmethod
     def of(cls, first: Any, second: Any) -> Versus:
         """Compare values by query, NaN where there are none."""
-        gain = (first - second)[~np.isnan(first - second)]
+        gain = rounded((first - second)[~np.isnan(first - second)])
         p = float(p_value(gain, "wilcoxon", "two-sided"))
         means = float(np.nanmean(first)), float(np.nanmean(second))
-        return cls(*means, p, int((gain > 0).sum()), int((gain < 0).sum()))
+        wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
+        return cls(*means, p, wins, losses, direction(gain, "wilcoxon"))
 
     @property
     def better(self) -> bool:
-        """Whether the first is better, and not by chance."""
-        return self.first > self.second and self.p < LEVEL
+        """Whether the first is better by mean and test, and not by chance."""
+        return self.first > self.second and self.favours > 0 and self.p < LEVEL
 
     @property
     def worse(self) -> bool:
-        return self.first < self.second and self.p < LEVEL
+        return self.first < self.second and self.favours < 0 and self.p < LEVEL
 
     def __str__(self) -> str:
         return f"{points(self.first)} against {points(self.second)}, {said(self.p)}"

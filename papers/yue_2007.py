@@ -210,7 +210,7 @@ def table(by_query: ByQuery, printed: Printed, what: str) -> Table:
         cells: list[object] = [name, float(by_query[name].mean()), "", ""]
         if name != OURS:
             pair = against(by_query, name)
-            mark = "**" if pair.p < LEVEL else ""
+            mark = "**" if pair.better or pair.worse else ""
             cells[2:] = [f"{pair.wins}/{pair.losses}{mark}", f"{pair.p:.4f}"]
         first, score, second, other = printed[name]
         rows.append([*cells, f"{first} {score}".strip(), f"{second} {other}".strip()])

@@ -296,10 +296,11 @@ def f1(ranked: Labels, k: int | None, relevant: float) -> float:
     return 2 / (1 / p + 1 / r) if p else 0.0
 
 
-def recall(ranked: Labels, k: int | None, relevant: float) -> float:
-    """Share of the relevant documents that are among the first k."""
+def recall(ranked: Labels, k: int | None, relevant: float, divisor: str = "relevant") -> float:
+    """Share of the relevant documents that are among the first k, or of as many as can be."""
     hits = [label >= relevant for label in ranked]
-    return sum(hits[:k]) / sum(hits) if any(hits) else NAN
+    most = min(sum(hits), k or sum(hits)) if divisor == "reachable" else sum(hits)
+    return sum(hits[:k]) / most if most else NAN
 
 
 def rprec(ranked: Labels, relevant: float) -> float:
@@ -484,15 +485,22 @@ def lambda_gradients(
     sigma: float = 1.0,
     damping: float = 0.0,
     damped: float = 1.0,
+    truncation: int | None = None,
     data: Labels | None = None,
 ) -> tuple[Floats, Floats, float]:
-    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs."""
+    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs.
+
+    With a truncation, a pair counts if its upper document is within these ranks; tied documents of
+    a class count by the share of them that is.
+    """
     labels, scores = [float(y) for y in labels], [float(s) for s in scores]
     seen = classes(metric, labels)
     order = order_of(seen, scores)
     place = {i: rank for rank, i in enumerate(order)}
     ranked = [labels[i] for i in order]
     gradient, hessian, total = np.zeros(len(labels)), np.zeros(len(labels)), 0.0
+    kinds = list(zip(scores, seen, strict=True))
+    alike = [[j for j, pair in enumerate(kinds) if pair == kind] for kind in kinds]
     if not math.isnan(value(metric, ranked, data)):
         deltas = pair_weights(metric, ranked, data)
         for better, worse in itertools.permutations(range(len(labels)), 2):
@@ -504,6 +512,9 @@ def lambda_gradients(
                 continue
             if damping and len(set(scores)) > 1:
                 size *= 1 - damped + damped / (damping + abs(distance))
+            if truncation is not None:
+                upper = min(better, worse, key=place.__getitem__)
+                size *= np.mean([place[j] < truncation for j in alike[upper]])
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho
@@ -511,12 +522,9 @@ def lambda_gradients(
             for i in (better, worse):
                 hessian[i] += sigma**2 * size * rho * rest
             total += 2 * sigma * size * rho
-    kinds = list(zip(scores, seen, strict=True))
-    for i in range(len(labels)):
-        alike = [j for j, pair in enumerate(kinds) if pair == kinds[i]]
-        if alike[0] == i:
-            gradient[alike] = gradient[alike].mean()
-            hessian[alike] = hessian[alike].mean()
+    for tied in alike:
+        gradient[tied] = gradient[tied].mean()
+        hessian[tied] = hessian[tied].mean()
     return gradient, hessian, total
 
 
@@ -530,7 +538,7 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "stop": ("exp2",),
     "max_fpr": (0.1, 0.5),
     "min_tpr": (0.5, 0.9),
-    "pairs": ("default", "swap", "equal"),  # "mixed" is for a table
+    "pairs": ("default", "swap", "equal"),
     "fraction": (0.01, 0.3, 0.5),
 }
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)

@@ -126,10 +126,10 @@ class Unspeakable(FirstFeature):
 
 
 class Verbose(FirstFeature):
-    """Raises an error of several lines, the first of which are empty."""
+    """Raises an error of several lines, the first of which are empty, which clears a terminal."""
 
     def fit(self, X: Any, y: Any) -> Verbose:
-        raise ValueError("\n\nwrong\n  because")
+        raise ValueError("\n\n\x1b[2Jwrong\n  because")
 
 
 class Complex(FirstFeature):

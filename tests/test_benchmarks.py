@@ -95,18 +95,18 @@ def test_gains_are_to_the_best_of_the_frameworks_own(differences: Any) -> None:
     assert {gain.framework for gain in fewer} == {"lightgbm"}
 
 
-@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, noise")])
+@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, damping")])
 def test_the_cheapest_near_the_best_is_chosen(
     benchmark_named: Any, swing: float, chosen: str
 ) -> None:
     defaults = benchmark_named("defaults")
     options = {
         "map": {("s", draw): 0.5 + swing * (-1) ** draw for draw in range(8)},
-        "map, noise": {("s", draw): 0.503 for draw in range(8)},
+        "map, damping": {("s", draw): 0.503 for draw in range(8)},
     }
-    price = {"map": [1.0, 1.0], "map, noise": [3.0, 4.0]}
+    price = {"map": [1.0, 1.0], "map, damping": [3.0, 4.0]}
     best, rule = defaults.cheapest_of_best(options, price, {"s": 1.0})
-    assert (best, rule) == ("map, noise", chosen)
+    assert (best, rule) == ("map, damping", chosen)
 
 
 def test_a_set_counts_by_its_weight_however_many_draws_it_has(benchmark_named: Any) -> None:
@@ -117,51 +117,25 @@ def test_a_set_counts_by_its_weight_however_many_draws_it_has(benchmark_named: A
     assert found == pytest.approx((mean, np.sqrt(sum(squares) * 3 / 2)))
 
 
-def pair_fits(script: Any, gains: dict[str, tuple[float, float]], swing: float) -> list[Any]:
-    """Two sets with the gains of each share by MAP, which swing on the second one."""
-    fits = []
-    for framework, (on, sign) in itertools.product(script.TRAINERS, (("s", 1), ("t", -1))):
-        for name, (gain, test) in gains.items():
-            own = name in script.OWN[framework]
-            if own or name in script.SHARES:
-                valid = 0.5 + gain + (0 if name == "none" else sign * swing)
-                stored = np.array([test, test + 6, 65535]).astype("<u2").tobytes()
-                text = script.base64.b64encode(stored).decode()
-                fits.append({
-                    "key": [on, framework, name if own else f"map, {name}", 4, 0],
-                    "valid": {"map": valid}, "test": {"map": text}, "queries": 100,
-                })  # fmt: skip
-    return fits
-
-
-@pytest.mark.parametrize(("swing", "chosen"), [(0.01, "none"), (0.001, "half")])
-def test_no_damping_is_taken_if_near_the_best(
-    benchmark_named: Any, swing: float, chosen: str
-) -> None:
-    script = benchmark_named("pair_functions")
-    gains = {"none": (0.0, 0.0), "half": (0.003, 0.0), "damped": (0.001, 0.0)}
-    fits = pair_fits(script, gains, swing)
-    sets = script.weights_of(fits)
-    assert sets == {"s": 10.0, "t": 10.0}
-    values = script.validation_values(fits, "map")
-    assert script.choice(values, sets) == ("half", chosen)
-    mean, error = script.mean_and_error(script.gains(values, "half", "none", sets), sets)
-    assert (mean, error) == pytest.approx((0.003, swing))
-    one = script.one_rule({"map": values}, sets)
-    assert one == (["none", "half"] if chosen == "none" else ["half"])
-
-
-def test_a_default_is_compared_with_the_best_own_by_validation(benchmark_named: Any) -> None:
-    script = benchmark_named("pair_functions")
-    own = {"lambdarank": (0.0, 655.34 * 50), "rank:ndcg": (0.0, 0.0), "rank:pairwise": (0.0, 0.0)}
-    gains = {"none": (0.0, 655.34 * 60), **own, "rank:map": (0.1, 655.34 * 90)}
-    fits = pair_fits(script, gains, 0.0)
-    sets = script.weights_of(fits)
-    rows = {row[0]: row for row in script.tested(fits, "map", "none", sets).rows}
-    assert rows["LightGBM"][1].startswith("+0.1000 ± 0.0000")
-    assert rows["LightGBM"][1].endswith("(lambdarank)")
-    assert rows["XGBoost"][2].startswith("-0.3000 ± 0.0000")
-    assert rows["XGBoost"][2].endswith("(rank:map)")
+def test_contenders_are_compared_by_query_and_by_set(benchmark_named: Any) -> None:
+    script, fits = benchmark_named("list_lengths"), {}
+    for on, gain in (("digits", 0.1), ("generated:30:0.1:2:even", 0.3)):
+        contenders = {"log-loss": (0.5, 0.0), "lambdarank": (0.6, 0.05)}
+        for name, (valid, more) in {**contenders, script.NOW.format("map"): (0.0, gain)}.items():
+            values = np.array([0.2, 0.4, np.nan]) + more
+            whole = np.where(np.isnan(values), 65535, np.rint(65534 * np.nan_to_num(values)))
+            text = script.base64.b64encode(whole.astype("<u2").tobytes()).decode()
+            fits[on, "lightgbm", name, 0] = {
+                "test": dict.fromkeys(script.METRICS, text),
+                "valid": dict.fromkeys(script.METRICS, valid),
+            }
+    fits = {key: {**fit, "per_round": 1.0} for key, fit in fits.items()}
+    assert script.best_contender(fits, "digits", "lightgbm", "map") == "lambdarank"
+    [first, second] = script.by_set(fits, "lightgbm").rows
+    assert first[:3] == ["images of digits", "+0.1000 ± 0.0000*", "+0.0500 ± 0.0000* (lambdarank)"]
+    assert second[0] == "30 documents, 0.1 relevant, noise 2, even"
+    [row] = [r for r in script.by_option(fits, "lightgbm").rows if r[0] == "log-loss"]
+    assert row[1] == "-0.2000 ± 0.1000*"  # of -.1 and -.3
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])

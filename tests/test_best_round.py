@@ -41,7 +41,7 @@ def stopped(kind: Any, X: Any) -> Any:
     train = GRADED.qid < 40
     if kind in RANKERS:
         # Fixed options, as it is to be this training that stops early.
-        objective = lp.lambda_objective("ndcg", noise=None, damping=0.01)
+        objective = lp.lambda_objective("ndcg", damping=0.01)
         y = np.where(train, GRADED.labels, noisy_labels())
         fit: dict[str, Any] = {"qid": GRADED.qid[train], "eval_qid": [GRADED.qid[~train]]}
     else:

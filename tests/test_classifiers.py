@@ -1,8 +1,10 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
 import copy
+import json
 import pickle
 import threading
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -39,6 +41,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import made as made_small
@@ -263,6 +266,47 @@ def test_about_as_many_new_rows_are_predicted_as_are_positive(kind: Any) -> None
     assert by_folds_f1 > by_rows_f1
 
 
+TRAINING_ROWS: dict[str, Callable[[], Any]] = {
+    "the same objects": lambda: (X, y),
+    "a copy": lambda: (X.copy(), list(y)),
+    "another order": lambda: (X[::-1], y[::-1]),
+    "another container": lambda: (csr_matrix(X), y),
+}
+
+
+@both
+@pytest.mark.parametrize("same", TRAINING_ROWS.values(), ids=TRAINING_ROWS)
+def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -> None:
+    valid, train = (Xt, yt), same()
+    with pytest.warns(UserWarning, match="evaluation set 0 sets the threshold"):
+        last = made(kind).fit(X, y, **sets(kind, valid, train))
+    with pytest.warns(UserWarning, match="models of folds set the threshold"):
+        alone = made(kind).fit(X, y, **sets(kind, train))
+    with pytest.warns(UserWarning, match="without others, they set"):
+        no_folds = made(kind, cv=None).fit(X, y, **sets(kind, train))
+    first = made(kind).fit(X, y, **sets(kind, train, valid))
+    by_valid, by_folds = made(kind).fit(X, y, **sets(kind, valid)), made(kind).fit(X, y)
+    for model, expected in ((last, by_valid), (first, by_valid), (alone, by_folds)):
+        assert_array_equal(model.predict_proba(Xt), expected.predict_proba(Xt))
+        assert model.offset_ == expected.offset_
+    assert not hasattr(no_folds, "predict_proba")
+
+
+@both
+@pytest.mark.parametrize("objective", ["map", "logloss + map"])
+def test_a_model_without_held_out_rows_says_why_it_has_no_probabilities(
+    kind: Any, objective: str
+) -> None:
+    model = Pipeline([("model", made(kind, objective=objective, cv=None))])
+    for fitted in (model, model.fit(X, y)):
+        assert not hasattr(fitted, "predict_proba")
+        with pytest.raises(AttributeError, match="both classes that the model has not seen"):
+            fitted.named_steps["model"].predict_proba(Xt)
+        with pytest.raises(AttributeError) as raised:
+            fitted.predict_proba(Xt)
+        assert "Pass cv='auto', cv=2 or eval_set=" in str(raised.value.__cause__)
+
+
 @both
 def test_the_threshold_is_that_of_models_of_the_other_folds(kind: Any) -> None:
     weights = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
@@ -357,7 +401,7 @@ def test_positives_that_share_the_highest_score_are_predicted(kind: Any, held_ou
     flag = np.where(y == 1, random.random(3000) < 0.9, random.random(3000) < 0.003)
     X = np.column_stack([flag, random.integers(0, 2, 3000)])
     options = {"num_leaves": 2} if kind is LightGBMClassifier else {"max_depth": 1}
-    given = sets(kind, (X, y)) if held_out else {}
+    given = sets(kind, (X[1:], y[1:])) if held_out else {}
     model = made(kind, n_estimators=3, **options).fit(X, y, **given)
     assert_array_equal(model.predict(X), flag.astype(int))
 
@@ -705,6 +749,77 @@ def test_models_whose_threshold_is_not_theirs_are_not_loaded(tmp_path: Path) -> 
     model.save_model(tmp_path / "model.json")
     with pytest.raises(ValueError, match="labels that a file cannot hold: pickle the estimator"):
         loaded.load_model(tmp_path / "model.json")
+
+
+CHANGES: dict[str, Any] = {  # of what a saved model has
+    "labels": [
+        {"values": [0, 1], "dtype": "<M8[D]"},
+        {"values": [0, 1], "dtype": "V100000000"},
+        {"values": [0, 1, 2], "dtype": "<i8"},
+        {"values": [1, 1], "dtype": "<i8"},
+        {"values": [0, 300], "dtype": "|i1"},
+        {"values": [[0], [1]], "dtype": "<i8"},
+        {"values": [0, 1]},
+        [0, 1],
+    ],
+    "positive": [2, "1", None],
+    "threshold": [float("nan"), float("inf"), None, "0", True],
+    "calibrator": [
+        {"slope": float("nan"), "intercept": 0.0},
+        {"slope": 1.0},
+        {"scores": [0.0, 1.0], "probabilities": [0.5]},
+        {"scores": [1.0, 0.0], "probabilities": [0.1, 0.5]},
+        {"scores": [0.0, 1.0], "probabilities": [0.1, 1.5]},
+        {"scores": [], "probabilities": []},
+        7,
+    ],
+    "calibration": ["platt"],
+    "rounds": [-1, 1.5],
+    "chosen": [None],
+    "objective": ["+".join(f"map@{k}" for k in range(1, 20_001)), {"expression": 7}, 5],
+    "eval_metric": [["map"] * 1000, [{"lost": None, "more": 1}]],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_model_is_refused_and_leaves_the_estimator_as_it_was(
+    name: str, tmp_path: Path
+) -> None:
+    booster = made(XGBoostClassifier, objective="auc").fit(X, y).get_booster()
+    loaded = made(XGBoostClassifier).fit(X, NAMES[y])
+    expected, params = loaded.predict_proba(Xt), loaded.get_params()
+    saved = json.loads(booster.attr("lambdaplus"))
+    missing = {key: value for key, value in saved.items() if key != name}
+    for changed in (missing, *({**saved, name: value} for value in CHANGES[name])):
+        if "threshold" not in changed:
+            continue  # a model without threshold
+        booster.set_attr(lambdaplus=json.dumps(changed))
+        booster.save_model(tmp_path / "model.json")
+        with pytest.raises(ValueError, match=f"attribute 'lambdaplus' .* as '{name}'"):
+            loaded.load_model(tmp_path / "model.json")
+    for text in ("{", "[1]", "7"):
+        booster.set_attr(lambdaplus=text)
+        with pytest.raises(ValueError, match=r"attribute 'lambdaplus' .* cannot be read"):
+            loaded.load_model(booster.save_raw())
+    for expression in ("map(", "open('x')", "(" * 300, "lambda_objective()", "combine(7)"):
+        booster.set_attr(lambdaplus=json.dumps({**saved, "objective": {"expression": expression}}))
+        with pytest.raises(ValueError, match="the saved model has objective="):
+            loaded.load_model(booster.save_raw())
+    booster.set_attr(lambdaplus=json.dumps(saved), scikit_learn='{"_estimator_type": "regressor"}')
+    with pytest.raises(TypeError, match="different type"):
+        loaded.load_model(booster.save_raw())
+    assert_array_equal(loaded.predict_proba(Xt), expected)
+    assert loaded.get_params() == params
+
+
+def test_the_width_of_labels_in_a_file_takes_no_memory(tmp_path: Path) -> None:
+    booster = made(XGBoostClassifier).fit(X, NAMES[y]).get_booster()
+    saved = json.loads(booster.attr("lambdaplus"))
+    saved["labels"]["dtype"] = "<U100000000"
+    booster.set_attr(lambdaplus=json.dumps(saved))
+    loaded = XGBoostClassifier()
+    loaded.load_model(booster.save_raw())
+    assert loaded.predict(Xt).dtype == NAMES.dtype
 
 
 @pytest.mark.parametrize("objective", sorted({CONTINUING, "binary:logitraw"}))

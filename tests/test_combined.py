@@ -76,6 +76,9 @@ def test_options_go_to_the_parts_that_have_them() -> None:
         ("ndcg + -1*mrr", "must be a positive number, got -1"),
         ("ndcg + inf*mrr", "must be a positive number, got inf"),
         ("1_0*ndcg", "the weight '1_0' is not a number"),
+        ("1e39*map", "the weight of map in a sum must be a number at least 1e-06 and at most 1e"),
+        ("1e-30*logloss + map", "the weight of logloss in a sum must be a number"),
+        ("ndcg + 1e30*map", "the weight of map in a sum must be a number"),
         ("1e308*map + 1e308*auc", r"the weights of 1e\+308\*map\+1e\+308\*auc add up to infinity"),
         ("ndcg + mrr + NDCG", "ndcg occurs twice in the sum"),
         ("ndcg +", r"a metric is missing next to \+ or \*"),
@@ -199,7 +202,7 @@ def test_log_loss_needs_two_classes_and_a_ranking() -> None:
         combine({lp.LogLoss(): 1})
     with pytest.raises(ValueError, match="log-loss occurs twice"):
         lambda_objective("logloss + map + logloss")
-    with pytest.raises(ValueError, match="weight of logloss must be a number above 0, got -1"):
+    with pytest.raises(ValueError, match="weight of logloss in a sum must be a number at least"):
         lambda_objective("-1*logloss + map")
 
 
@@ -243,6 +246,59 @@ def test_a_part_may_have_labels_of_its_own() -> None:
     np.testing.assert_array_equal(again(CLICKS, SCORES, None, [40, 50])[0], found[0])
 
 
+WEIGHTS = RANDOM.uniform(0.2, 3.0, 90)
+
+
+@pytest.mark.parametrize("group", [[40, 50], None], ids=["queries", "table"])
+def test_an_objective_may_have_weights_of_its_own(group: Any) -> None:
+    expected = lp.lambda_map(CLICKS, SCORES, WEIGHTS, group)
+    for passed in (None, np.linspace(1.0, 2.0, 90)):
+        found = lp.lambda_map.weighted(WEIGHTS)(CLICKS, SCORES, passed, group)
+        np.testing.assert_array_equal(found, expected)
+    of_purchases = lp.lambda_map(PURCHASES, SCORES, WEIGHTS, group)
+    for both in (
+        lp.lambda_map.on(PURCHASES).weighted(WEIGHTS), lp.lambda_map.weighted(WEIGHTS).on(PURCHASES)
+    ):  # fmt: skip
+        np.testing.assert_array_equal(both(CLICKS, SCORES, None, group), of_purchases)
+        again = pickle.loads(pickle.dumps(both))
+        np.testing.assert_array_equal(again(CLICKS, SCORES, None, group), of_purchases)
+        with pytest.raises(TypeError, match="cannot have labels or weights of its own"):
+            both.on(PURCHASES)
+    half = lp.combine({lp.lambda_ndcg: 1, lp.lambda_map.weighted(WEIGHTS): 0.5})
+    assert str(half.metric) == "ndcg+0.5*map"
+    of_ndcg = lp.lambda_ndcg(CLICKS, SCORES, None, group) if group else None
+    if of_ndcg is not None:
+        found = half(CLICKS, SCORES, None, group)
+        for ours, first, second in zip(found, of_ndcg, expected, strict=True):
+            np.testing.assert_allclose(ours, first + 0.5 * second, rtol=1e-5, atol=1e-7)
+
+
+def test_own_weights_train_xgboost_as_weights_of_rows_train_lightgbm() -> None:
+    """LightGBM passes the weights of rows to the objective; XGBoost takes none within a query."""
+    import lightgbm as lgb
+    import xgboost as xgb
+
+    X, group = SCORES[:, None], [40, 50]
+    quiet = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1, "objective": lp.lambda_map}
+    given = lgb.Dataset(X, CLICKS, group=group, weight=WEIGHTS.astype(np.float32))
+    own = {**quiet, "objective": lp.lambda_map.weighted(WEIGHTS.astype(np.float32))}
+    models = [
+        lgb.train(quiet, given, 5),
+        lgb.train(own, lgb.Dataset(X, CLICKS, group=group), 5),
+    ]
+    np.testing.assert_array_equal(*(model.predict(X) for model in models))
+    ranker = lp.XGBoostRanker(objective=own["objective"], n_estimators=1, n_jobs=1, max_depth=1)
+    ranker.fit(X, CLICKS, group=group)
+    by_hand = xgb.Booster({"base_score": 0.0, "max_depth": 1, "nthread": 1, "eta": 0.3})
+    data = xgb.DMatrix(X, CLICKS, group=group)
+    gradient, hessian = lp.lambda_map(CLICKS, np.zeros(90), WEIGHTS.astype(np.float32), group)
+    by_hand = xgb.train(
+        {"base_score": 0.0, "max_depth": 1, "nthread": 1, "disable_default_eval_metric": 1},
+        data, 1, obj=lambda *_: (gradient, 2 * hessian),
+    )  # fmt: skip
+    np.testing.assert_allclose(ranker.predict(X), by_hand.predict(data), rtol=1e-6)
+
+
 def test_own_labels_that_do_not_fit_are_refused() -> None:
     message = "labels of its own for 80 rows, and was called for 90"
     for function in (lp.lambda_map, lp.eval_map):
@@ -258,7 +314,12 @@ def test_own_labels_that_do_not_fit_are_refused() -> None:
             other(CLICKS, SCORES, None, [50, 40])
     with pytest.raises(ValueError, match="different numbers of rows"):
         lp.eval_map.on(PURCHASES, PURCHASES)
-    with pytest.raises(TypeError, match="cannot have labels of its own"):
+    for weights, message in ((PURCHASES[:80], "weights of its own for 80 rows"),):
+        with pytest.raises(ValueError, match=message):
+            lp.lambda_map.weighted(1.0 + weights)(CLICKS, SCORES, None, [40, 50])
+    with pytest.raises(ValueError, match="weights must not be negative"):
+        lp.lambda_map.weighted(-WEIGHTS)
+    with pytest.raises(TypeError, match="cannot have labels or weights of its own"):
         lp.lambda_map.on(PURCHASES).on(PURCHASES)
     columns = np.column_stack([CLICKS, PURCHASES])
     for ranker in (lp.LightGBMRanker(), lp.XGBoostRanker()):

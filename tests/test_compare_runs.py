@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import bootstrap_intervals, holm, p_value
+from lambdaplus.evaluation.significance import bootstrap_intervals, direction, holm, p_value
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:
@@ -73,6 +73,27 @@ def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
     few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
     assert p_value(few, "wilcoxon", "two-sided") == pytest.approx(2 / 2**3)
     assert p_value(-few, "wilcoxon", "greater") == pytest.approx(1 / 2**3)
+
+
+@given(
+    hits=st.lists(st.integers(-4, 4), min_size=1, max_size=8).filter(any),
+    divisor=st.sampled_from([3, 5, 7, 10]),
+    test=st.sampled_from(["wilcoxon", "randomization"]),
+)
+@examples(60)
+def test_differences_that_are_equal_up_to_rounding_are_tied(
+    hits: list[int], divisor: int, test: Any
+) -> None:
+    """The share of all sign patterns of whole numbers, which have no rounding errors."""
+    counts = np.array([hit for hit in hits if hit])
+    size = stats.rankdata(abs(counts)) if test == "wilcoxon" else abs(counts)
+    signs = np.array(list(itertools.product((-1, 1), repeat=counts.size)))
+    sums, observed = signs @ size, np.sign(counts) @ size
+    at_least = (abs(sums) >= abs(observed)).mean(), (sums >= observed).mean()
+    base = np.random.default_rng(0).integers(0, 5, len(hits))
+    difference = (base + np.array(hits)) / divisor - base / divisor  # such as .6 - .4 and .4 - .2
+    for alternative, expected in zip(("two-sided", "greater"), at_least, strict=True):
+        assert p_value(difference, test, alternative) == pytest.approx(expected, abs=1e-12)
 
 
 def test_no_difference_is_no_evidence() -> None:
@@ -175,6 +196,61 @@ def test_letters_say_who_is_beaten() -> None:
     assert found.means["map"]["good"] == pytest.approx(four_runs()["good"]["map"])
 
 
+def against_the_mean(weights: Any = None) -> dict[str, Evaluation]:
+    """Run "b" is a little better on 52 queries, and "a" much better on the other 8."""
+    random = np.random.default_rng(0)
+    b = random.integers(4, 8, 60)
+    a = b + random.integers(1, 3, 60)
+    a[:8], b[:8] = 1, 19
+    labels = np.zeros((60, 20))
+    labels[:, 0] = 1
+    others = np.tile(-np.arange(20.0), (60, 1))
+    runs = {}
+    for name, rank in {"a": a, "b": b}.items():
+        scores = others.copy()  # the others have the ranks 1, 2, ... around the relevant document
+        scores[:, 0] = 0.5 - rank
+        weight = None if weights is None else np.repeat(weights, 20)
+        group = [20] * 60
+        runs[name] = evaluate(
+            labels.ravel(), scores.ravel(), group=group, weight=weight, metrics="mrr"
+        )
+    return runs
+
+
+@pytest.mark.parametrize("weights", [None, np.r_[np.full(8, 3.0), np.ones(52)]])
+def test_no_mark_where_the_test_favours_the_run_of_the_lower_mean(weights: Any) -> None:
+    runs = against_the_mean(weights)
+    gain = runs["a"].per_query["mrr"] - runs["b"].per_query["mrr"]
+    gain = gain if weights is None else gain * weights
+    assert runs["a"]["mrr"] > runs["b"]["mrr"]
+    assert stats.wilcoxon(gain, alternative="less").pvalue < 0.001
+    for options in ({}, {"alternative": "greater"}, {"baseline": "b"}):
+        found = compare_runs(runs, **options)
+        assert [row[1].mark for row in found.table.rows] == ["", ""]
+        pair = next(pair for pair in found.pairs if (pair.first, pair.second) == ("a", "b"))
+        assert (pair.favoured, pair.better) == ("b", "")
+        for table in (found.table, found.pair_table):
+            assert "mrr: the test favours b (p 0.000" in str(table)
+    # These tests are of the mean.
+    for test in ("t", "randomization"):
+        [pair] = compare_runs(runs, test=test, alpha=0.1).pairs
+        assert pair.favoured == pair.better == "a"
+
+
+@given(st.lists(st.sampled_from([-0.9, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=2, max_size=12))
+@examples(60)
+def test_the_direction_is_that_of_the_smaller_one_sided_p(difference: list[float]) -> None:
+    found = np.array(difference)
+    nonzero = found[found != 0.0]
+    less, greater = (
+        [stats.wilcoxon(nonzero, alternative=side).pvalue for side in ("less", "greater")]
+        if nonzero.size
+        else (1.0, 1.0)
+    )
+    assert direction(found, "wilcoxon") == np.sign(round(less - greater, 9))
+    assert direction(found, "t") == np.sign(round(found.sum(), 9))
+
+
 def test_stars_say_what_differs_from_a_baseline() -> None:
     found = compare_runs(four_runs(), baseline="fair", test="t")
     marks = {row[0]: row[1].mark for row in found.table.rows}
@@ -205,6 +281,116 @@ def test_queries_are_matched_by_name() -> None:
     [expected] = compare_runs({"a": plain[0], "b": plain[1]}).pairs
     [found] = compare_runs({"a": plain[0], "b": moved}).pairs
     assert found == expected
+
+
+def test_runs_with_other_seeds_are_compared_by_their_mean_on_each_query() -> None:
+    seeds = {name: [run(noise, seed) for seed in range(3)] for name, noise in (("a", 1), ("b", 2))}
+    found = compare_runs({**seeds, "one": run(1.5)})
+    means = {name: np.mean([of.per_query["map"] for of in runs], 0) for name, runs in seeds.items()}
+    pair = found.of("map")[0]
+    expected = stats.wilcoxon(means["a"] - means["b"]).pvalue
+    assert (pair.first, pair.second) == ("a", "b")
+    assert pair.p_value == pytest.approx(expected)
+    assert pair.difference == pytest.approx((means["a"] - means["b"]).mean())
+    assert found.means["map"]["a"] == pytest.approx(means["a"].mean())
+    for name, runs in seeds.items():
+        assert found.spreads["map"][name] == pytest.approx(stats.tstd([r["map"] for r in runs]))
+    assert math.isnan(found.spreads["map"]["one"])
+    assert found.table.columns == ["run", "map", "sd of runs", "ndcg@5", "sd of runs"]
+    assert found.table.rows[0][2] == found.spreads["map"]["a"]
+    assert compare_runs(four_runs()).spreads == {}
+    assert (
+        compare_runs({"a": [run(1)], "b": run(2)}).pairs
+        == compare_runs({"a": run(1), "b": run(2)}).pairs
+    )
+
+
+def test_folds_are_joined_and_repeated_queries_averaged() -> None:
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 3, 300), random.normal(size=(2, 300))
+    qid, weight = np.repeat(np.arange(100, 130), 10), np.repeat(random.integers(1, 4, 30), 10)
+    parts = [slice(0, 100), slice(100, 300), slice(50, 150)]
+
+    def of(part: slice, k: int) -> Evaluation:
+        at = qid[part], weight[part]
+        return evaluate(labels[part], scores[k][part], qid=at[0], weight=at[1], metrics="map")
+
+    whole = {k: of(slice(None), k) for k in (0, 1)}
+    expected = compare_runs({"a": whole[0], "b": whole[1]})
+    for several in (parts[:2], parts):
+        found = compare_runs(
+            {name: [of(part, k) for part in several] for k, name in enumerate("ab")}
+        )
+        assert found.pairs == expected.pairs
+        assert found.means["map"] == {k: pytest.approx(v) for k, v in expected.means["map"].items()}
+    numbered = [evaluate(labels[:n], scores[0][:n], group=[10] * (n // 10)) for n in (100, 200)]
+    other = evaluate(labels[:100], scores[0][:100], qid=qid[:100], metrics="map")
+    for runs, message in (
+        (numbered, "different queries, all numbered from 0"),
+        ([of(parts[0], 0), other], "the runs of 'a' have different weights of the same queries"),
+        ([of(parts[0], 0), numbered[0]], "run 2 of 'a' and the first were not evaluated with the"),
+        ([], "'a' has no runs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare_runs({"a": runs, "b": whole[1]})
+    with pytest.raises(TypeError, match="'a' is not an Evaluation, but str"):
+        compare_runs({"a": "ab", "b": whole[1]})  # type: ignore[dict-item]
+
+
+def test_runs_of_tables_are_averaged_over_seeds_and_folds() -> None:
+    random = np.random.default_rng(1)
+    folds = [(random.random(n) < 0.4).astype(float) for n in (60, 80)]
+
+    def runs(noise: float) -> list[list[Evaluation]]:
+        return [
+            [evaluate(y, y + noise * random.normal(size=y.size), metrics="auc") for y in folds]
+            for _ in range(3)
+        ]
+
+    a, b = runs(1.0), runs(2.0)
+    found = compare_runs({"a": [*a[0], *a[1], *a[2]], "b": [*b[0], *b[1], *b[2]]})
+    means = [np.mean([each["auc"] for of in system for each in of]) for system in (a, b)]
+    [pair] = found.pairs
+    assert pair.difference == pytest.approx(means[0] - means[1])
+    assert pair.interval[0] < pair.difference < pair.interval[1]
+    assert found.means["auc"]["a"] == pytest.approx(means[0])
+    # Each fold is a sample of its own.
+    alone = [
+        compare_runs({"a": [s[k] for s in a], "b": [s[k] for s in b]}).pairs[0] for k in (0, 1)
+    ]
+    widths = [np.diff(one.interval)[0] for one in (*alone, pair)]
+    assert widths[2] == pytest.approx(np.hypot(*widths[:2]) / 2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_interval_of_a_run_is_the_bootstrap_over_queries(weighted: bool) -> None:
+    weight = np.repeat(np.random.default_rng(0).integers(0, 4, 40), 15) if weighted else None
+    found = run(1.0, weight=weight)
+    values, weights = found.per_query["map"], found.weights if weighted else np.ones(40)
+    random = np.random.default_rng(5)
+    rows = random.integers(0, 40, (20_000, 40))
+    means = (values * weights)[rows].sum(1) / weights[rows].sum(1)
+    expected = np.quantile(means, [0.05, 0.95])
+    assert found.interval("MAP", confidence=0.9) == pytest.approx(
+        tuple(expected), abs=0.05 * np.diff(expected)[0]
+    )
+    assert found.interval("map") == found.interval("map") != found.interval("map", seed=1)
+    low, high = found.interval("map")
+    assert low < found["map"] < high
+    constant = evaluate([1, 0] * 5, [2, 1] * 5, group=[2] * 5, weight=range(10), metrics="map")
+    assert constant.interval("map") == (1.0, 1.0)
+    assert np.isnan(evaluate([1, 0], [2, 1], group=[2]).interval("map")).all()
+    with pytest.raises(KeyError, match="mrr was not evaluated"):
+        found.interval("mrr")
+    with pytest.raises(ValueError, match="confidence"):
+        found.interval("map", confidence=95)
+    with pytest.raises(ValueError, match="one value for all queries"):
+        run(1.0, metrics="auc(over=dataset)").interval("auc(over=dataset)")
+    runs, _ = of_rows(60, 0)
+    for metric in ("auc", "map"):
+        assert runs["a"].interval(metric) == pytest.approx(
+            compare_runs(runs).intervals[metric]["a"], abs=1e-12
+        )
 
 
 def test_a_metric_of_the_whole_data_set_is_not_tested() -> None:
@@ -348,6 +534,23 @@ def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
     assert compare_runs(runs, seed=3).of("map") == [pair]  # the same samples
     low, high = found.intervals["map"]["a"]
     assert low < runs["a"]["map"] < high
+
+
+@pytest.mark.parametrize("metric", ["auc(max_fpr=0.3)", "auc(min_tpr=0.5)", "lift@20%"])
+def test_rows_of_weight_one_are_rows_in_the_bootstrap(metric: str) -> None:
+    _, (labels, scores, _) = of_rows(80, 2)
+    plain, ones = (
+        compare_runs({
+            name: evaluate(labels, one, weight=weight, metrics=metric)
+            for name, one in zip("ab", scores, strict=True)
+        })
+        for weight in (None, np.ones(80))
+    )  # fmt: skip
+    [pair], [other] = plain.pairs, ones.pairs
+    assert pair.interval[0] < pair.difference < pair.interval[1]
+    assert (other.difference, *other.interval, other.p_value) == pytest.approx(
+        (pair.difference, *pair.interval, pair.p_value)
+    )
 
 
 @pytest.mark.slow

@@ -305,6 +305,7 @@ def test_a_file_may_set_what_is_tried(letor: Path) -> None:
         ("seeds = 0", "seeds = 0 should be a list of whole numbers"),
         ("rounds = true", "rounds = True should be a whole number"),
         ("rounds = -1", "rounds must be a whole number, at least 1, got -1"),
+        ("documents_in_leaf = 4294967297", "documents_in_leaf must be below 2147483648"),
         ("learning_rate = nan", "learning_rate must be a number above 0, got nan"),
         ("learning_rate = '0.1'", "learning_rate = '0.1' should be a number"),
         ("metrics = [1]", r"metrics = \(1,\) should be a list of texts"),

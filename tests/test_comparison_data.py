@@ -1,5 +1,6 @@
 """The folds of a study, and the results of repeated splits."""
 
+import datetime
 import importlib.metadata
 import itertools
 import sys
@@ -220,7 +221,10 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
         ({"weight": "wieght"}, r"no column 'wieght' \(did you mean 'weight'\?\)"),
         ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
         ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
-        ({"features": ("label",)}, "'label' is the column of the labels, queries or weights"),
+        (
+            {"features": ("label",)},
+            "'label' is the column of the labels, queries, weights or order",
+        ),
         ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
         ({"qid": "few"}, "has 3 queries, which cannot be split into 5 folds"),
         ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
@@ -360,11 +364,58 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
     assert results.without_categories == [*own]
 
 
-def test_log_loss_is_a_method_of_queries_only_by_name() -> None:
+def test_log_loss_is_a_method_with_and_without_queries() -> None:
     names = [method.name for method in find_methods("lightgbm")]
-    assert "lightgbm:binary" not in names
-    assert "lightgbm:lambdarank" in names
+    assert {"lightgbm:binary", "lightgbm:lambdarank"} <= {*names}
     names = [method.name for method in find_methods("lightgbm", queries=False)]
     assert {"lightgbm:binary", "lightgbm:lambda_auc", "lightgbm:lambda_map"} <= {*names}
     assert not {"lightgbm:lambdarank", "lightgbm:lambda_ndcg"} & {*names}
     assert find_methods("lightgbm:binary")[0].origin == "LightGBM"
+
+
+# By date -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("qid", ["day", "list", "none"])
+def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: str) -> None:
+    random = np.random.default_rng(0)
+    number = random.permutation(np.repeat(np.arange(14), 10))
+    day = [datetime.date(2025, 12, 28) + datetime.timedelta(int(n)) for n in number]
+    frame = pl.DataFrame(
+        {"day": day, "list": number * 2 + random.integers(0, 2, 140), "x": number, "label": 1}
+    ).with_columns(label=pl.Series(random.integers(0, 2, 140)))
+    file = tmp_path / f"daily.{kind}"
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
+    options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day"}
+    options |= {"drop": ("list",)} if qid != "list" else {}
+    folds, notes = folds_and_notes(Config(**options, gap=1))
+    assert folds[0].train.feature_names == ("x",)
+    # 14 days in 7 blocks of 2, of which the gap takes the last: x is the number of the day.
+    assert [[{*part.features[:, 0]} for part in fold.parts] for fold in folds] == [
+        [{*range(2 * i - 1)}, {2 * i}, {2 * i + 2, 2 * i + 3}] for i in range(1, 6)
+    ]
+    assert sum(fold.test.labels.size for fold in folds) == 100
+    assert notes[-1] == (
+        "Each fold is validated, and then tested, on later values of day than it is trained on; "
+        "1 value in between left out."
+    )
+
+
+def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("qid,label,x,day\n" + "".join(f"{i},1,2,{i}\n" for i in range(9)))
+    for options, message in (
+        ({"order": "date"}, r"a.csv has no column 'date'.* Name the column with --order"),
+        ({"order": "label"}, "order is the column of labels or weights, 'label'"),
+        (
+            {"order": "day", "gap": 1},
+            "order has 9 different values, too few for 6 blocks of at least 2",
+        ),
+        ({"order": "day", "splits": 2}, "splits are random, and folds by order are not"),
+        ({"gap": 1}, "gap is a number of dates of order: set order as well"),
+        ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),
+        ({"order": "day", "data": "web-search-like"}, "order are columns of CSV and Parquet"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            folds_of(Config(**{"data": str(file), **options}))

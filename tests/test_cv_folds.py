@@ -8,7 +8,7 @@ import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from small_data import GRADED, Recorder
 
 import lambdaplus as lp
@@ -135,3 +135,56 @@ def test_without_queries_it_is_xgboosts_own() -> None:
     assert lxgb.cv(ONE_THREAD, flat, 3, seed=5, **options) == xgb.cv(
         plain, flat, 3, seed=5, **options
     )
+
+
+# By date -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gap", [0, 3])
+def test_folds_by_date_are_those_of_time_series_split(gap: int) -> None:
+    """One query a day, rows in any order, dates of several kinds."""
+    random = np.random.default_rng(0)
+    day = random.permutation(np.repeat(np.arange(40), 3))
+    dates = np.datetime64("2025-12-20") + day
+    wanted = [
+        tuple(np.flatnonzero(np.isin(day, days)).tolist() for days in split)
+        for split in TimeSeriesSplit(4, gap=gap).split(np.arange(40))
+    ]
+    for order in (day, day / 8, dates, dates.astype(str), dates.astype(str).tolist()):
+        found = query_folds(qid=dates.astype(str), n_splits=4, order=order, gap=gap)
+        assert [tuple(rows.tolist() for rows in split) for split in found] == wanted
+
+
+def test_queries_of_a_date_stay_together_and_a_gap_counts_dates() -> None:
+    query = np.repeat(np.arange(60), 5)
+    day = query // 3  # three queries a day
+    for train, test in query_folds(qid=query, n_splits=5, order=day, gap=2):
+        assert day[test].min() - day[train].max() == 3
+        assert not {*query[train]} & {*query[test]}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"order": [1, 2, 3, 3]},
+            r"query a has several values of order, such as 1 and 2 \(row 1\)",
+        ),
+        (
+            {"order": [1, 1, 2, 2], "n_splits": 3},
+            "order has 2 different values, too few for 3 blocks of at least 1",
+        ),
+        (
+            {"order": [1, 1, 2, 2], "gap": 1},
+            "order has 2 different values, too few for 2 blocks of at least 1",
+        ),
+        ({"order": ["1/2/26", "1/2/26", "2/2/26", "2/2/26"]}, "order has text such as '1/2/26'"),
+        ({"order": [1.0, 1.0, np.nan, 2.0]}, "order is missing in row 2"),
+        ({"order": ["nan", "nan", "1", "2"]}, "order is missing in row 0"),
+        ({"order": [1, 2]}, "order must have one entry per row"),
+        ({"gap": 1}, "gap is a number of dates: pass order="),
+    ],
+)
+def test_dates_that_order_nothing_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        query_folds(qid=["a", "a", "b", "b"], **{"n_splits": 2, **options})

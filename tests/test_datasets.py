@@ -282,3 +282,18 @@ def test_few_features_and_queries_of_the_web_search(n_features: int) -> None:
             web_search_like(n_queries, n_features)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="n_features must be a whole number, at least 1"):
         web_search_like(1, 0)
+
+
+def test_a_query_of_whole_digits_ranks_all_other_images_of_its_part() -> None:
+    digit = load_digits().target
+    parts = _draw(digit, 5, seed=0, whole=True)
+    everything = [{*queries} | {*documents} for queries, documents in parts]
+    assert sum(map(len, everything)) == digit.size == len(set().union(*everything))
+    for (queries, documents), images in zip(parts, everything, strict=True):
+        for query in np.unique(queries):
+            found = documents[queries == query].tolist()
+            assert sorted(found) == sorted(images - {*queries})
+    test = digits_queries(whole=True)[0].test
+    assert test.n_queries == 50
+    assert 300 < test.group.min() <= test.group.max() < 320
+    assert 0.08 < test.labels.mean() < 0.12

@@ -1,6 +1,8 @@
 """CSV and Parquet files: what is read, and what used to be misread without an error."""
 
 import datetime
+import gzip
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from lambdaplus.data import Fold, RankingData, read_columns, read_data, read_folds, read_table
 from lambdaplus.data.ranking_data import join
 
+pd = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 
 CSV = "qid,label,bm25,clicks\n1,0,0.5,3\n1,1,0.25,4\n"
@@ -81,7 +84,7 @@ def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a\.txt is neither \.csv nor \.parquet"):
+    with pytest.raises(ValueError, match=r"a\.txt is not \.csv, \.tsv or \.parquet"):
         read_columns(tmp_path / "a.txt")
     with pytest.raises(FileNotFoundError):
         read_columns(tmp_path / "none.csv")
@@ -258,6 +261,36 @@ def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
         qids([7.0, float("nan")])
 
 
+@pytest.mark.parametrize("cells", [[[1], [1]], [b"\xff", b"\xff"], [{"a": 1}] * 2])
+def test_queries_of_other_types_are_refused_and_features_left_out(
+    tmp_path: Path, cells: Any
+) -> None:
+    file = tmp_path / "a.parquet"
+    frame = polars.DataFrame({"qid": cells, "x": [1.0, 2.0], "label": [0, 1]})
+    frame.write_parquet(file)
+    with pytest.raises(ValueError, match=r"a.parquet, column 'qid': (List|Binary|Struct).* is no"):
+        read_columns(file)
+    frame.rename({"qid": "odd"}).with_columns(qid=1).write_parquet(file)
+    with pytest.warns(UserWarning, match="'odd' are no numbers and left out"):
+        assert read_columns(file).feature_names == ("x",)
+
+
+@pytest.mark.skipif(not hasattr(polars, "Int128"), reason="of newer versions of polars")
+def test_integers_of_128_bits(tmp_path: Path) -> None:
+    frame = polars.DataFrame(
+        {
+            "qid": polars.Series([2**100, 2**100, 7], dtype=polars.Int128),
+            "x": [1, 2, 3],
+            "label": [0, 1, 2],
+        }
+    )
+    frame = frame.with_columns(polars.all().cast(polars.Int128))
+    frame.write_parquet(tmp_path / "a.parquet")
+    data = read_columns(tmp_path / "a.parquet")
+    assert data.qid.tolist() == [str(2**100), str(2**100), "7"]
+    assert data.features.tolist() == [[1], [2], [3]]
+
+
 # Files -------------------------------------------------------------------------------------------
 
 
@@ -267,6 +300,47 @@ def test_a_path_is_no_pattern(tmp_path: Path, name: str) -> None:
     data = read_data(written(tmp_path / name, CSV))
     assert data.features[:, 0].tolist() == [0.5, 0.25]
     assert data.name == name
+
+
+EUROPEAN = "qid;caf\u00e9;n;label\nq 1;0,5;1;0\nq 1;-2;2;1\nq,2;1,250;3;0\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_semicolons_and_decimal_commas_are_read_as_by_pandas(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(EUROPEAN.encode(encoding))
+    wanted = pd.read_csv(file, sep=";", decimal=",", encoding=encoding)
+    data = read_columns(file)
+    assert data.feature_names == ("caf\u00e9", "n")
+    assert data.features.tolist() == wanted[["caf\u00e9", "n"]].to_numpy().tolist()
+    assert data.qid.tolist() == wanted["qid"].tolist()
+    assert read_table(file, score="caf\u00e9").scores.tolist() == [0.5, -2, 1.25]
+
+
+def test_commas_that_may_group_thousands_are_refused(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", "qid;x;label\n1;1,250;0\n1;12,000;1\n")
+    with pytest.raises(ValueError, match=r"a.csv, column 'x' has numbers with commas .* '1,250'"):
+        read_columns(file)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.csv.gz", "a.tsv.xz", "a.CSV.GZ"])
+def test_tabs_and_compressed_tables(tmp_path: Path, name: str) -> None:
+    text = CSV.replace(",", "\t") if "tsv" in name or name == "a.csv" else CSV
+    compress = {"gz": gzip.compress, "xz": lzma.compress}.get(name.lower()[-2:], bytes)
+    file = tmp_path / name
+    file.write_bytes(compress(text.encode()))
+    assert read_data(file).features.tolist() == [[0.5, 3], [0.25, 4]]
+    if compress is not bytes:
+        file.write_bytes(compress(text.encode() * 50)[:-9])
+        with pytest.raises(ValueError, match=r"cut short or damaged"):
+            read_data(file)
+
+
+def test_many_columns(tmp_path: Path) -> None:
+    wanted = np.random.default_rng(0).normal(size=(3, 4000)).round(3)
+    frame = pd.DataFrame(wanted, columns=[f"c{j}" for j in range(4000)])
+    frame.assign(qid=1, label=[0, 1, 2]).to_csv(tmp_path / "a.csv", index=False)
+    assert read_columns(tmp_path / "a.csv").features.tolist() == wanted.tolist()
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:

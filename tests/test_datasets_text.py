@@ -10,8 +10,9 @@ import pytest
 from brute_force import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lambdaplus.data import RankingData, read_letor, read_qrels, read_trec_run
+from lambdaplus.data import RankingData, read_folds, read_letor, read_qrels, read_trec_run
 from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
@@ -107,9 +108,9 @@ def test_a_line_is_read_as_float_reads_it_or_refused(
         (b"1 qid:1 1:abc", "'1:abc' is not feature:value"),
         (b"1 qid:1 1:2 3", "'3' is not feature:value"),
         (b"1 qid:1 1:2:NULL", "'1:2:NULL' is not feature:value"),
-        (b"1 qid:1 a:2", "the feature 'a' is not a number from 1"),
-        (b"1 qid:1 0:2", "the feature '0' is not a number from 1"),
-        (b"1 qid:1 2147483648:2", "from 1 to 2,147,483,647"),
+        (b"1 qid:1 a:2", "the feature 'a' is not a number from 0"),
+        (b"1 qid:1 -1:2", "the feature '-1' is not a number from 0"),
+        (b"1 qid:1 2147483648:2", "from 0 to 2,147,483,647"),
         (b"1 qid:1 2:2 2:3", "a feature is given twice"),
         (b"1 qid:1\0 1:1", "a NUL character"),
         (b"1 qid:1 1:1e400", "'1:1e400' is not feature:value, '1e400' is beyond the largest"),
@@ -140,6 +141,99 @@ def test_data_beyond_memory_is_refused_by_name(tmp_path: Path) -> None:
     text = "1 qid:1 1:1\n" * 50_000 + "1 qid:1 2147483647:1\n"
     with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate .*; scikit-learn's load"):
         read(text, tmp_path)
+
+
+def test_the_missing_value_of_istella_is_missing(tmp_path: Path) -> None:
+    text = "1 qid:1 1:1.79769313486e+308 2:1.7e308 3:inf\n0 qid:1 1:1.7976931348623157e308 2:-1\n"
+    expected = [[np.nan, 1.7e308, np.inf], [np.nan, -1.0, 0.0]]
+    np.testing.assert_array_equal(read(text, tmp_path).features, expected)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_features_may_be_numbered_from_0(tmp_path: Path, first: int) -> None:
+    file = tmp_path / "a.txt"
+    wanted = np.random.default_rng(0).integers(0, 3, (20, 4)).astype(float)
+    wanted[:, 3] = 1.0
+    labels, qid = np.arange(20) % 3, np.arange(20) // 5
+    dump_svmlight_file(wanted, labels, str(file), zero_based=first == 0, query_id=qid)
+    data = read_letor(file)
+    assert (
+        data.features.tolist()
+        == wanted.tolist()
+        == load_svmlight_file(str(file))[0].toarray().tolist()
+    )
+    assert data.feature_names == (() if first else ("0", "1", "2", "3"))
+
+
+def lightgbms_files(folder: Path, part: str, seed: int, width: int) -> tuple[Path, Any]:
+    """As of LightGBM's example of lambdarank: no qid, and sizes and weights in other files."""
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(30, width)).round(3), random.integers(0, 3, 30)
+    file = folder / f"rank.{part}"
+    dump_svmlight_file(X, y, str(file), zero_based=True)
+    sizes, weights = [5, 10, 15], random.uniform(0.5, 2, 30).round(3)
+    (folder / f"rank.{part}.query").write_text("".join(f"{size}\n" for size in sizes))
+    (folder / f"rank.{part}.weight").write_text("".join(f"{weight}\n" for weight in weights))
+    return file, (X, y, sizes, weights)
+
+
+def test_files_of_lightgbm_with_sizes_and_weights_beside_them(tmp_path: Path) -> None:
+    file, (X, y, sizes, weights) = lightgbms_files(tmp_path, "train", 0, 4)
+    data = read_letor(file)
+    stored = pytest.importorskip("lightgbm").Dataset(str(file), params={"verbose": -1}).construct()
+    assert stored.get_group().tolist() == data.group.tolist() == sizes
+    assert stored.get_label().tolist() == data.labels.tolist() == y.tolist()
+    np.testing.assert_allclose(stored.get_weight(), weights, rtol=1e-6)
+    np.testing.assert_array_equal(data.weights, weights)
+    assert data.features.tolist() == X.tolist()
+    whole = read_letor(file, grouped=False)
+    assert not whole.grouped
+    assert whole.n_queries == 1
+
+    (tmp_path / "rank.train.weight").write_text("2\n1\n3\n")  # XGBoost's, of queries
+    np.testing.assert_array_equal(read_letor(file).weights, np.repeat([2, 1, 3], sizes))
+    (tmp_path / "rank.train.init").write_text("0\n" * 30)
+    with pytest.warns(UserWarning, match="rank.train.init: initial scores are not read"):
+        read_letor(file)
+    (tmp_path / "rank.train.init").unlink()
+    for suffix, text, message in (
+        ("weight", "1\n2\n", "rank.train.weight: 2 weights for 30 rows"),
+        ("weight", "1\nx\n", "rank.train.weight, line 2: the line 'x' is not a number"),
+        ("query", "5\n5\n", "rank.train.query: group sizes add up to 10, but there are 30 rows"),
+    ):
+        (tmp_path / f"rank.train.{suffix}").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            read_letor(file)
+        (tmp_path / f"rank.train.{suffix}").unlink()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_folder_of_lightgbms_files_is_a_fold(tmp_path: Path) -> None:
+    wanted = [
+        lightgbms_files(tmp_path, part, seed, width)[1]
+        for part, seed, width in (("train", 0, 4), ("vali", 1, 3), ("test", 2, 4))
+    ]
+    [fold] = read_folds(tmp_path)
+    assert fold.name == "rank"
+    for data, (X, _, _, weights) in zip(fold.parts, wanted, strict=True):
+        padded = np.pad(X, ((0, 0), (0, 4 - X.shape[1])))
+        np.testing.assert_array_equal(data.features, padded)
+        np.testing.assert_array_equal(data.weights, weights)
+    assert not {*fold.train.qid} & {*fold.test.qid}
+    (tmp_path / "rank.test").write_text("1 1:0.5\n" * 30)  # not from 0
+    with pytest.raises(ValueError, match=r"only one of .* or numbers them from 0"):
+        read_folds(tmp_path)
+
+
+def test_lines_without_queries_are_one_ranking_if_that_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a.txt has no queries: .* --qid none"):
+        read("1 1:0.5\n0 2:3\n", tmp_path)
+    data = read_letor(tmp_path / "a.txt", grouped=False)
+    assert (data.features.tolist(), data.grouped) == ([[0.5, 0], [0, 3]], False)
+    with pytest.raises(
+        ValueError, match="line 1: after the label there must be qid:ID, as in line 2"
+    ):
+        read("1 1:0.5\n0 qid:1 2:3\n", tmp_path)
 
 
 # Compressed files and TREC -----------------------------------------------------------------------

@@ -3,6 +3,7 @@
 What a form cannot do is refused in words, and so is a declaration whose rules return nonsense.
 """
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -74,11 +75,31 @@ def test_an_own_metric_has_its_value_by_hand_and_trains(own: Declaration, by_han
     ranked = np.array(LABELS)[np.argsort(np.negative(SCORES))].tolist()
     found = lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
     assert found[own.name] == pytest.approx(by_hand(ranked), rel=1e-12)
-    for noise in (None, 1.0):
-        gradient, hessian = lp.lambda_objective(own, noise=noise)(LABELS, SCORES, None, [8])
+    for truncation in (None, 3):
+        objective = lp.lambda_objective(own, truncation=truncation)
+        gradient, hessian = objective(LABELS, SCORES, None, [8])
         assert np.abs(gradient).sum() > 0
         assert (hessian >= 0).all()
         assert abs(gradient.sum()) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("correlation", "x", "None, 'ranks' or 'pairs', got 'x'"),
+        ("parameters", ("x",), "a tuple of Parameter, got ('x',)"),
+        ("parameters", [Parameter("x", 1.0, "")], "a tuple of Parameter, got ["),
+        ("aliases", "ab", "a tuple of str, got 'ab'"),
+        ("offset", 1.0, "a function or None, got 1.0"),
+        ("labels", "x", "a function or None, got 'x'"),
+        ("refusal", None, "text, got None"),
+        ("surrogate", 5, "text, got 5"),
+    ],
+)
+def test_a_field_of_the_wrong_kind_is_refused_at_once(field: str, value: Any, message: str) -> None:
+    expected = re.escape(f"{field} of a Declaration must be {message}")
+    with pytest.raises(ValueError, match=expected):
+        replace(GAINS, **{field: value})
 
 
 def test_a_binary_metric_has_the_option_relevant_without_declaring_it() -> None:

@@ -6,29 +6,36 @@ import inspect
 import pickle
 import re
 import warnings
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import joblib
+import lightgbm.sklearn
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    HalvingGridSearchCV,
     KFold,
     cross_val_predict,
     cross_val_score,
     cross_validate,
+    learning_curve,
     permutation_test_score,
 )
 from sklearn.pipeline import Pipeline
@@ -200,7 +207,7 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
 OBJECTIVES = [
     "mrr",
     "map@5 + 0.5*ndcg(gain=linear)",
-    lambda_objective("ndcg@5", sigma=2.0, normalize=False, noise=0.5, damping=0.02),
+    lambda_objective("ndcg@5", sigma=2.0, normalize=False, truncation=5, damping=0.02),
     lp.objectives.combine({lambda_map: 1.0, lp.lambda_auc: 0.25}),
     lp.metrics.parse_metric("rbp(persistence=0.9)"),
     lp.metrics.parse_metric("err").declaration,
@@ -247,9 +254,7 @@ def squares(scores: Any, given: Any) -> Any:
 
 def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
     fit, valid = halves(XGBoostRanker)
-    own = dataclasses.replace(
-        lp.metrics.parse_metric("ndcg").declaration, name="own", surrogate=None
-    )
+    own = dataclasses.replace(lp.metrics.parse_metric("ndcg").declaration, name="own")
     for options, other, name in (
         ({"objective": squares}, {}, "objective=squares"),
         ({"objective": own}, {"objective": lambda_map}, "objective=Declaration"),
@@ -281,7 +286,7 @@ def test_a_model_with_labels_of_its_own_is_for_the_same_rows(tmp_path: Path) -> 
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
     with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
         loaded.fit(**valid)
-    with pytest.raises(ValueError, match="labels of its own for the rows of another data set"):
+    with pytest.raises(ValueError, match="is for the rows of another data set"):
         clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
 
 
@@ -360,6 +365,12 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     assert named.score(**valid) == pytest.approx(ours.score(**valid))
 
 
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_numbers_that_lightgbm_would_wrap_are_refused(kind: Any) -> None:
+    with pytest.raises(ValueError, match="min_child_samples=4294967297 is beyond"):
+        made(kind, min_child_samples=2**32 + 1).fit(**data_of(kind))
+
+
 @every_estimator
 def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
     name = "scale_pos_weight"
@@ -378,17 +389,24 @@ def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
 # -- queries --------------------------------------------------------------------------------------
 
 
+SPARSE = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
 FORMS = {
     "array": np.asarray,
+    "columns": np.asfortranarray,
     "pandas": pd.DataFrame,
     "polars": lambda X: pl.DataFrame(np.ascontiguousarray(X)),
-    "sparse": csr_matrix,
+    "pyarrow": lambda X: pl.DataFrame(np.ascontiguousarray(X)).to_arrow(),
+    **{name: lambda X, name=name: csr_matrix(X).asformat(name) for name in SPARSE},
+    **{f"{name} array": lambda X, name=name: csr_array(X).asformat(name) for name in SPARSE},
 }
 
 
 @rankers
+@pytest.mark.filterwarnings("ignore:Unknown data type", "ignore:Converting data")  # in prediction
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
+    if form == "pyarrow":
+        pytest.importorskip("narwhals", reason="older versions of LightGBM do not read it")
     fit, valid = halves(kind)
     names = ("init_score", "eval_init_score", "eval_sample_weight")
     if not of_lightgbm(kind):
@@ -416,8 +434,39 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     X = FORMS[form](valid["X"])
     assert_array_equal(by_turns.predict(X), expected.predict(X))
     assert curves(by_turns) == curves(expected)
+    assert_array_equal(expected.predict(X), expected.predict(np.asarray(valid["X"])))
     plain = clone(model).fit(**fit)
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
+
+
+@every_estimator
+@pytest.mark.parametrize("stored", ["unsorted", "in parts"])
+def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored: str) -> None:
+    """LightGBM misreads columns whose rows are not ascending, and both frameworks duplicates."""
+    data = data_of(kind)
+    dense = np.where(np.asarray(data["X"]) < 0, 0.0, data["X"])
+    if stored == "unsorted":
+        order = np.random.default_rng(0).permutation(len(dense))
+        X = csc_matrix(dense[np.argsort(order)])[order]
+        assert not X.has_sorted_indices
+    else:  # each entry is the sum of two
+        whole = csr_matrix(dense)
+        halves = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
+        X = csr_matrix(halves, shape=whole.shape)
+        assert not X.has_canonical_format
+    assert_array_equal(X.toarray(), dense)
+    sets = {"eval_qid": [data["qid"]]} if "qid" in data else {}
+    expected, found = (
+        made(kind).fit(**{**data, "X": given, "eval_set": [(given, data["y"])], **sets})
+        for given in (csr_matrix(dense), X)
+    )
+    assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
+    assert curves(found) == curves(expected)
+    if kind is LightGBMRanker:
+        boosters = [
+            lgb.train({"verbose": -1}, lgb.Dataset(given, data["y"]), 5) for given in (dense, X)
+        ]
+        assert_array_equal(*(booster.predict(dense) for booster in boosters))
 
 
 def _turns(qid: Any) -> Any:
@@ -430,6 +479,57 @@ def shuffled() -> list[Any]:
     """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
     return [array[order] for array in GRADED.ranking]
+
+
+ODD_COLUMNS = {
+    "text": pl.Series(["Acme", "Bolt"] * 100),
+    "categories": pl.Series(["Acme", "Bolt"] * 100, dtype=pl.Categorical),
+    "dates": pl.Series([date(2026, 1, 1)] * 200),
+    "decimals": pl.Series([1, 2] * 100).cast(pl.Decimal(10, 2)),
+    "nothing": pl.Series([None] * 200),
+}
+
+
+@pytest.mark.parametrize("frame", ["polars", "pyarrow"])
+@pytest.mark.parametrize("column", ODD_COLUMNS)
+def test_columns_on_which_lightgbm_ends_python_are_refused(column: str, frame: str) -> None:
+    pytest.importorskip("narwhals", reason="older versions of LightGBM raise errors of their own")
+    random = np.random.default_rng(0)
+    numbers = pl.DataFrame({"x": random.normal(size=200), "flag": random.random(200) < 0.5})
+    odd = numbers.with_columns(ODD_COLUMNS[column].alias("brand"))
+    X, whole = (each if frame == "polars" else each.to_arrow() for each in (odd, numbers))
+    y, qid = (random.random(200) < 0.3).astype(int), np.arange(200) // 10
+    options: dict[str, Any] = {"n_estimators": 2, "verbose": -1}
+    ranker, classifier = LightGBMRanker(**options), LightGBMClassifier(cv=None, **options)
+    other = numbers.with_columns(pl.Series("brand", random.random(200)))
+    numeric = other if frame == "polars" else other.to_arrow()
+    data, valid = lgb.Dataset(X, y, free_raw_data=False), lgb.Dataset(whole, y, free_raw_data=False)
+    trained = lgb.train({"verbose": -1}, valid, 2)
+    assert trained.num_trees() == ranker.fit(whole, y, qid=qid).booster_.num_trees() == 2
+    for name, train in {
+        "training data": lambda: ranker.fit(X, y, qid=qid),
+        "evaluation set 0": lambda: ranker.fit(
+            numeric, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
+        ),
+        "training data: ": lambda: classifier.fit(X, y),
+        "train_set": lambda: lgb.train({"verbose": -1}, data, 2),
+        "train_set: ": lambda: lgb.cv({"verbose": -1}, data, 2),
+        "valid_sets[0]": lambda: lgb.train({"verbose": -1}, valid, 2, valid_sets=[data]),
+    }.items():
+        with pytest.raises(ValueError, match=f"{re.escape(name)}.*the column 'brand'.* {frame}"):
+            train()
+
+
+def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
+    pytest.importorskip("narwhals", reason="old versions of polars cannot convert categories")
+    brand = ["Acme", "Bolt", "Cord", "Dune"]
+    frame = pl.DataFrame({"brand": pl.Series(brand * 50, dtype=pl.Categorical)})
+    y = np.tile([0, 1, 0, 2], 50)
+    options = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "verbose": -1}
+    model = LightGBMRanker(objective="ndcg", n_estimators=20, **options)
+    model.fit(frame.to_pandas(), y, qid=np.arange(200) // 8)
+    new = pl.DataFrame({"brand": pl.Series(["Dune", "Cord", "Bolt"], dtype=pl.Categorical)})
+    assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
 
 
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
@@ -450,15 +550,66 @@ def test_evaluation_sets_in_lightgbms_newer_form() -> None:
     assert_allclose(found, expected, atol=1e-12)
 
 
-def test_xgboost_finds_queries_in_a_column() -> None:
-    fit, valid = halves(XGBoostRanker)
-    expected = made(XGBoostRanker).fit(fit["X"], fit["y"], qid=fit["qid"])
-    frames = [
-        pd.DataFrame(part["X"]).add_prefix("f").assign(qid=part["qid"]) for part in (fit, valid)
-    ]
-    model = made(XGBoostRanker).fit(frames[0], fit["y"], eval_set=[(frames[1], valid["y"])])
-    assert_array_equal(model.predict(frames[1]), expected.predict(valid["X"]))
-    assert model.score(frames[1], valid["y"]) == pytest.approx(expected.score(**valid))
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "polars": lambda columns: pl.DataFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+def named(X: Any, *more: tuple[str, Any]) -> dict[str, Any]:
+    return {f"f{i}": np.ascontiguousarray(column) for i, column in enumerate(X.T)} | dict(more)
+
+
+@rankers
+@pytest.mark.parametrize("form", FRAMES)
+def test_queries_may_be_a_column(kind: Any, form: str) -> None:
+    fit, valid = halves(kind)
+    expected = made(kind, objective="map").fit(**fit)
+    frames = [FRAMES[form](named(part["X"], ("qid", part["qid"]))) for part in (fit, valid)]
+    given = {**fit, "X": frames[0], "eval_set": [(frames[1], valid["y"])]}
+    for ids in ("qid", "eval_qid"):
+        given.pop(ids)
+    model = made(kind, objective="map").fit(**given)
+    for X in (frames[1], FRAMES[form](named(valid["X"])), valid["X"]):
+        assert_array_equal(model.predict(X), expected.predict(valid["X"]))
+    assert model.score(frames[1], valid["y"]) == expected.score(**valid)
+    assert curves(model) == curves(expected)
+    # Beside qid=, too, the column is no feature.
+    both = made(kind, objective="map").fit(frames[0], fit["y"], qid=fit["qid"])
+    assert_array_equal(both.predict(valid["X"]), expected.predict(valid["X"]))
+    assert both.score(frames[1], valid["y"], qid=valid["qid"]) == expected.score(**valid)
+
+
+@every_estimator
+@pytest.mark.parametrize("form", FRAMES)
+def test_columns_in_another_order_are_refused(kind: Any, form: str, tmp_path: Path) -> None:
+    data = data_of(kind)
+    columns = named(data["X"])
+    X, other = (FRAMES[form](dict(parts)) for parts in (columns.items(), [*columns.items()][::-1]))
+    renamed = FRAMES[form]({f"g{name}": column for name, column in columns.items()})
+    model, rest = made(kind, n_estimators=3), {k: v for k, v in data.items() if k != "X"}
+    model.fit(X, **rest)
+    models = [model, pickle.loads(pickle.dumps(model))]
+    if not of_lightgbm(kind):
+        model.save_model(tmp_path / "model.json")
+        models.append(kind())
+        models[-1].load_model(tmp_path / "model.json")
+    last = f"f{data['X'].shape[1] - 1}"
+    for fitted in models:
+        methods = ["predict", "predict_proba", "decision_function"][: 1 if kind in RANKERS else 3]
+        for method in methods:
+            getattr(fitted, method)(data["X"])  # of an array, names are not known
+            for wrong, found in ((other, last), (renamed, "gf0")):
+                message = f"X has '{found}' as column 0, which was 'f0' in fit"
+                with pytest.raises(ValueError, match=message):
+                    getattr(fitted, method)(wrong)
+        with pytest.raises(ValueError, match="pass the columns of fit"):
+            fitted.score(other, **rest)
+    held_out = {"eval_set": [(other, data["y"])]}
+    held_out |= {"eval_qid": [data["qid"]]} if kind in RANKERS else {}
+    with pytest.raises(ValueError, match="evaluation set 0 has"):
+        model.fit(X, **rest, **held_out)
 
 
 def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
@@ -468,7 +619,7 @@ def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
         for weights in (GRADED.query_weights, of_rows)
     ]
     assert_array_equal(*(model.predict(GRADED.features) for model in models))
-    with pytest.raises(ValueError, match=r"one weight for each query.*or use LightGBMRanker"):
+    with pytest.raises(ValueError, match=r"one weight for each query.*the objective carry"):
         made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=GRADED.row_weights)
 
 
@@ -1002,16 +1153,118 @@ def test_searches_that_split_queries_are_told(kind: Any, how: str) -> None:
             SEARCHES[how](model, X, y, qid, whole)
         made(kind, objective="map").fit(X, y, qid=qid)
         with pytest.warns(
-            UserWarning, match=r"splits queries: \d+ queries have .* cv=lambdaplus\.query_folds"
-        ):
+            UserWarning, match=r"splits queries: some have .* cv=lambdaplus\.query_folds"
+        ) as told:
             SEARCHES[how](model, X, y, qid, KFold(3, shuffle=True, random_state=0))
+        assert how == "permuted" or sum("splits queries" in str(w.message) for w in told) == 1
+
+
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_lightgbm_is_given_an_objective_with_its_name(kind: Any, monkeypatch: Any) -> None:
+    """MLflow records what `lightgbm.train` is called with, as text."""
+    seen = []
+    train = lightgbm.sklearn.train
+
+    def recording(*args: Any, **kwargs: Any) -> Any:
+        seen.append(repr(kwargs["params"]["objective"]))
+        return train(*args, **kwargs)
+
+    monkeypatch.setattr(lightgbm.sklearn, "train", recording)
+    options = {} if kind in RANKERS else {"cv": None}
+    made(kind, objective="map", **options).fit(**data_of(kind))
+    of_table = {} if kind in RANKERS else {"one_group": False}
+    assert seen == [repr(lambda_objective("map", **of_table))]
+
+
+@rankers
+def test_searches_that_leave_out_rows_of_queries_are_told(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    small_leaves = {"min_child_samples": 1} if of_lightgbm(kind) else {}
+    model = partial(made, kind, objective="map", n_estimators=3, **small_leaves)
+    whole = query_folds(qid=qid, n_splits=3)
+    space = {"n_jobs": [1, 2], "random_state": [0, 1]}
+    with sklearn.config_context(enable_metadata_routing=True):
+        for resource, told in (("n_samples", True), ("n_estimators", False)):
+            halving = HalvingGridSearchCV(
+                model(), space, cv=whole, resource=resource, max_resources=90, random_state=0
+            )
+            with warnings.catch_warnings(record=True) as given:
+                warnings.filterwarnings("always", ".*splits queries")
+                halving.set_params(refit=False).fit(X, y, qid=qid)
+            assert any("splits queries" in str(one.message) for one in given) == told
+        with pytest.warns(UserWarning, match="splits queries"):
+            learning_curve(
+                model(), X, y, cv=whole, params={"qid": qid}, train_sizes=[0.8], shuffle=True
+            )
+
+
+@rankers
+def test_a_search_that_compares_different_metrics_is_told_once(kind: Any) -> None:
+    X, y, qid = GRADED.ranking
+    space = {"objective": ["map", "ndcg@10", "err"]}
+
+    def searched(**options: Any) -> list[str]:
+        with (
+            warnings.catch_warnings(record=True) as given,
+            sklearn.config_context(enable_metadata_routing=True),
+        ):
+            warnings.simplefilter("always")
+            model = made(kind, n_estimators=2, **options)
+            GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=3)).fit(X, y, qid=qid)
+        return [str(one.message) for one in given if issubclass(one.category, UserWarning)]
+
+    for _ in range(2):  # each search tells
+        [told] = searched()
+        assert "the map of one objective with the ndcg@10 of another" in told
+        assert f"{kind.__name__}(eval_metric='ndcg@10')" in told
+    assert not searched(eval_metric="map")
+
+
+@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
+@pytest.mark.parametrize("objective", ["map", "native"])
+def test_a_used_early_stopping_starts_anew(kind: Any, objective: str) -> None:
+    if objective == "native":
+        objective = PARENTS[kind]().objective or "binary:logistic"
+    fit, valid = halves(kind)
+    noisy = np.random.default_rng(0).permutation(valid["y"])
+    fit["eval_set"] = [(valid["X"], noisy)]
+    stop = xgb.callback.EarlyStopping(rounds=3)
+    options = {"objective": objective, "eval_metric": "map" if kind in RANKERS else "auc"}
+    if kind in RANKERS and objective != "map":
+        options["eval_metric"] = "ndcg@10"
+    model = made(kind, n_estimators=40, callbacks=[stop], learning_rate=0.5, **options)
+    rounds = [model.fit(**fit).get_booster().num_boosted_rounds() for _ in range(3)]
+    assert rounds[0] == rounds[1] == rounds[2] > 1
+    assert not stop.stopping_history
+
+
+@every_estimator
+def test_a_warning_is_given_once_for_a_fit_and_for_a_search(kind: Any) -> None:
+    option = {"lambdarank_unbiased": True} if kind in RANKERS else {"scale_pos_weight": 2}
+    data = data_of(kind)
+
+    def given(call: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            call()
+        return [str(one.message) for one in given if "has no effect" in str(one.message)]
+
+    for _ in range(2):  # each training and each search tells
+        model = made(kind, n_estimators=3, **option)
+        search = GridSearchCV(
+            model, {"random_state": [0, 1]}, cv=query_folds(qid=GRADED.qid, n_splits=3)
+        )
+        with sklearn.config_context(enable_metadata_routing=True):
+            for fitted in (model, model, search):
+                assert len(given(lambda fitted=fitted: fitted.fit(**data))) == 1
 
 
 @rankers
 def test_searches_of_equal_objectives_are_told(kind: Any) -> None:
     X, y, qid = GRADED.ranking
     space = {"objective": ["ndcg@1", "ndcg@5", "p@5", "map", "mrr"]}
-    search = GridSearchCV(made(kind, n_estimators=3), space, cv=query_folds(qid=qid, n_splits=2))
+    model = made(kind, n_estimators=3, eval_metric="map")
+    search = GridSearchCV(model, space, cv=query_folds(qid=qid, n_splits=2))
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.warns(UserWarning, match="train the same model") as caught:
             search.fit(X, y, qid=qid)

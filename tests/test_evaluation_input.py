@@ -3,9 +3,12 @@
 Much of what is refused here once gave a wrong value.
 """
 
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -121,6 +124,80 @@ def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
             evaluate()
 
 
+def test_numbers_that_differ_beyond_float64_are_refused() -> None:
+    tiny = np.finfo("longdouble").eps
+    if tiny == np.finfo(float).eps:
+        pytest.skip("longdouble is float64 here")
+    wide = np.ones(4, "longdouble") + np.arange(4) * tiny
+    decimals = [Decimal(1) + Decimal(k) / 10**20 for k in range(4)]
+    for scores in (wide, wide.astype(object), decimals, [Fraction(10**20 + k, 3) for k in (1, 2)]):
+        with pytest.raises(ValueError, match="scores contains numbers that differ, but are equal"):
+            lp.evaluate([1, 0, 1, 0][: len(scores)], scores, group=[len(scores)])
+    for scores in (wide[[0, 0, 0, 0]], [Decimal("0.1"), 0.2, Decimal("0.1"), 3]):
+        assert lp.evaluate([1, 0, 1, 0], scores, group=[4], metrics="map")["map"] > 0
+    third = np.array([1, 2, 4, 5], "longdouble") / 3
+    assert lp.evaluate([1, 0, 1, 0], -third, group=[4], metrics="map")["map"] == (1 + 2 / 3) / 2
+
+
+def test_lists_of_different_lengths_say_how_to_pass_queries() -> None:
+    for labels, scores in (
+        ([[1, 0], [0, 1, 1]], [[0.1, 0.2], [0.3, 0.4, 0.5]]),
+        ([[1, 0], [0, 1]], [[0.1, 0.2], [0.3, 0.4, 0.5]]),
+    ):
+        with pytest.raises(ValueError, match=r"lists of different lengths: .* group=\[len\(l\)"):
+            lp.evaluate(labels, scores, metrics="map")
+
+
+def test_a_warning_says_why_labels_that_are_all_relevant_leave_no_value() -> None:
+    labels, scores = [1, 2, 1, 2], [0.1, 0.2, 0.3, 0.4]
+    for group in (None, [4]):
+        with pytest.warns(UserWarning, match="labels, from 1 to 2, .* pass relevant=2, or") as all_:
+            assert math.isnan(lp.evaluate(labels, scores, group=group, metrics="auc")["auc"])
+        assert all_[0].filename == __file__
+    assert lp.evaluate(labels, scores, metrics="auc(relevant=2)").mean["auc(relevant=2)"] == 0.75
+    assert math.isnan(lp.evaluate([2, 2], [1, 2], metrics="auc")["auc"])
+    assert lp.evaluate([1, 2], [1, 2], group=[2], metrics="map")["map"] == 1.0
+
+
+def test_a_count_of_queries_without_relevant_documents_needs_a_metric_that_has_them() -> None:
+    given_ = ([0.3, -0.2, 0.1], [1, 2, 3])
+    assert "1 query.\n" in str(lp.evaluate(*given_, group=[3], metrics=["spearman", "kendall"]))
+    found = lp.evaluate(*given_, group=[3], metrics=["spearman", "map"])
+    assert "1 query, 1 without relevant documents." in str(pickle.loads(pickle.dumps(found)))
+
+
+def test_eval_metric_says_that_it_has_to_be_called() -> None:
+    with pytest.raises(TypeError, match=r"call it yourself, as in feval=eval_metric\('map'\)"):
+        lp.eval_metric(np.zeros(3), object())  # type: ignore[arg-type]
+
+
+def test_the_rows_of_a_query_may_be_anywhere() -> None:
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 3, 60), random.integers(0, 4, 60)
+    qid = np.repeat([f"q{i}" for i in range(12)], 5)
+    docno, weight = [f"d{i}" for i in range(60)], np.repeat(random.integers(1, 4, 12), 5)
+    order = random.permutation(60)
+    names = ["map", "ndcg@3", "mrr"]
+
+    def of(rows: Any, **rules: Any) -> Any:
+        return lp.evaluate(
+            labels[rows], scores[rows], qid=qid[rows], weight=weight[rows],
+            docno=[docno[row] for row in rows], metrics=names, **rules,
+        )  # fmt: skip
+
+    for rules in ({}, {"convention": "trec"}, {"ties": "worst"}):
+        whole, mixed = of(np.arange(60), **rules), of(order, **rules)
+        place = [mixed.qid.tolist().index(query) for query in whole.qid]
+        assert mixed.mean == pytest.approx(whole.mean)
+        for name, values in whole.per_query.items():
+            assert mixed.per_query[name][place] == pytest.approx(values)
+    # Ties in the order of the rows.
+    found = lp.evaluate([0, 1, 1, 0], [1, 1, 1, 1], qid=[7, 8, 7, 8], ties="stable", metrics="mrr")
+    assert (found.qid.tolist(), found.per_query["mrr"].tolist()) == ([7, 8], [0.5, 1.0])
+    with pytest.raises(ValueError, match="scores has 3 rows, but qid has 4"):
+        lp.evaluate([0, 1, 1, 0], [1, 2, 3], qid=[7, 8, 7, 8])
+
+
 @pytest.mark.parametrize("name", ["group", "weight"])
 def test_groups_and_weights_of_any_kind(name: str) -> None:
     arrays = {"group": np.array([4, 4, 4]), "weight": np.ones(N)}
@@ -156,7 +233,10 @@ NAN = float("nan")
         ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
         (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
         (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
-        ([7, 7, "7", "7"], "qid must be all text or all numbers; row 2 is the str '7'"),
+        (
+            [7, 7, "7", "7"],
+            "must be all text or all numbers, dates or times; row 2 is the str '7'",
+        ),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
         (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),

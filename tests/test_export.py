@@ -290,6 +290,17 @@ def test_categories_of_xgboost_are_refused() -> None:
         read_forest(booster)
 
 
+@EACH_FORMAT
+@EACH_FRAMEWORK
+def test_an_offset_is_added_to_every_score(framework: str, format: Any) -> None:
+    booster, rows = model(framework), columns(False)[:20]
+    found = ENGINES[format](export_model(booster, format, offset=7.5), NAMES, rows)
+    assert min(found) > 0
+    assert_allclose(found, scores_of(booster, rows) + 7.5, rtol=2e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="offset must be a number"):
+        export_model(booster, format, offset=np.nan)
+
+
 # -- the command line ----------------------------------------------------------------------------
 
 
@@ -302,8 +313,9 @@ def test_the_command_writes_what_the_function_returns(
     booster.save_model(saved)
     names = ",".join(NAMES)
     arguments = ["export", str(saved), "--format", format, "--name", "mine", "--features", names]
+    arguments += ["--offset", "2.5"]
     printed = invoke(*arguments)
-    expected = export_model(booster, format, name="mine")
+    expected = export_model(booster, format, name="mine", offset=2.5)
     assert json.loads(printed.stdout) == json.loads(expected)
     written = tmp_path / "out.json"
     invoke(*arguments, "--out", written)

@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.metrics import CATALOGUE, parse_metric
-from lambdaplus.objectives import sums
+from lambdaplus.objectives import label_tree, sums
 from lambdaplus.objectives.sweep import CHUNK
 
 Floats = NDArray[np.float64]
@@ -124,7 +124,8 @@ def test_pairs_of_equal_weight_are_counted(metric: str, weighted: bool, n: int) 
     scores = random.normal(size=n) + 0.5 * labels
     weighted = weighted and metric != "concordance"
     w = random.choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
-    equal = lambda_objective(f"{metric}(pairs=equal)", balance=0, one_group=True)
+    name = f"{metric}(pairs=equal)"
+    equal = lambda_objective(name, balance=0, one_group=True, pointwise=0)
     found = equal(labels, scores, w if weighted else None)
     mass = np.bincount(labels.astype(int), w)
     some = random.choice(n, 30, replace=False)
@@ -156,7 +157,7 @@ def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
     weight = np.random.default_rng(n).choice([0.0, 0.5, 1.0, 3.0], n) if weighted else np.ones(n)
     given_ = labels, scores, weight if weighted else None
     found = lambda_objective("auc", sigma=sigma)(*given_)
-    pairs = lambda_objective("auc(pairs=equal)", sigma=sigma)(*given_)
+    pairs = lambda_objective("auc", sigma=sigma, pointwise=0)(*given_)
     lowest = minimize_scalar(
         lambda c: weight @ np.logaddexp(0, (1 - 2 * labels) * (sigma * scores + c)), tol=1e-12
     )
@@ -181,7 +182,7 @@ def test_the_constant_of_log_loss_survives_outliers() -> None:
 
 def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
     labels, scores = random_query(3, 200, 1.0)
-    for name, word in (("auc", "mixed"), ("mauc", "equal"), ("concordance", "equal")):
+    for name, word in (("auc", "equal"), ("mauc", "equal"), ("concordance", "equal")):
         table = {"one_group": True}
         default, equal, swap, welleck = (
             lambda_objective(metric, surrogate=other, **table)
@@ -197,12 +198,10 @@ def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
         within = default(labels, scores, None, group)
         # Swap deltas of concordance depend on all documents in between: pairs are equal everywhere.
         same, other = (swap, "equal") if name != "concordance" else (equal, "swap")
+        same = lambda_objective("map") if name == "auc" else same
         assert_identical(within, same(labels, scores, None, group))
         others = lambda_objective(f"{name}(pairs={other})")(labels, scores, None, group)
         assert np.abs(within[0] - others[0]).max() > 1e-4
-        if word == "mixed":
-            with pytest.raises(ValueError, match="is for a table without queries: use auc"):
-                equal(labels, scores, None, group)
         for objective in (default, equal, swap, welleck):
             assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
 
@@ -224,6 +223,46 @@ def test_damping_divides_each_pair_by_its_distance(
     # Pairs further apart than 10 have weights below exp(-10) and errors up to a tenth.
     faint = FAINT[0] * np.exp(-10) * len(labels) * 2 ** max(labels)  # no delta is larger
     assert_close(gradients(labels, scores, **given_), expected, tolerance, faint)
+
+
+@each_declared
+@given(data=st.data(), truncation=st.integers(1, 20), normalize=st.booleans())
+@examples(30)
+def test_a_truncation_takes_pairs_with_a_document_near_the_top(
+    declaration, data, truncation, normalize
+) -> None:
+    metric = data.draw(metrics(declaration))
+    labels, scores = data.draw(queries(12) | queries(32, least=24))
+    options = {"truncation": truncation, "normalize": normalize}
+    expected = by_definition(metric, labels, scores, **options)
+    given_ = {"metric": metric, "group": [len(labels)], **options}
+    floor = BEFORE_AND_AFTER
+    assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING, floor)
+    assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
+
+
+@each_swept_kind
+@pytest.mark.parametrize("truncation", [1, 30, 2 * CHUNK])
+def test_the_truncated_sweep_is_close(metric, truncation: int) -> None:
+    given_ = {"truncation": truncation}
+    assert_close_at_many_sizes(metric, 1.0, SWEEP, **given_)
+    assert_close_at_many_sizes(metric, 1.0, DAMPED, damping=0.01, **given_)
+    assert_sweep_is_close(metric, *random_query(8, 300, 1.0, 5), SWEEP, **given_)
+    labels, scores = random_query(8, 300, 1.0)
+    every = {"metric": metric, "group": [300]}
+    whole = gradients(labels, scores, **every)
+    assert_close(gradients(labels, scores, truncation=300, **every), whole, ROUNDING)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map", "auc(pairs=equal)"])
+def test_a_truncated_long_list_is_rounded(metric: str) -> None:
+    n, truncation = 33_000, 100
+    labels, scores = random_query(6, n, 1.0)
+    given_ = {"metric": metric, "group": [n], "truncation": truncation}
+    found = gradients(labels, scores, **given_)
+    exact = gradients(labels, scores, all_pairs=True, **given_)
+    assert_close(found, exact, (5e-3, 5e-3))
+    assert np.abs(found[0]).max() > 0
 
 
 @pytest.mark.parametrize("metric", ["err", "ndcg", "concordance"])
@@ -389,7 +428,12 @@ def many_labels(kind: str, n: int, seed: int, ties: int | None = None) -> tuple[
 
 @pytest.mark.parametrize("metric", RISING, ids=str)
 @pytest.mark.parametrize("kind", MANY_LABELS)
-def test_the_tree_of_many_labels_is_close(metric, kind: str) -> None:
+@pytest.mark.parametrize("few", [32, label_tree.FEW_ELEMENTS])  # so many are summed pair by pair
+def test_the_tree_of_many_labels_is_close(
+    metric, kind: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (label_tree, sums):
+        monkeypatch.setattr(module, "FEW_ELEMENTS", few)
     if "gain" in [known.name for known in metric.declaration.parameters]:
         metric = metric.declaration(gain="linear")
     for seed, n in enumerate((33, 70, CHUNK + 1, 1500)):
@@ -397,6 +441,18 @@ def test_the_tree_of_many_labels_is_close(metric, kind: str) -> None:
             labels, scores = many_labels(kind, n, seed, ties)
             assert_sweep_is_close(metric, labels, scores, SWEEP)
     assert_sweep_is_close(metric, labels, scores, DAMPED, damping=0.01)
+
+
+@pytest.mark.parametrize("metric", [*RISING, *EQUAL[1:]], ids=str)
+@pytest.mark.parametrize("spread", [1.0, 1e3])  # whose exponentials overflow
+def test_lists_of_some_hundred_labels_are_summed_pair_by_pair(metric, spread: float) -> None:
+    for seed, n in enumerate((64, 300)):
+        for ties in (None, 3):
+            labels, scores = many_labels("forty" if seed else "as many as documents", n, seed, ties)
+            given_ = {"damping": 0.01, "damped": 0.7, "truncation": 20, "sigma": 2.0}
+            for options in ({}, given_):
+                close = ROUNDING if len(np.unique(labels)) > 16 else SWEEP
+                assert_sweep_is_close(metric, labels, spread * scores, close, **options)
 
 
 @each_plain_kind

@@ -161,6 +161,16 @@ def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
     assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
 
 
+def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:
+    """In a terminal, they would clear the screen, or change its title or what was printed."""
+    evil = "sc\x1b[2Jore\x9b31m"
+    file = written(folder / "b.csv", CSV.replace("score", evil))
+    for command in (["evaluate", file], ["compare", file, "--label", "x", "--out", folder / "o"]):
+        found = invoke(*command, ends=2).output
+        assert r"sc\x1b[2Jore\x9b31m" in found
+        assert not {"\x1b", "\x9b"} & {*found}
+
+
 def test_misspelt_files_and_columns_are_asked_for(folder: Path) -> None:
     written(folder / "b.csv", CSV.replace("score", "scores"))
     for arguments, message in (

@@ -130,11 +130,11 @@ def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
 
 
 @each_kind
-def test_noisy_rankings(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_options(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 50)
     monkeypatch.setattr("lambdaplus.compute.parallel.BATCH", 100)
     labels, scores, group = data_set(40, 25)
-    objective = lambda_objective(metric, noise=0.7, surrogate=metric)
+    objective = lambda_objective(metric, surrogate=metric)
     for each in (scores, np.round(scores), np.zeros(labels.size)):
         assert_invariant(objective, labels, each, group)
         assert objective(labels, each, None, group)[1].min() >= 0

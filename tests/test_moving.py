@@ -1,7 +1,9 @@
 """Rows of the page "Moving an existing pipeline" that no other file tests."""
 
 import pickle
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,33 @@ def test_lightgbm_goes_on_from_other_objectives_and_other_rows(lightgbm_alone: A
     for given, first in ((rows(), native), (rest, trained(lightgbm_alone))):
         both = trained(lightgbm_alone, given=given, rounds=3, model=first)
         assert lightgbm_alone.n_rounds(both) == 8
+
+
+def of_the_page(name: str) -> dict[str, Any]:
+    """What the block of the page that defines this function defines."""
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "move-a-pipeline.md").read_text()
+    [block] = [part for part in re.findall("```python\n(.*?)```", page, re.S) if name in part]
+    defined: dict[str, Any] = {}
+    exec(block, defined)
+    return defined
+
+
+def test_the_refit_of_the_page_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
+    def log_loss(labels: Any, scores: Any, *_: Any) -> Any:
+        p = 1.0 / (1.0 + np.exp(-scores))
+        return p - labels, p * (1.0 - p)
+
+    given = lightgbm_alone.data(PART, label=PART.binary)
+    params = {"boost_from_average": False, "min_data_in_leaf": 40}
+    booster = trained(lightgbm_alone, params, given, objective="binary").booster
+    refit = of_the_page("def refit(")["refit"]
+    ours = refit(booster, log_loss, REST.features, REST.binary, None)
+    theirs = booster.refit(REST.features, REST.binary)
+    found, expected, before = (
+        model.predict(X, raw_score=True) for model in (ours, theirs, booster)
+    )
+    assert_allclose(found, expected, atol=1e-6)
+    assert np.abs(found - before).max() > 0.01
 
 
 def test_label_gain_is_read_by_lightgbms_metric_alone(lightgbm_alone: Any) -> None:

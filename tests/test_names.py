@@ -11,7 +11,7 @@ from brute_force import CASCADE, cutoffs, examples, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus import evaluate, lambda_objective
+from lambdaplus import eval_metric, evaluate, lambda_objective
 from lambdaplus.metrics import CATALOGUE, Declaration, Parameter, RankingMetric, parse_metric
 
 SUMS = ("ndcg@10 + 0.5*mrr", "map+mrr", "2*map", "mauc(share=1e+2)+map")
@@ -95,6 +95,21 @@ def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
         ("roc_auc(max_fpr=0.2)", "pauc(max_fpr=0.2)"),
         ("pauc(min_tpr=0.8)", "pauc_tpr(min_tpr=0.8)"),
         ("P_10", "p@10"),  # trec_eval
+        ("nDCG(dcg='exp-log2')@5", "ndcg@5"),  # ir_measures
+        ('nDCG(dcg="log2", cutoff=20)', "ndcg(gain=linear)@20"),
+        ("AP(rel=2)@100", "map(relevant=2)@100"),
+        ("RBP(rel=2,p=0.9)", "rbp(relevant=2,persistence=0.9)"),
+        ("P(rel=3)@5", "p(relevant=3)@5"),
+        ("R@1000", "recall@1000"),
+        ("Rprec", "rprec"),
+        ("ndcg_burges@10", "ndcg@10"),  # ranx
+        ("map@100-l2", "map(relevant=2)@100"),
+        ("mrr-l3", "mrr(relevant=3)"),
+        ("rbp.95", "rbp(persistence=0.95)"),
+        ("rbp.9-l2", "rbp(relevant=2,persistence=0.9)"),
+        ("r-precision", "rprec"),
+        ("R_cap@100", "recall(divisor=reachable)@100"),  # BEIR
+        ("hit_rate@5", "success@5"),
         ("map_cut_10", "map@10"),
         ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),
         ("p@1%", "top_precision"),
@@ -187,10 +202,21 @@ NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=line
         ("map(relevant=nan)", "relevant='nan' is not a finite number"),
         ("map(gain=linear)", "map has no option 'gain'; it has: relevant, divisor"),
         ("p", "p needs a cutoff, such as p@10"),
-        ("p@0%", "fraction=0.0 is not between 0 and 1"),
+        ("p@0%", "in 'p@0%': the share 0% must be above 0% and below 100%"),
+        ("p@100%", "in 'p@100%': the share 100% must be above 0% and below 100%"),
+        ("aucpr", "unknown metric 'aucpr' (did you mean 'map'?)"),
+        ("prauc", "unknown metric 'prauc' (did you mean 'map'?)"),
+        ("ic", "unknown metric 'ic' (did you mean 'spearman'?)"),
+        ("map.95", "map has no option 'persistence'"),
+        ("nDCG(judged_only=True)@5", "judged_only is judged=True of evaluate, for all metrics"),
+        ("nDCG(cutoff=5)@10", "10 and 5 are two cutoffs"),
+        ("map(rel=2)-l2", "the option 'relevant' is given twice"),
+        (5, "a metric is a name, such as 'map', or a Declaration, not 5"),
+        (lambda_objective("map@5"), ": pass 'map@5'"),
+        (eval_metric("map"), "not eval_metric('map'): pass 'map'"),
         ("map@1%", "in 'map@1%': only p, recall and lift support a share of the list, as in p@1%"),
         ("p(fraction=0.1)@1%", "fraction=0.1 and @1% are two different shares"),
-        ("p_5@10", "in 'p_5@10': _5 and @10 are two cutoffs"),
+        ("p_5@10", "in 'p_5@10': 10 and 5 are two cutoffs"),
         ("pauc(max_fpr=0.1,min_tpr=0.8)", "max_fpr and min_tpr are two partial AUCs"),
         ("pauc(max_fpr=1)", "max_fpr='1' is not between 0 and 1"),
         ("map(relevant)", "in 'map(relevant)': 'relevant' is not of the form option=value"),
@@ -198,7 +224,7 @@ NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=line
         *((text, f"{text!r} is a sum, but single metrics") for text in SUMS),
     ],
 )
-def test_text_that_is_no_metric_says_what_is_allowed(text: str, message: str) -> None:
+def test_what_is_no_metric_says_what_is_allowed(text: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_metric(text)
 

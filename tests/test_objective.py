@@ -31,17 +31,17 @@ OBJECTIVES = [
     lambda_objective("hand_till"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
-    lambda_objective("mrr(relevant=2)@5", noise=None),
+    lambda_objective("mrr(relevant=2)@5", truncation=3),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
     lambda_objective("map", damping=0.01, damped=0.3),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
-    lambda_objective("mrr(relevant=2)@5", surrogate="ndcg", noise=None),
+    lambda_objective("mrr(relevant=2)@5", surrogate="ndcg"),
 ]
 OTHERS = [  # than one call of `gradients`
     lambda_objective("ndcg(gain=linear)@3 + mrr + 0.25*p@5"),
     lambda_objective("2*logloss(relevant=2) + map"),
-    lambda_objective("map", noise=0.5),
+    lambda_objective("map", truncation=5),
     lambda_objective("map", balance=0.9),
 ]
 METRICS = [
@@ -139,9 +139,9 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
     [
         ("gian", ["linear"], r"no option 'gian'; it has: gain"),
         ("sigma", [0, np.nan], r"sigma must be a number at least 1e-15 and at most 1e\+15, got"),
-        ("damping", [-0.1, "off"], "damping, if not None, must be a number at least 0"),
+        ("damping", [-0.1, "off"], "damping must be a number at least 0"),
         ("damped", [1.5], r"damped must be a number at least 0 and at most 1, got 1.5"),
-        ("noise", ["much", np.nan, -1, True], "noise, if not None, must be a number at least 0"),
+        ("truncation", ["much", 2.5, 0, True], "truncation, if not None, must be a whole number"),
         ("balance", [-0.1, 1.1, None], "balance must be a number at least 0 and at most 1"),
     ],
 )
@@ -179,8 +179,10 @@ def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
         assert objective.metric == parse_metric(metric)
         shown = f"surrogate={str(objective.surrogate)!r}" in repr(objective)
         assert shown == (objective.surrogate != objective.metric)
-    for same in (lp.lambda_auc, lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
+    for same in (lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
         assert same.surrogate == same.metric
+    assert lp.lambda_auc.surrogate == parse_metric("map")  # in queries; of a table:
+    assert lp.lambda_auc.weighed_by(table=True) == parse_metric("auc(pairs=equal)")
 
 
 def test_a_surrogate_is_shown() -> None:
@@ -189,7 +191,7 @@ def test_a_surrogate_is_shown() -> None:
     assert objective.metric == parse_metric("mrr(relevant=2)@5")
     assert objective.surrogate == parse_metric("ndcg")
     assert "surrogate='ndcg'" in repr(objective)
-    assert objective != lambda_objective("mrr(relevant=2)@5", noise=None)
+    assert objective != lambda_objective("mrr(relevant=2)@5", truncation=3)
     with pytest.raises(ValueError, match="unknown metric 'ndgc'"):
         lambda_objective("mrr", surrogate="ndgc")
 
@@ -213,9 +215,8 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert len(set(same)) == 1
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
-    assert lambda_objective("ndcg", damping=None) == lp.lambda_ndcg
-    assert lambda_objective("map", noise=0) == lambda_objective("map", noise=None)
-    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", noise=1)}) == 6
+    assert lambda_objective("ndcg", damping="default", pointwise="default") == lp.lambda_ndcg
+    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", truncation=1)}) == 6
 
 
 def own_copies(item: Any) -> list[Any]:
@@ -251,7 +252,8 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
-            damped=objective.damped,
+            damped=objective.damped, truncation=objective.truncation,
+            pointwise=objective.pointwise,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))

@@ -4,9 +4,13 @@ import itertools
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from brute_force import examples, label_lists
 from hypothesis import given
@@ -66,6 +70,59 @@ def test_labels_and_weights_are_copied_and_may_be_a_column() -> None:
     labels[:], weight[:] = 5, 5
     assert queries.labels.tolist() == [1, 0]
     assert queries.weights.tolist() == [2, 1]
+
+
+DAYS = [date(2020, 1, 1), date(1901, 1, 1), date(2020, 1, 3), date(2500, 1, 1)]
+TIMES = [datetime(day.year, day.month, day.day, 9, 30, 0, 1) for day in DAYS]
+ABROAD = [time.replace(tzinfo=timezone(timedelta(hours=5))) for time in TIMES]
+NANOSECONDS = [pd.Timestamp(f"2020-01-01T00:00:00.00000000{i}") for i in range(4)]
+DATES: dict[str, Any] = {
+    "a list": DAYS,
+    "a list of times": TIMES,
+    "a list of a time zone": ABROAD,
+    "a list of pandas' times": NANOSECONDS,
+    "a list of NumPy's": [np.datetime64(day) for day in DAYS],
+    "objects": np.array(DAYS, dtype=object),
+    "pandas": pd.Series(pd.to_datetime(NANOSECONDS)),
+    "pandas, of a time zone": pd.Series(pd.to_datetime(NANOSECONDS)).dt.tz_localize("Asia/Tokyo"),
+    "pandas of pyarrow": pd.Series(DAYS, dtype="date32[day][pyarrow]"),
+    "polars": pl.Series(DAYS),
+    "polars of times": pl.Series(TIMES),
+    "polars, of a time zone": pl.Series(TIMES).dt.replace_time_zone("Asia/Tokyo"),
+    "pyarrow": pa.array(DAYS),
+    "pyarrow in chunks": pa.chunked_array([DAYS[:1], DAYS[1:]]),
+    "pyarrow, of a time zone": pa.array(ABROAD),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dates", DATES.values(), ids=DATES)
+def test_dates_of_any_kind_are_queries(dates: Any) -> None:
+    several = [dates[i] for i in (1, 1, 3, 0, 0, 0, 2)]
+    if hasattr(dates, "take"):
+        several = dates.take([1, 1, 3, 0, 0, 0, 2])
+    elif hasattr(dates, "gather"):
+        several = dates.gather([1, 1, 3, 0, 0, 0, 2])
+    assert Queries(np.arange(7), qid=several).sizes.tolist() == [2, 1, 3, 1]
+    by_days = by_query(np.arange(7.0)[:, None], np.arange(7), qid=several)
+    assert by_days.queries.sizes.tolist() == [2, 1, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        ([DAYS[0], TIMES[0], DAYS[0]], "row 1 is the datetime"),
+        ([TIMES[0], DAYS[0], TIMES[0]], "row 1 is the date"),
+        ([DAYS[0], "2020-01-01", DAYS[0]], "row 1 is the str"),
+        ([TIMES[0], ABROAD[0], TIMES[0]], "with and without a time zone"),
+        ([TIMES[0], TIMES[0], pd.NaT], "qid is missing in row 2"),
+        (pl.Series([DAYS[0], DAYS[0], None]), "qid is missing in row 2"),
+    ],
+    ids=str,
+)
+def test_dates_that_could_be_merged_or_are_missing_are_refused(qid: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Queries([1, 0, 2], qid=qid)
 
 
 @given(sizes=st.lists(st.integers(1, 6), min_size=1, max_size=8))

@@ -102,6 +102,24 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
     np.testing.assert_allclose(here, there, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0}, "C must be a number above 0, got 0"),
+        ({"C": -1.0}, "C must be a number above 0"),
+        ({"tol": 0.0}, "tol must be a number above 0"),
+        ({"max_iter": 0}, "max_iter must be a whole number, at least 1"),
+        ({"loss": "log"}, "loss='log' is not one of hinge, squared_hinge"),
+    ],
+    ids=str,
+)
+def test_parameters_out_of_range_raise_a_plain_value_error(options: Any, message: str) -> None:
+    data = graded()
+    with pytest.raises(ValueError, match=message) as raised:
+        SVMAccuracy(**options).fit(data.features, data.labels)
+    assert type(raised.value) is ValueError
+
+
 @pytest.mark.parametrize("metric", ["map", "ndcg@5", "auc"])
 def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
     train, valid = halves(graded(40))

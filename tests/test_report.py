@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import compare_runs
@@ -34,7 +35,7 @@ from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import curves_of, learning_curves, query_plots, training_time
 from lambdaplus.study.random_search import parameter_table
 from lambdaplus.study.summary import outcome
-from lambdaplus.study.tables import ABOVE, BELOW, results_table
+from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
 from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -399,6 +400,27 @@ def values_of(means: dict[str, float], valid: dict[str, float] | None = None) ->
     validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
     validation = validation.with_columns(**same)
     return Results(Config(), methods, ["1"], ["map"], values, none, none, validation, found=found)
+
+
+def test_nothing_is_concluded_where_the_test_favours_the_lower_mean() -> None:
+    """Method "theirs" is a little better on 90 queries, "ours" much better on 10."""
+    results = values_of({"theirs": 0.5, "ours": 0.5})
+    of_theirs = pl.col("method") == "theirs"
+    theirs = results.values.filter(of_theirs)
+    gain = np.r_[np.full(10, 0.4), np.full(90, -0.02)] + np.arange(100) * 1e-5
+    ours = theirs.with_columns(method=pl.lit("ours"), value=pl.col("value") + gain)
+    results = replace(results, values=pl.concat([theirs, ours]))
+    assert results.mean("ours", "map") > results.mean("theirs", "map")
+    assert stats.wilcoxon(gain, alternative="less").pvalue < 0.01
+    for baseline in (None, "theirs", "ours"):
+        summary = Summary(results, baseline)
+        assert summary.differences("map") == []
+        assert [outcome(verdict) for verdict in summary.verdicts] == [""]
+        assert "no significant difference" in summary.verdict()
+        for table in (results_table(summary), verdict_table(summary)):
+            marks = {cell.mark.strip() for row in table.cells for cell in row}
+            assert marks <= {"", "*"}
+        assert "map: the test favours theirs (p <.0001) over ours" in str(results_table(summary))
 
 
 def test_conclusions_say_what_is_significant_and_what_is_not() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,22 @@ def test_malformed_lines_are_named(tmp_path: Path, name: str, text: str, message
         read(tmp_path / name)
 
 
+def test_ranks_and_judgements_as_in_ms_marco_and_beir(tmp_path: Path) -> None:
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels.tsv"
+    run.write_text("7\tb\t2\n7\ta\t1\n8\tx\t1\n8\tc\t2\n")
+    for judged in (
+        "7\tb\t1\n8\tc\t2\n", "7 0 b 1\n8 0 c 2\n", "query-id\tcorpus-id\tscore\n7\tb\t1\n8\tc\t2\n"
+    ):  # fmt: skip
+        qrels.write_text(judged)
+        assert read_qrels(qrels) == {"7": {"b": 1}, "8": {"c": 2}}
+    found = read_trec_run(run, read_qrels(qrels))
+    assert evaluate_run(found, ["mrr"])["mrr"] == 0.5  # second of two documents, both times
+    for ranks in ("7 a 0\n7 b 1\n", "7 a 1\n7 b 1\n", "7 a 2\n", "7 a 1\n7 b 3\n"):
+        run.write_text(ranks)
+        with pytest.raises(ValueError, match="the ranks of 7 are not 1, 2, 3"):
+            read_trec_run(run, read_qrels(qrels))
+
+
 def test_files_that_have_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "run").write_text("q9 Q0 d2 1 1.5 tag\n")
@@ -174,6 +191,18 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     assert [float(row["value"]) for row in mine] == found.per_query[found.name_of("map")].tolist()
 
 
+def test_evaluate_judged_documents_alone(tmp_path: Path) -> None:
+    pytest.importorskip("ir_measures")
+    qrels, run = trec_files(tmp_path)
+    options = ["--qrels", qrels, "--convention", "trec", "--metrics", "map,Judged@5"]
+    output = invoke("evaluate", run, *options, "--judged").output
+    given_ = {"convention": "trec", "judged": True}
+    found = evaluate_run(read_trec_run(run, read_qrels(qrels)), ["map", "Judged@5"], **given_)
+    assert f"{found['map']:.4f}" in output
+    assert re.search(rf"Judged@5 +{found['Judged@5']:.4f}", output)
+    assert f"{found['map']:.4f}" not in invoke("evaluate", run, *options).output
+
+
 def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, 50), rng.normal(size=50)
@@ -189,7 +218,7 @@ def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> 
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
     data, scores = letor_files(tmp_path)
     for arguments, message in (
-        ([scores], "is neither .csv nor .parquet: pass --data for a file with"),
+        ([scores], "is not .csv, .tsv or .parquet: pass --data for a file with"),
         ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
         ([scores, "--data", tmp_path / "none"], "none"),
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),

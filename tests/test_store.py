@@ -99,7 +99,7 @@ WRONG = {
     "Column": r"ValueError: it gave scores of shape \(60, 1\) for 60 validation documents",
     "Exits": "SystemExit: no licence",
     "Unspeakable": "Error: ",
-    "Verbose": "ValueError: wrong",
+    "Verbose": r"ValueError: \\x1b\[2Jwrong",
     "Complex": "ValueError: scores must be numbers, not complex128",
     "Masked": "ValueError: scores is a masked array with .*",
 }

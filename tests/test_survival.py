@@ -120,6 +120,3 @@ def test_survival_labels_and_refusals() -> None:
     for metric, surrogate in (("cindex", "ndcg"), ("ndcg", "cindex")):
         with pytest.raises(ValueError, match="cindex reads labels in a way of its own"):
             lambda_objective(metric, surrogate=surrogate)
-    noisy = lambda_objective("cindex", noise=1.0)
-    with pytest.raises(ValueError, match="no noisy rankings"):
-        noisy([1.0, 2.0], [0.0, 1.0], None, [2])

@@ -60,14 +60,14 @@ def test_an_objective_trains(framework: Any, metric: str) -> None:
 
 
 @EACH_METRIC
-@pytest.mark.parametrize("noise", [None, 1.0], ids=str)
+@pytest.mark.parametrize("truncation", [None, 1], ids=str)
 def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
-    framework: Any, metric: str, noise: Any
+    framework: Any, metric: str, truncation: Any
 ) -> None:
     data = lone_pairs()
     ours, own = (
         framework.train(one, framework.data(data), 1, params=framework.one_step).scores(data)
-        for one in (lambda_objective(metric, noise=noise), framework.native)
+        for one in (lambda_objective(metric, truncation=truncation), framework.native)
     )
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
@@ -100,6 +100,28 @@ def test_rare_positives_without_queries_are_learnt_as_by_log_loss(framework: Any
         for one in (lp.lambda_map, log_loss)
     )  # fmt: skip
     assert ours > theirs - 0.02
+
+
+def test_our_train_knows_names_of_metrics(framework: Any) -> None:
+    given = framework.data(GRADED)
+
+    def train(objective: Any, **params: Any) -> Any:
+        by_name = {**framework.quiet, **params, "objective": objective}
+        return framework.own.train(by_name, framework.data(GRADED), 5)
+
+    def scores(booster: Any) -> Any:
+        return type(framework.train(lp.lambda_map, given, 1))(booster).scores(GRADED)
+
+    for name in ("ndcg@10", "map + 0.5*mrr", "lambda_map", lp.metrics.parse_metric("err")):
+        text = name.removeprefix("lambda_") if isinstance(name, str) else name
+        expected = framework.train(lambda_objective(text), given, 5).scores(GRADED)
+        assert_array_equal(scores(train(name)), expected)
+    native = framework.train(framework.native, given, 5).scores(GRADED)
+    assert_array_equal(scores(train(framework.native)), native)
+    with pytest.raises(ValueError, match=r"unknown metric 'ndgc' .did you mean 'ndcg'"):
+        train("ndgc@10")
+    with pytest.raises(ValueError, match="has no objective 'mapp' either"):
+        train("mapp")
 
 
 def test_the_order_of_rows_within_queries_makes_no_difference(framework: Any) -> None:
@@ -301,7 +323,7 @@ def batches(xgb: Any, data: Small, **options: Any) -> Any:
 
 @pytest.mark.parametrize("metric", PLUMBED)
 def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> None:
-    objective = lambda_objective(metric, noise=None)
+    objective = lambda_objective(metric)
     earlier = []
 
     def watched(scores: Any, given: Any) -> Any:
@@ -314,7 +336,7 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         # LightGBM fills the same buffer again; what was kept of it would change here.
         fresh = lp.gradients(
             GRADED.labels, before, metric=objective.surrogate, group=GRADED.sizes, normalize=True,
-            damping=objective.damping,
+            damping="default", pointwise="default",
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
         earlier.append((found, [array.copy() for array in found]))
@@ -496,6 +518,59 @@ def test_a_forgotten_group_raises_unless_all_rows_are_to_be_one_query(
     assert_array_equal(one.scores(GRADED), named.scores(GRADED))
 
 
+def test_an_evaluation_set_without_the_queries_of_the_training_raises(framework: Any) -> None:
+    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
+    message = "an evaluation set has no queries, and the training data has"
+
+    def train(objective: Any, data: Any, valid: Any, own: bool = False, **options: Any) -> Any:
+        metric = eval_metric("map", **options)
+        return framework.train(objective, data, 3, metric=metric, valid={"v": valid}, own=own)
+
+    for own in (False, True):
+        with pytest.raises(ValueError, match=message):
+            train(lp.lambda_map, given, lost, own)
+    one = train(lp.lambda_map, given, lost, one_group=True)
+    scores = one.scores(GRADED)
+    expected = average_precision_score(GRADED.binary, scores)
+    assert one.curves["v"]["map"][-1] == pytest.approx(expected, abs=1e-6)
+    with pytest.warns(UserWarning, match="the training data has no queries, but") as told:
+        train(lp.lambda_map, lost, given)
+    assert len(told) == 1
+
+
+def test_lost_queries_are_noticed_with_objectives_of_the_frameworks(framework: Any) -> None:
+    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
+    sets = {"metric": lp.eval_map, "valid": {"v": lost}}
+    params = {"metric": "None"} if framework.name == "lightgbm" else {}
+    own = framework.name == "xgboost"  # whose data sets do not refer to those of the training
+    pointwise = {"lightgbm": "binary", "xgboost": "binary:logistic"}[framework.name]
+    for objective in (framework.native, pointwise):
+        binary = framework.data(GRADED, label=GRADED.binary)
+        with pytest.raises(ValueError, match="an evaluation set has no queries"):
+            framework.train(objective, binary, params=params, own=own, **sets)
+    if framework.name == "xgboost":
+        with pytest.warns(UserWarning, match="if the training data has queries") as told:
+            framework.train(framework.native, given, **sets)
+        assert len(told) == 1
+
+
+def test_xgboosts_default_metric_does_not_stop_a_training_silently(xgboost_alone: Any) -> None:
+    xgb, given = xgboost_alone.module, xgboost_alone.data(GRADED)
+
+    def train(params: dict[str, Any], **options: Any) -> None:
+        xgb.train(
+            {"nthread": 1, "base_score": 0.0, **params}, given, 8, obj=lp.lambda_map,
+            evals=[(given, "v")], verbose_eval=False, **options,
+        )  # fmt: skip
+
+    with pytest.warns(UserWarning, match="its default metric, rmse") as told:
+        train({}, early_stopping_rounds=3)
+    assert len(told) == 1
+    train({})
+    train({}, early_stopping_rounds=3, custom_metric=lp.eval_map)
+    train({"eval_metric": "ndcg"}, early_stopping_rounds=3)
+
+
 def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
     xgb = xgboost_alone.module
     with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {GRADED.n} rows"):
@@ -513,7 +588,40 @@ def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) ->
             call(params, given, 2, fobj=lp.lambda_map, feval=feval)
 
 
+def test_an_objective_that_is_passed_as_a_metric_raises(
+    lightgbm_alone: Any, xgboost_alone: Any
+) -> None:
+    lgb, xgb = lightgbm_alone.module, xgboost_alone.module
+    data, matrix = lightgbm_alone.data(GRADED), xgboost_alone.data(GRADED)
+    rows = {
+        "X": GRADED.features,
+        "y": GRADED.labels,
+        "eval_set": [(GRADED.features, GRADED.labels)],
+    }
+    ranked = {**rows, "group": GRADED.sizes, "eval_group": [GRADED.sizes]}
+    for train in (
+        lambda: lgb.train(lightgbm_alone.quiet, data, 2, valid_sets=[data], feval=lp.lambda_map),
+        lambda: xgb.train({}, matrix, 2, evals=[(matrix, "train")], custom_metric=lp.lambda_map),
+        lambda: lgb.LGBMRanker(n_estimators=2).fit(**ranked, eval_metric=lp.lambda_map),
+        lambda: xgb.XGBRanker(n_estimators=2, eval_metric=lp.lambda_map).fit(**ranked),
+        lambda: xgb.XGBRegressor(n_estimators=2, eval_metric=lp.lambda_map).fit(**rows),
+    ):
+        with pytest.raises(TypeError, match=r"passed as a metric: pass eval_metric\('map'\)"):
+            train()
+
+
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+
+
+def test_numbers_that_lightgbm_would_wrap_raise(lightgbm_alone: Any) -> None:
+    given = lightgbm_alone.data(GRADED)
+    for number in (2**31, 2**32 + 1, 2**40):
+        params = {"min_data_in_leaf": number}
+        with pytest.raises(ValueError, match=f"min_data_in_leaf={number} is beyond"):
+            lightgbm_alone.train(lp.lambda_map, given, params=params, own=True)
+    most = {"min_data_in_leaf": 2**31 - 1, "seed": 2**32 - 1}
+    trained = lightgbm_alone.train(lp.lambda_map, given, params=most, own=True)
+    assert len(np.unique(trained.scores(GRADED))) == 1
 
 
 @pytest.mark.parametrize("way", ["text", "update", "wrapped", "ours", "our cv"])

@@ -112,7 +112,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
-            options = {name: drawn.pop(name) for name in ("sigma", "damping", "noise")}
+            options = {name: drawn.pop(name) for name in ("sigma", "damping", "pointwise")}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
@@ -266,7 +266,7 @@ def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
         make_study(folds, f"{same},xgboost:map,lightgbm:auc")
     assert [str(warning.message).partition(" train")[0] for warning in caught] == [
         "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
-        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map",
+        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map, lightgbm:lambda_auc",
     ]
     models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
     assert models[0] == models[1] != models[2]

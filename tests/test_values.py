@@ -192,6 +192,43 @@ def test_one_data_set_is_valued_as_by_sklearn_at_any_scale_of_weights(name, thei
             assert found == close(expected)
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.93])
+def test_partial_areas_of_weighted_rows_are_sklearns(share: float) -> None:
+    """That from a true positive rate is the area of the other class by descending scores."""
+    for seed, n in enumerate((5, 20, 300)):
+        labels, scores, weight = sample(seed, n, None)
+        weight[:2] = np.maximum(weight[:2], 0.25)  # both classes
+        for w in (weight, 1e-6 * weight):
+            given_ = {"group": None, "weight": w}
+            found = one_value(f"auc(max_fpr={share})", labels, scores, **given_)
+            expected = roc_auc_score(labels, scores, sample_weight=weight, max_fpr=share)
+            assert found == close(expected)
+            found = one_value(f"auc(min_tpr={share})", labels, scores, **given_)
+            area = {"sample_weight": weight, "max_fpr": 1 - share}
+            assert found == close(roc_auc_score(1 - labels, -scores, **area))
+    # Rows of weight k are k rows, also if they are tied.
+    labels, scores, _ = sample(0, 200, 6)
+    weight = np.random.default_rng(0).integers(0, 4, 200)
+    copies = np.repeat(np.arange(200), weight)
+    for name in (f"auc(max_fpr={share})", f"auc(min_tpr={share})"):
+        for ties in (None, "best", "stable"):
+            one = evaluate(labels, scores, weight=weight, metrics=name, ties=ties)
+            other = evaluate(labels[copies], scores[copies], metrics=name, ties=ties)
+            assert list(one.mean.values()) == [close(v) for v in other.mean.values()]
+    one_class = evaluate([1, 1, 0], [1, 2, 3], weight=[1, 2, 0], metrics="auc(max_fpr=0.1)")
+    assert math.isnan(one_class["auc(max_fpr=0.1)"])
+
+
+@pytest.mark.parametrize("name", ["cindex", "lift@10%", "p@10%", "concordance", "ndcg", "spearman"])
+def test_weights_that_would_be_ignored_are_refused(name: str) -> None:
+    labels, scores = [2, 1, 2, 1, 1], [1, 2, 3, 4, 5]
+    given_ = {"metrics": name, "one_group": True}
+    with pytest.raises(ValueError, match="does not weight the rows of one ranking"):
+        evaluate(labels, scores, weight=[1, 2, 1, 1, 1], **given_)
+    equal = evaluate(labels, scores, weight=[2] * 5, **given_)
+    assert equal.mean == evaluate(labels, scores, **given_).mean
+
+
 @pytest.mark.parametrize(
     ("name", "theirs"), [("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
 )

@@ -106,7 +106,7 @@ def test_each_kind_of_objective_is_that_of_one_machine(
     elif name == "cindex":  # other times on each worker
         event = np.random.default_rng(2).random(N) < 0.5
         rows.labels = (1.0 + np.arange(N) // 400) * np.where(event, 1, -1)
-    objective = lp.lambda_objective(name, one_group=True, noise=None)
+    objective = lp.lambda_objective(name, one_group=True)
     for scores in (rows.scores, np.zeros(N, np.float32)):  # as in the first round
         rows.scores = scores
         found = joined(group.run(workers.answers, rows.parts("three"), objective))
@@ -294,8 +294,6 @@ NDCG: dict[str, Any] = {"one_group": True, "gain": "linear"}
 @pytest.mark.parametrize(
     ("parts", "function", "message"),
     [
-        (graded_rows(2), lp.lambda_objective("ndcg", noise=1.0, one_group=True),
-         "ndcg over all rows on 2 workers has no noisy rankings: pass noise=None"),
         (graded_rows(20), lp.lambda_objective("ndcg", **NDCG),
          "there are 20: group them into grades, or train on one machine"),
         (graded_rows(20), lp.eval_metric("ndcg", **NDCG),

@@ -94,30 +94,30 @@ def what_helps() -> Figure:
 
 @styled
 def options() -> Figure:
-    """What options and the frameworks' own objectives have less than the best option."""
-    titles = ("MAP without", "NDCG without", "AUC without")
-    figure, panels = new_figure(2.8, 1, 3, width=6.4)
-    for axes, title in zip(panels, titles, strict=True):
-        rows = table("defaults", title)
-        for i, row in enumerate(rows):
-            mean, _, error = row[-1].partition(" ± ")
-            axes.errorbar(
-                float(mean), i, xerr=ERRORS * float(error), fmt="o", markersize=4,
-                color=SERIES[int(":" in row[0] or "rank" in row[0])],
-            )  # fmt: skip
+    """What options and contenders have less than the default objective, by framework."""
+    tables = {name: table("list-lengths", f"By option, {name}") for name in ("LightGBM", "XGBoost")}
+    names = list(dict.fromkeys(row[0] for rows in tables.values() for row in rows))
+    figure, panels = new_figure(3.6, 1, 3, width=6.4)
+    for column, (axes, metric) in enumerate(zip(panels, ("MAP", "AUC", "NDCG@10"), strict=True), 1):
+        for i, (framework, rows) in enumerate(tables.items()):
+            for row in rows:
+                mean, _, error = row[column].rstrip("*").partition(" ± ")
+                if error:
+                    axes.errorbar(
+                        float(mean), names.index(row[0]) + 0.2 * (2 * i - 1), fmt="osD"[i],
+                        xerr=ERRORS * float(error), markersize=4, color=SERIES[i],
+                    )  # fmt: skip
+            if axes is panels[0]:
+                axes.plot([], [], "osD"[i], color=SERIES[i], markersize=4, label=framework)
         axes.axvline(0, color=INK, linewidth=0.8)
-        axes.set_title(title.partition(" ")[0], loc="left")
-        names = [row[0].partition(" (")[0] for row in rows]
-        names = [f"all pairs{name.lstrip('mapndcgu')}" if i < 3 else name
-                 for i, name in enumerate(names)]  # fmt: skip
-        axes.set_yticks(range(len(rows)), names if axes is panels[0] else [""] * len(rows))
-        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_title(metric, loc="left")
+        axes.set_yticks(range(len(names)), names if axes is panels[0] else [""] * len(names))
+        axes.set_ylim(len(names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
-        axes.locator_params(axis="x", nbins=4)
-    figure.supxlabel(
-        "validation metric less that of the best option; lines: 95% intervals", fontsize=9
-    )
+        axes.locator_params(axis="x", nbins=3)
+    figure.supxlabel("test metric less that of the default; lines: 95% intervals", fontsize=9)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.svm import SVC, LinearSVC
 
-from lambdaplus.baselines.allowed_values import Finite
+from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
@@ -63,13 +63,13 @@ class SVMAccuracy(BaseRanker):
     """
 
     variant: Literal["plain", "balanced", "percentile", "minmax"] = "plain"
-    C: float = 1.0
+    C: Positive = 1.0
     _: KW_ONLY
-    loss: str = "hinge"
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
     relevant: Finite = 1.0
     penalize_bias: bool = True
-    tol: float = 1e-4
-    max_iter: int = 10_000
+    tol: Positive = 1e-4
+    max_iter: AtLeastOne = 10_000
     random_state: int | None = 0
 
     def _fit(self, X: Floats, queries: Queries) -> None:

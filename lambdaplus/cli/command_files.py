@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.compute.arguments import printable, refuse_missing
 from lambdaplus.data import Run
 from lambdaplus.data.whole_files import written_whole
 
@@ -17,7 +17,9 @@ DataFile = Annotated[
     pathlib.Path | None,
     typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
 ]
-Qrels = Annotated[pathlib.Path | None, typer.Option(help="TREC qrels file with the judgements.")]
+Qrels = Annotated[
+    pathlib.Path | None, typer.Option(help="TREC, MS MARCO or BEIR file with the judgements.")
+]
 Columns = Annotated[
     str,
     typer.Option(
@@ -38,7 +40,7 @@ def errors_of(command: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(f"lambdaplus {command}: {error}", err=True)
+        typer.echo(printable(f"lambdaplus {command}: {error}"), err=True)
         raise typer.Exit(2) from None
 
 
@@ -74,7 +76,7 @@ def read_runs(
 ) -> dict[str, Run]:
     """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-    from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES, NoColumnError
+    from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
 
     for file in (*files, data, qrels):
         if file is not None:
@@ -99,9 +101,9 @@ def read_runs(
             )
         docno = names[3] if len(names) == 4 else None
         for file in files:
-            if file.suffix.lower() not in SUFFIXES:
+            if not table_kind(file):
                 raise ValueError(
-                    f"{file} is neither .csv nor .parquet: pass --data for a file with one score "
+                    f"{file} is not {KINDS}: pass --data for a file with one score "
                     "per line, or --qrels for a TREC run"
                 )
             qid = None if names[0] == NO_QUERIES else names[0]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.compute.arguments import number_of
+from lambdaplus.compute.arguments import number_of, printable
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:
@@ -41,13 +41,14 @@ def compare(
     data: pathlib.Path | None = typer.Argument(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
-        "train/vali/test; .xz and .gz are supported); one svmlight, .csv or .parquet file, or "
-        "web-search-like:N for N synthetic queries, which are split into five folds of queries "
+        "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
+        "or web-search-like:N for N synthetic queries, which are split into five folds of queries "
         "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
-        "data. By default, a built-in data set: query by example on handwritten digits.",
+        "data. By default, a built-in data set: query by example on handwritten digits; "
+        "digits:whole ranks all 300 images for each query.",
     ),
     qid: str = _option(
-        help="Column of queries in .csv and .parquet files; default: qid. none: the table has no "
+        help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
         "queries, and all rows are one ranking."
     ),
     label: str = _option(help="Column of labels in these files; default: label."),
@@ -66,6 +67,14 @@ def compare(
     ),
     convention: str = _option(
         help=f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
+    ),
+    order: str = _option(
+        help="Column of dates or numbers in a .csv or .parquet file: each fold is tested on later "
+        "ones than it is trained on."
+    ),
+    gap: int = _option(
+        help="Number of dates of --order to leave out before validation and before test rows.",
+        min=0,
     ),
     folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
     splits: int = _option(help="Number of random splits of the queries to use as folds.", min=1),
@@ -180,30 +189,32 @@ def _run(
     """Fit, write the results, and return the exit code."""
     from lambdaplus.cli.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
+    from lambdaplus.study.config import WHOLE_DIGITS
 
     config = study.config
+    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"], made)
-        console.print(f"Data: {config.data or DIGITS}")
+        console.print(printable(f"Data: {shown}"))
         for line in study.notes:
-            console.print(f"  {line}")
+            console.print(printable(f"  {line}"))
         try:
             with _warnings_told(console), _stoppable():
                 _fit(study, console)
             if study.finished:
                 summary = Summary(study.results, config.baseline or None)
                 _write_tables(summary, made, console)
-                if not config.data:
+                if shown == DIGITS:
                     console.print(NO_EVIDENCE)
                 folder.publish(made)  # whatever happens to the report
                 if report:
-                    data, date = config.data or DIGITS, time.strftime("%Y-%m-%d")
+                    date = time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), data=data, date=date)
+                        write_report(summary, made, config.to_toml(), data=shown, date=date)
                     folder.publish(made, outdated=["plots/", "tables/"])
         except KeyboardInterrupt as stop:
             console.print(
@@ -270,7 +281,7 @@ def _warnings_told(console: Console) -> Iterator[None]:
             yield
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
-                console.print(text, style="yellow")
+                console.print(printable(text), style="yellow")
 
 
 @contextmanager

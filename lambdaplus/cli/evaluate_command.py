@@ -59,6 +59,9 @@ def evaluate(
         str | None,
         typer.Option(help="Value of queries on which a metric is undefined: skip, 0 or 1."),
     ] = None,
+    judged: Annotated[
+        bool, typer.Option("--judged", help="Leave out documents without a judgement.")
+    ] = False,
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
@@ -85,7 +88,7 @@ def evaluate(
     with errors_of("evaluate"):
         if form not in FORMATS:
             raise ValueError(f"--format {form!r} is not {in_words(FORMATS)}")
-        options: dict[str, Any] = {"convention": convention, "ties": ties}
+        options: dict[str, Any] = {"convention": convention, "ties": ties, "judged": judged}
         if empty is not None:
             options["empty"] = int(empty) if empty in ("0", "1") else empty
         if per_query is not None:

@@ -23,6 +23,9 @@ def export(
             "columns; default: those of the model."
         ),
     ] = None,
+    offset: Annotated[
+        float, typer.Option(help="Added to every score; Elasticsearch refuses negative scores.")
+    ] = 0.0,
     out: Annotated[
         pathlib.Path | None, typer.Option(help="File to write; default: standard output.")
     ] = None,
@@ -35,7 +38,9 @@ def export(
             refuse_overwriting(out, [model])
         names = features and [feature.strip() for feature in features.split(",")]
         form: Any = format
-        text = export_model(read_model(model), form, name=name, feature_names=names or None)
+        text = export_model(
+            read_model(model), form, name=name, feature_names=names or None, offset=offset
+        )
         if out is None:
             typer.echo(text)
         else:

@@ -2,8 +2,10 @@
 
 import difflib
 import math
+import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, date, datetime
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,14 @@ def from_gpu(values: Any) -> Any:
 
 def plain(values: Any, name: str) -> NDArray[Any]:
     """Convert the values to an array, also from a GPU; a ValueError if NumPy would change some."""
+    array = _unmasked(values, name)
+    if array.dtype.kind in "cmMV":
+        raise ValueError(f"{name} must be numbers, not {array.dtype}")
+    return array
+
+
+def _unmasked(values: Any, name: str) -> NDArray[Any]:
+    """Convert the values to an array, also from a GPU; a ValueError for masked entries."""
     if isinstance(values, np.ma.MaskedArray):
         masked = np.argwhere(np.ma.getmaskarray(values))
         if len(masked):
@@ -28,10 +38,21 @@ def plain(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
-    array = np.asarray(from_gpu(values))
-    if array.dtype.kind in "cmMV":
-        raise ValueError(f"{name} must be numbers, not {array.dtype}")
-    return array
+    return np.asarray(from_gpu(values))
+
+
+def canonical(X: Any) -> Any:
+    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
+
+    LightGBM misreads unsorted columns, and both frameworks misread duplicates.
+    """
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def number_of(text: str) -> float:
@@ -47,8 +68,8 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64; a ValueError as in `plain`, and for integers not exact."""
-    array = plain(values, name)
+    """Convert the values to float64; a ValueError as in `plain`, and if different ones merge."""
+    array = given = plain(values, name)
     if array.dtype.kind in "ST":  # bytes, and NumPy's text of variable length
         array = array.astype(np.str_ if array.dtype.kind == "S" else object)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -60,9 +81,23 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
             parsed = [number_of(x) if isinstance(x, str) else x for x in array.ravel().tolist()]
             array = np.array(parsed, array.dtype if array.dtype.kind == "O" else np.float64)
             array = array.reshape(np.shape(values))
-        return array.astype(np.float64, copy=copy)
+        converted = array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
+    if given.dtype.kind == "O" or (given.dtype.kind == "f" and given.dtype.itemsize > 8):
+        _refuse_merging(given, converted, name)
+    return converted
+
+
+def _refuse_merging(given: NDArray[Any], converted: NDArray[np.float64], name: str) -> None:
+    """Raise a ValueError if different numbers, such as longdouble or Decimal, became equal."""
+    pairs = zip(given.ravel().tolist(), converted.ravel().tolist(), strict=True)
+    of_number = {x: y for x, y in pairs if not isinstance(x, str) and math.isfinite(y)}
+    if len(set(of_number.values())) < len(of_number):
+        raise ValueError(
+            f"{name} contains numbers that differ, but are equal as float64: subtract an offset, "
+            "or pass ranks"
+        )
 
 
 def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:
@@ -104,10 +139,10 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     if isinstance(values, (list, tuple)):
         # NumPy would convert a NaN among text to "nan", and large integers to floats.
         array = np.fromiter(values, dtype=object, count=len(values))
-    elif getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
-        array = np.asarray(values)  # dates are not numbers, but valid identifiers
     else:
-        array = plain(values, name)
+        array = _unmasked(values, name)
+        if array.dtype.kind not in "mM":  # dates are not numbers, but valid identifiers
+            array = plain(array, name)
     if array.dtype.kind == "O" and array.size:
         array = _of_one_kind(array, name)
     if array.dtype.kind in "fmM":
@@ -146,15 +181,19 @@ def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
     values = objects.tolist()
-    kind = next((kind for kind in (str, bytes, Real) if isinstance(values[0], kind)), None)
+    kind = next((kind for kind in _KINDS if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):
         if value is None or value is np.ma.masked or _is_nan(value):
             raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
-        if kind is None or not isinstance(value, kind):
+        # A time is a date as well, and midnight would be merged with it.
+        other = kind is None or not isinstance(value, kind)
+        if other or (kind is date and isinstance(value, datetime)):
             raise ValueError(
-                f"{name} must be all text or all numbers; row {row} is the {type(value).__name__} "
-                f"{value!r}"
+                f"{name} must be all text or all numbers, dates or times; row {row} is the "
+                f"{type(value).__name__} {value!r}"
             )
+    if kind in (datetime, date, np.datetime64):
+        return _of_dates(values, name)
     if kind is not Real:
         text = objects.astype(np.str_ if kind is str else np.bytes_)
         if (text.astype(object) != objects).any():
@@ -168,6 +207,20 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
         return objects.astype(np.int64)
     except OverflowError:
         return objects.astype(np.str_)
+
+
+_KINDS = (str, bytes, Real, datetime, date, np.datetime64)
+
+
+def _of_dates(values: list[Any], name: str) -> NDArray[np.datetime64]:
+    """Dates or times as NumPy's; those of time zones in UTC."""
+    zoned = {getattr(value, "tzinfo", None) is not None for value in values}
+    if len(zoned) > 1:
+        raise ValueError(f"{name} has times with and without a time zone: pass all with one")
+    if zoned == {True}:
+        values = [value.astimezone(UTC).replace(tzinfo=None) for value in values]
+    # pandas' times are finer than Python's.
+    return np.array([np.datetime64(getattr(value, "asm8", value)) for value in values])
 
 
 def _is_nan(value: Any) -> bool:
@@ -234,6 +287,12 @@ def hint(name: str, names: Collection[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
     close = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def printable(text: str) -> str:
+    """The text with control characters, which a terminal would obey, as escapes such as \\x1b."""
+    control = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tabs and ends of lines
+    return re.sub(control, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def refuse_missing(path: Path) -> None:

@@ -28,7 +28,7 @@ from lambdaplus.data.ranking_data import RankingData
 _ARRAYS = ("features", "labels", "qid", "weights")
 _FIELDS = ("name", "feature_names", "categories", "grouped")
 _ABOUT = "about.json"
-_VERSION = "4"  # increase this number when the reader or the binary form changes
+_VERSION = "5"  # increase this number when the reader or the binary form changes
 _MIN_BYTES = 1_000_000  # of a file that is cached
 _MIN_AGE = 2.0  # seconds; a file may change again without a new modification time
 _MAX_IDLE = 30 * 24 * 3600.0  # seconds after which an entry is deleted

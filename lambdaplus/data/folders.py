@@ -13,13 +13,14 @@ import numpy as np
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
-from lambdaplus.data.table_files import SUFFIXES, read_columns
+from lambdaplus.data.table_files import KINDS, read_columns, table_kind
 
 _PARTS = ("train", "vali", "test")
-# Also LETOR 2's trainingset.txt, and Yahoo's set1.valid.txt, whose fold is then called set1.
+# Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
+# LightGBM's rank.train.
 _PART = re.compile(
     r"(?i)(?:(.+)\.)?(train|vali|test)(?:d|dation|ing)?(?:set)?"
-    r"\.(?:(?:txt|svm|svmlight|libsvm)(?:\.xz|\.gz)?|csv|parquet)"
+    r"(?:\.(?:txt|svm|svmlight|libsvm|csv|tsv|parquet))?(?:\.xz|\.gz)?"
 )
 _LAYOUT = (
     "expected train.txt, vali.txt, test.txt (or .xz, .gz), or folders Fold1, Fold2... of these"
@@ -35,7 +36,7 @@ def read_data(
     Parameters
     ----------
     path : str or path-like
-        A file whose name ends in .csv or .parquet is read by `read_columns`, others by
+        A file whose name ends in .csv, .tsv or .parquet is read by `read_columns`, others by
         `read_letor`.  Errors are those of these functions.
     qid, label : str
         Names of the columns of a CSV or Parquet file.
@@ -61,10 +62,10 @@ def read_data(
     ([2.0, 0.0], [[0.5], [0.1]])
     """
     file = Path(path)
-    if file.suffix.lower() in SUFFIXES:
+    if table_kind(file):
         return read_columns(file, qid=qid, label=label)
     if (qid, label) != ("qid", "label"):
-        raise ValueError(f"{file} is neither .csv nor .parquet, so its columns have no names")
+        raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
     return read_letor(file)
 
 
@@ -84,7 +85,8 @@ def read_folds(
         MSLR-WEB), or these three files (Istella's `sample`), or a single folder that contains them,
         up to three levels down. The files may end in `.xz` or `.gz`, or be CSV or Parquet; the case
         of names is ignored; `valid` and `validation` are accepted for `vali`, and `trainingset` for
-        `train`. Yahoo's `set1.train.txt` belongs to a fold named set1.
+        `train`. Yahoo's `set1.train.txt` belongs to a fold named set1, and LightGBM's `rank.train`,
+        beside `rank.train.query`, to one named rank.
     valid : float, optional
         Share of the training queries, drawn at random, that is used for validation if the data set
         has no validation part, like Istella's `full`.
@@ -136,12 +138,16 @@ def read_folds(
 def _holders(folder: Path, levels: int) -> Iterator[Path]:
     """The folder if it contains folds or parts, otherwise its subfolders that do."""
     entries = sorted(folder.iterdir())
-    if _fold_folders(folder) or any(_PART.fullmatch(entry.name) for entry in entries):
+    if _fold_folders(folder) or any(map(_is_part, entries)):
         yield folder
     elif levels:
         for entry in entries:
             if entry.is_dir():
                 yield from _holders(entry, levels - 1)
+
+
+def _is_part(file: Path) -> re.Match[str] | None:
+    return _PART.fullmatch(file.name) if file.is_file() else None
 
 
 def _fold_folders(folder: Path) -> list[Path]:
@@ -152,7 +158,7 @@ def _fold_folders(folder: Path) -> list[Path]:
 def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
     folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
-        if match := _PART.fullmatch(file.name):
+        if match := _is_part(file):
             files = folds.setdefault(match[1] or folder.name, {})
             if (other := files.setdefault(match[2].lower(), file)) is not file:
                 raise ValueError(f"{other} and {file} are the same part; keep one of them")
@@ -175,16 +181,23 @@ def _names(files: Iterable[Path]) -> str:
 def _fold_of(
     name: str, parts: dict[str, RankingData], files: dict[str, Path], valid: float | None
 ) -> Fold:
+    _pad({part: data for part, data in parts.items() if not table_kind(files[part])}, parts)
     for part, file in files.items():
         parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
     _warn_of_shared_queries(parts, files)
     if "vali" not in parts:
         parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
-    width = max(part.features.shape[1] for part in parts.values())
-    for part, data in parts.items():
-        if missing := width - data.features.shape[1]:
-            parts[part] = replace(data, features=np.pad(data.features, ((0, 0), (0, missing))))
     return named_fold(name, *(parts[part] for part in _PARTS))
+
+
+def _pad(texts: dict[str, RankingData], parts: dict[str, RankingData]) -> None:
+    """Give all parts that are text as many features, of which the missing ones are 0."""
+    width = max((data.features.shape[1] for data in texts.values()), default=0)
+    for part, data in texts.items():
+        if missing := width - data.features.shape[1]:
+            features = np.pad(data.features, ((0, 0), (0, missing)))
+            names = tuple(map(str, range(width))) if data.feature_names else ()
+            parts[part] = replace(data, features=features, feature_names=names)
 
 
 def _warn_of_shared_queries(parts: dict[str, RankingData], files: dict[str, Path]) -> None:
@@ -211,7 +224,9 @@ def _with_features_of(
     if own_names == names:
         return data
     if not (names and own_names):
-        raise ValueError(f"only one of {train_file} and {file} has names of features")
+        raise ValueError(
+            f"only one of {train_file} and {file} has names of features, or numbers them from 0"
+        )
     for one, other, lacks in (
         (file, train_file, {*names} - {*own_names}),
         (train_file, file, {*own_names} - {*names}),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import identifiers, is_flag, whole_number
 from lambdaplus.compute.array_types import Ints
@@ -20,6 +23,8 @@ def query_folds(
     n_splits: int = 5,
     shuffle: bool = True,
     seed: int = 0,
+    order: ArrayLike | None = None,
+    gap: int = 0,
 ) -> list[tuple[Ints, Ints]]:
     """Split the rows of a data set into folds of whole queries.
 
@@ -38,6 +43,13 @@ def query_folds(
         Assign queries to folds at random.  Otherwise folds get about the same number of rows.
     seed : int, default=0
         Seed of the random assignment.
+    order : (n,) array_like, optional
+        Date or number of each row, the same in all rows of a query; dates as text are 2026-11-26.
+        Queries are not shuffled then: each fold is tested on a block of dates, and trained on all
+        earlier ones, as by `~sklearn.model_selection.TimeSeriesSplit`.
+    gap : int, default=0
+        Number of different dates to leave out before those that are tested, such as those that
+        the labels of the last training rows look ahead.
 
     Returns
     -------
@@ -48,13 +60,18 @@ def query_folds(
     ------
     ValueError
         If both or neither of ``qid`` and ``group`` are passed, a query is missing, a size is
-        invalid, or there are fewer than 2 folds or fewer queries than folds.
+        invalid, there are fewer than 2 folds or fewer queries than folds, a query has two dates, or
+        there are too few dates.
 
     Examples
     --------
     >>> from lambdaplus import query_folds
     >>> [test.tolist() for _, test in query_folds(group=[2, 1, 3], n_splits=3, shuffle=False)]
     [[3, 4, 5], [0, 1], [2]]
+    >>> days = ["2026-11-23", "2026-11-24", "2026-11-25", "2026-11-26"]
+    >>> [(train.tolist(), test.tolist()) for train, test in
+    ...  query_folds(qid=days, order=days, n_splits=2, gap=1)]
+    [([0], [2]), ([0, 1], [3])]
     """
     from sklearn.model_selection import GroupKFold
 
@@ -64,11 +81,60 @@ def query_folds(
         qid = np.repeat(np.arange(np.size(group)), query_sizes(group))
     ids = identifiers(qid)
     whole_number("n_splits", n_splits, least=2)
+    if order is not None:
+        return _walk_forward(_places(order, ids), n_splits, gap)
+    if gap:
+        raise ValueError("gap is a number of dates: pass order= as well")
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
     splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
     return list(splitter.split(ids, groups=ids))
+
+
+def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
+    """The number of the date of each row, (n,), among all dates, ascending."""
+    dates = identifiers(order, "order", qid.size)
+    if dates.dtype.kind in "US":
+        for kind in (np.float64, np.datetime64):
+            with contextlib.suppress(ValueError):
+                dates = dates.astype(kind)
+                break
+        else:
+            raise ValueError(
+                f"order has text such as {str(dates[0])!r}: pass dates, numbers, or text such as "
+                "2026-11-26"
+            )
+    _, place = np.unique(identifiers(dates, "order"), return_inverse=True)
+    _, first, query = np.unique(qid, return_index=True, return_inverse=True)
+    other = np.flatnonzero(place != place[first][query])
+    if other.size:
+        row = int(other[0])
+        raise ValueError(
+            f"query {qid[row]!s} has several values of order, such as {dates[first[query[row]]]!s} "
+            f"and {dates[row]!s} (row {row}): a query needs one"
+        )
+    return place
+
+
+def _walk_forward(
+    place: Ints, n_blocks: int, gap: int, shortest: int = 1
+) -> list[tuple[Ints, Ints]]:
+    """Rows of all dates before a block without the last ``gap`` dates, and of the block."""
+    from sklearn.model_selection import TimeSeriesSplit
+
+    n_dates = int(place.max()) + 1
+    length = n_dates // (n_blocks + 1)
+    if length < shortest or n_dates - n_blocks * length <= whole_number("gap", gap):
+        raise ValueError(
+            f"order has {n_dates} different values, too few for {n_blocks} blocks of at least "
+            f"{shortest}, and a first one of more than the gap, {gap}"
+        )
+    splits = TimeSeriesSplit(n_blocks, gap=gap).split(np.arange(n_dates))
+    return [
+        (np.flatnonzero(np.isin(place, before)), np.flatnonzero(np.isin(place, tested)))
+        for before, tested in splits
+    ]
 
 
 def random_splits(
@@ -129,8 +195,15 @@ def random_splits(
     ]
 
 
-def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int = 0) -> list[Fold]:
-    """Split the queries of a data set at random into folds for cross-validation.
+def cross_validation(
+    data: RankingData,
+    n_folds: int = 5,
+    *,
+    random_state: int = 0,
+    order: ArrayLike | None = None,
+    gap: int = 0,
+) -> list[Fold]:
+    """Split the queries of a data set into folds for cross-validation, at random or by date.
 
     Parameters
     ----------
@@ -142,6 +215,11 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
         divided, each label evenly.
     random_state : int, default=0
         Seed of the folds.
+    order : (n,) array_like, optional
+        Date or number of each row, as in `query_folds`, for folds that walk forward: each tests on
+        a block of dates, validates on the block before it and trains on all earlier ones.
+    gap : int, default=0
+        Number of different dates to leave out before the validation part, and before the test part.
 
     Returns
     -------
@@ -152,7 +230,7 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     ------
     ValueError
         If there are fewer than three folds, fewer queries than folds or, without queries, fewer
-        rows than folds with labels of 1 or more, or below 1.
+        rows than folds with labels of 1 or more, or below 1; and as in `query_folds` for ``order``.
 
     Examples
     --------
@@ -164,6 +242,20 @@ def cross_validation(data: RankingData, n_folds: int = 5, *, random_state: int =
     whole_number("n_folds", n_folds)
     if n_folds < 3:
         raise ValueError(f"n_folds must be at least 3, not {n_folds}")
+    if order is not None:
+        rows = np.arange(data.labels.size)
+        place = _places(order, data.qid if data.grouped else rows)
+        blocks = _walk_forward(place, n_folds + 1, gap, shortest=whole_number("gap", gap) + 1)
+        return [
+            named_fold(
+                f"Fold{i}",
+                # Of the block before the test part, what is not in the gap.
+                *(rows_of_data(data, part) for part in (train, np.intersect1d(valid, known), test)),
+            )
+            for i, ((train, valid), (known, test)) in enumerate(itertools.pairwise(blocks), start=1)
+        ]
+    if gap:
+        raise ValueError("gap is a number of dates: pass order= as well")
     if not data.grouped:
         return _folds_of_rows(data, n_folds, random_state)
     if n_folds > data.n_queries:

@@ -1,44 +1,60 @@
-"""Reader of CSV and Parquet files, which converts no value silently."""
+"""Reader of CSV, TSV and Parquet files, which converts no value silently."""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.letor import OPENERS, opened
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.ranking.queries import rows_by_query
 
 if TYPE_CHECKING:
     import polars
 
-SUFFIXES = (".csv", ".parquet")
+_SUFFIXES = (".csv", ".tsv", ".parquet")
+KINDS = ".csv, .tsv or .parquet"
+_SEPARATORS = b",;\t"
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 # Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
+_THOUSANDS = r"^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+$"  # if they are no decimals
 _FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
-_LONG_INTEGER = r"^\s*[+-]?[0-9]{16,}\s*$"
+_LONG_INTEGER = "^[+-]?[0-9]{16,}$"
+
+
+def table_kind(file: Path) -> str:
+    """.csv, .tsv or .parquet, also below .gz or .xz; empty for a file that is no table."""
+    suffix = Path(file.stem if file.suffix.lower() in OPENERS else file).suffix.lower()
+    return suffix if suffix in _SUFFIXES else ""
 
 
 def read_columns(
     path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label"
 ) -> RankingData:
-    """Read ranking data from a CSV or Parquet file.
+    """Read ranking data from a CSV, TSV or Parquet file.
 
     Parameters
     ----------
     path : str or path-like
-        The name ends in .csv or .parquet.  The rows of a query do not have to be adjacent.
+        The name ends in .csv, .tsv or .parquet, then perhaps in .gz or .xz.  The rows of a query
+        do not have to be adjacent.  A CSV file whose header is separated by semicolons or tabs is
+        read like this, with commas in numbers as decimal points if there are semicolons; one that
+        is not UTF-8 is read as Latin-1.
     qid, label : str
         Names of the columns with queries and relevance grades.
 
@@ -84,7 +100,9 @@ def read_columns(
     labels, queries = table.numbers(label), table.identifiers(qid)
     if not labels.size:
         raise ValueError(f"{table.file} has no rows")
-    features = {name: table.feature(name) for name in table.names if name not in (qid, label)}
+    names = [name for name in table.names if name not in (qid, label)]
+    table.parse(names)
+    features = {name: table.feature(name) for name in names}
     columns = {name: column for name, column in features.items() if column is not None}
     if not columns:
         raise ValueError(f"{table.file} has no column of numbers besides {qid!r} and {label!r}")
@@ -123,8 +141,16 @@ class NoColumnError(ValueError):
     """A table lacks a column that was asked for."""
 
 
+class _Parsed(NamedTuple):
+    """A column of text as numbers, the rows with other text, and integers of 16 or more digits."""
+
+    numbers: NDArray[np.float64]
+    text: NDArray[np.intp]
+    long: list[int]
+
+
 class TableFile:
-    """Columns of a CSV or Parquet file; a ValueError names the file and the column."""
+    """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
     def __init__(self, file: Path, needed: Sequence[str]) -> None:
         try:
@@ -135,20 +161,21 @@ class TableFile:
             ) from None
         if twice := [name for name in needed if needed.count(name) > 1]:
             raise ValueError(f"{file}: the column {twice[0]!r} cannot be used for two purposes")
-        self.file, suffix = file, file.suffix.lower()
-        if suffix not in SUFFIXES:
-            raise ValueError(f"{file} is neither .csv nor .parquet")
+        self.file, kind = file, table_kind(file)
+        if not kind:
+            raise ValueError(f"{file} is not {KINDS}")
+        self._decimal_commas = False
+        self._parsed: dict[str, _Parsed] = {}
         errors = (polars.exceptions.PolarsError, polars.exceptions.PanicException, csv.Error)
         try:
-            with file.open("rb") as stream:  # polars would interpret a path as a pattern or a URL
-                read = _read_csv if suffix == ".csv" else polars.read_parquet
-                self._frame: polars.DataFrame = read(stream)
+            with opened(file) as stream:  # polars would interpret a path as a pattern or a URL
+                self._frame = (
+                    polars.read_parquet(stream) if kind == ".parquet" else self._read_text(stream)
+                )
         except errors as error:
             # Advice of polars follows the message.
             message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
             raise ValueError(f"{file}: {message}") from None
-        except ValueError as error:
-            raise ValueError(f"{file}, {error}") from None
         self.names = self._frame.columns
         if missing := [name for name in needed if name not in self.names]:
             raise NoColumnError(
@@ -157,20 +184,103 @@ class TableFile:
                 f"{', '.join(self.names)}. Pass the names of its columns"
             )
 
+    def _read_text(self, stream: BinaryIO) -> polars.DataFrame:
+        """Read columns of true and false as Booleans, all others as text."""
+        import polars
+
+        content = stream.read()
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            content = content.decode("utf-16").encode()
+        unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
+        separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
+        self._decimal_commas = separator == ";"
+        # The header is read as a row, because polars renames a repeated column.
+        options: dict[str, Any] = {
+            "has_header": False, "infer_schema_length": 0, "null_values": ["NULL"],
+            "separator": separator,
+        }  # fmt: skip
+        try:
+            frame = polars.read_csv(content, **options)
+        except polars.exceptions.ComputeError as error:
+            if "utf-8" not in str(error):
+                raise
+            content = content.decode("latin-1").encode()
+            frame = polars.read_csv(content, **options)
+        names = ["" if name is None else name for name in frame.row(0)]
+        if twice := sorted(name for name, times in Counter(names).items() if times > 1):
+            raise ValueError(
+                f"{self.file}, line 1: the header contains {', '.join(map(repr, twice))} twice"
+            )
+        if frame[:, -1].null_count():  # polars fills short lines with empty cells
+            frame = self._without_blank_lines(content, separator, frame)
+        frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
+        # pandas writes True and False, spreadsheets TRUE and FALSE.
+        lower = polars.all().str.strip_chars().str.to_lowercase()
+        is_flag = frame.select(lower.drop_nulls().is_in(["true", "false"]).all()).row(0)
+        flags = [name for name, yes in zip(names, is_flag, strict=True) if yes]
+        return frame.with_columns(*frame[flags].select(lower == "true")) if flags else frame
+
+    def _without_blank_lines(
+        self, content: bytes, separator: str, frame: polars.DataFrame
+    ) -> polars.DataFrame:
+        lines = (line.decode("utf-8-sig", errors="replace") for line in io.BytesIO(content))
+        blank = []
+        reader = csv.reader(lines, delimiter=separator)
+        for fields in reader:
+            blank.append(not fields)
+            if fields and len(fields) < frame.width:
+                raise ValueError(
+                    f"{self.file}, line {reader.line_num}: {len(fields)} fields for "
+                    f"{frame.width} columns"
+                )
+        keep = ~np.array(blank, dtype=bool)
+        return frame.filter(keep) if len(keep) == len(frame) else frame
+
+    def parse(self, names: Sequence[str]) -> None:
+        """Convert columns of text to numbers together, which is faster than one by one."""
+        import polars
+
+        text = [name for name in names if self._frame[name].dtype == polars.String]
+        if not text:
+            return
+        frame = self._frame[text]  # `select` would read ^name$ as a pattern
+        each = polars.all()
+        cells = frame.select(each.str.strip_chars()).select(each.replace(["", "NULL"], None))
+        decimal = each
+        if self._decimal_commas:
+            has_decimals = (each.str.contains(",") & ~each.str.contains(_THOUSANDS)).any()
+            points = each.str.replace(",", ".", literal=True)
+            decimal = polars.when(has_decimals).then(points).otherwise(each)
+        number = decimal.cast(float, strict=False)
+        beyond = number.is_infinite() & each.str.contains("[0-9]")  # 1e400
+        numbers = cells.select(polars.when(~beyond).then(number))
+        is_long = cells.select(each.str.contains(_LONG_INTEGER).any()).row(0)
+        for column, parsed, any_long in zip(cells, numbers, is_long, strict=True):
+            other, long = np.empty(0, np.intp), list[int]()
+            if parsed.null_count() > column.null_count():
+                other = np.flatnonzero((parsed.is_null() & column.is_not_null()).to_numpy())
+            if any_long:
+                long = [*map(int, column.filter(column.str.contains(_LONG_INTEGER)))]
+            self._parsed[column.name] = _Parsed(parsed.to_numpy(), other, long)
+
+    def _cells(self, name: str) -> _Parsed:
+        if name not in self._parsed:
+            self.parse([name])
+        return self._parsed[name]
+
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as finite numbers, (n,), without rounding."""
         import polars
 
         column, where = self._frame[name], f"{self.file}, column {name!r}"
         if column.dtype == polars.String:
-            numbers, text = _parsed(column)
+            numbers, text, long = self._cells(name)
             if text.size:
                 raise ValueError(
                     f"{where}: {column[int(text[0])]!r} in row {text[0] + 1} below the header is "
                     "not a number"
                 )
-            long = column.filter(column.str.contains(_LONG_INTEGER))
-            refuse_rounding(map(int, long.to_list()), where)
+            refuse_rounding(long, where)
         elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
             if column.dtype.is_integer() and self._is_long(column):
                 refuse_rounding(column.drop_nulls().to_list(), where)
@@ -202,7 +312,7 @@ class TableFile:
             return column.cast(polars.Float64).to_numpy()
         if column.dtype != polars.String:
             return None
-        numbers, text = _parsed(column)
+        numbers, text, _ = self._cells(name)
         if not text.size:
             return numbers
         first = f"{column[int(text[0])]!r}"
@@ -234,23 +344,38 @@ class TableFile:
         codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
         return codes.cast(polars.Float64).to_numpy(), len(values)
 
+    def type_in_words(self, name: str) -> str:
+        kind = self._frame[name].dtype
+        return "dates" if kind.is_temporal() else str(kind)
+
+    def places(self, name: str) -> NDArray[Any]:
+        """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
+        column = self._frame[name]
+        if column.dtype.is_temporal() and not column.null_count():
+            return column.to_physical().to_numpy()
+        return self.identifiers(name)
+
     def has_rounded(self, name: str) -> bool:
         """Whether a column has integers that a float64 cannot represent."""
         import polars
 
         column = self._frame[name]
         if column.dtype == polars.String:
-            long = column.filter(column.str.contains(_LONG_INTEGER)).to_list()
+            long = self._cells(name).long
         elif column.dtype.is_integer() and self._is_long(column):
             long = column.drop_nulls().to_list()
         else:
             return False
-        return any(int(cell) != float(cell) for cell in long)
+        return any(cell != float(cell) for cell in long)
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
+        import polars
+
         column = self._frame[name]
         try:
+            if column.dtype.is_nested() or column.dtype == polars.Binary:
+                raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
             if column.null_count():
                 row = int(column.is_null().arg_max() or 0)
                 raise ValueError(
@@ -268,50 +393,3 @@ class TableFile:
             return int_or_text(words)
         except ValueError as error:
             raise ValueError(f"{self.file}, column {name!r}: {error}") from None
-
-
-def _parsed(column: polars.Series) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Convert cells of text to numbers, or NaN if empty, and return the rows with other text."""
-    cells = column.str.strip_chars()
-    empty = cells.is_null() | cells.is_in(["", "NULL"])
-    numbers = cells.cast(float, strict=False)
-    beyond = (numbers.is_infinite() & cells.str.contains("[0-9]")).fill_null(value=False)
-    numbers = numbers.set(beyond, None)  # 1e400 is no number that float64 has
-    return numbers.to_numpy(), np.flatnonzero((numbers.is_null() & ~empty).to_numpy())
-
-
-def _read_csv(stream: BinaryIO) -> polars.DataFrame:
-    """Read columns of true and false as Booleans, all others as text."""
-    import polars
-
-    # The header is read as a row, because polars renames a repeated column.
-    frame = polars.read_csv(stream, has_header=False, infer_schema_length=0, null_values=["NULL"])
-    names = ["" if name is None else name for name in frame.row(0)]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"line 1: the header contains {', '.join(map(repr, twice))} twice")
-    if frame[:, -1].null_count():  # polars fills short lines with empty cells
-        stream.seek(0)
-        frame = _without_blank_lines(stream, frame)
-    frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
-    # pandas writes True and False, spreadsheets TRUE and FALSE.
-    lower = (column.str.strip_chars().str.to_lowercase() for column in frame)
-    flags = [
-        (column == "true").alias(column.name)
-        for column in lower
-        if column.drop_nulls().is_in(["true", "false"]).all()
-    ]
-    return frame.with_columns(flags)
-
-
-def _without_blank_lines(stream: BinaryIO, frame: polars.DataFrame) -> polars.DataFrame:
-    lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
-    blank = []
-    reader = csv.reader(lines)
-    for fields in reader:
-        blank.append(not fields)
-        if fields and len(fields) < frame.width:
-            raise ValueError(
-                f"line {reader.line_num}: {len(fields)} fields for {frame.width} columns"
-            )
-    keep = ~np.array(blank, dtype=bool)
-    return frame.filter(keep) if len(keep) == len(frame) else frame

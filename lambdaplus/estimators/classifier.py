@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice, from_gpu, number
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.warn_once import one_training, warn
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
@@ -24,15 +25,16 @@ from lambdaplus.estimators.held_out import (
     splits_of,
     threshold_by_share,
 )
-from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
+    columns_of,
     each,
     evaluation_sets,
     replace_evaluation_sets,
 )
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries, rows_of
 
 
@@ -57,7 +59,9 @@ class _IfCalibrated:
             raise AttributeError(
                 f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
                 "rank, and probabilities are fitted to rows of both classes that the model has not "
-                "seen. Pass cv='auto', cv=2 or eval_set=; decision_function gives the scores"
+                "seen, since those of its own rows are too far apart, with log-loss in the "
+                "objective, too. Pass cv='auto', cv=2 or eval_set=; decision_function gives the "
+                "scores"
             )
         return MethodType(self.method, model)
 
@@ -121,18 +125,27 @@ class RankingClassifier(FrameworkEstimator):
             knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
         TypeError
             For arguments that the parent does not have.
+
+        Warns
+        -----
+        UserWarning
+            If the last evaluation set holds the training rows, with what is taken instead.
         """
         train = super().fit  # type: ignore[misc]
         call = arguments(train, X, y, *args, **kwargs)
         objective = find_objective(self.objective, self._one_ranking)
         self._check_own()
         self._forget()
-        if not isinstance(objective, Objective):
-            self._train(train, call, objective)
-            return self
-        model = call.get(self._names.model)
-        self._rank(call, objective)
-        held_out = self._held_out(call, objective, model)
+        self._trained_columns = columns_of(X)
+        for i, (of_set, _) in enumerate(evaluation_sets(call)):
+            self._refuse_other_columns(of_set, f"evaluation set {i}")
+        with one_training(self._training):
+            if not isinstance(objective, Objective):
+                self._train(train, call, objective)
+                return self
+            model = call.get(self._names.model)
+            self._rank(call, objective)
+            held_out = self._held_out(call, objective, model)
         vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
         self._decide(held_out, continued=model is not None)
         return self
@@ -173,6 +186,7 @@ class RankingClassifier(FrameworkEstimator):
         (n,) float64
             With the framework's own objectives, its raw scores.
         """
+        self._refuse_other_columns(X)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -184,6 +198,7 @@ class RankingClassifier(FrameworkEstimator):
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
+        self._refuse_other_columns(X)
         parent = super().predict  # type: ignore[misc]
         if not hasattr(self, "offset_"):
             return parent(X, *args, **kwargs)
@@ -197,8 +212,10 @@ class RankingClassifier(FrameworkEstimator):
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
         With an objective that ranks, they are fitted to rows that the model has not seen; a model
-        without such rows does not have this method (AttributeError).
+        without such rows does not have this method (AttributeError, which is the cause of that of a
+        `Pipeline`).
         """
+        self._refuse_other_columns(X)
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
@@ -264,18 +281,23 @@ class RankingClassifier(FrameworkEstimator):
         return self._raw(X)
 
     def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
-        """Scores of the last evaluation set, or of training rows by models that did not see them.
+        """Scores of an evaluation set, or of training rows by models that did not see them.
 
         The scores of training rows by the model itself are used only if there is no other way,
         since they are too far apart: a threshold between them leaves out most new positives.
         """
-        if sets := evaluation_sets(call):
-            X, codes = sets[-1]
-            weights = each(call.get(self._names.eval_weights), len(sets))[-1]
+        sets = evaluation_sets(call)
+        of_sets = each(call.get(self._names.eval_weights), len(sets))
+        for i, (X, codes) in reversed([*enumerate(sets)]):
             scores = np.asarray(self._raw(X), dtype=np.float64)
-            return HeldOut(scores, codes, weights, calibrates=True)
+            if not self._are_training_rows(scores, codes, call):
+                if i + 1 < len(sets):
+                    _say_what_is_taken(f"evaluation set {i} sets")
+                return HeldOut(scores, codes, of_sets[i], calibrates=True)
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         splits = [] if model is not None else splits_of(self.cv, codes)
+        if sets:
+            _say_what_is_taken("models of folds set" if splits else "without others, they set")
         scores = np.asarray(self._training_scores(X), dtype=np.float64)
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
@@ -291,6 +313,16 @@ class RankingClassifier(FrameworkEstimator):
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
+
+    def _are_training_rows(self, scores: Floats, codes: Ints, call: dict[str, Any]) -> bool:
+        """Whether rows with these scores and codes are the training rows, in any order."""
+        if codes is call["y"]:
+            return True
+        if codes.size != call["y"].size or codes.sum() != call["y"].sum():
+            return False
+        trained = np.asarray(self._raw(call["X"]), dtype=np.float64)
+        given, seen = np.stack([codes, scores]), np.stack([call["y"], trained])
+        return np.array_equal(given[:, np.lexsort(given)], seen[:, np.lexsort(seen)])
 
     def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
         """A model that is trained like this one, for as many rounds, on some of the rows.
@@ -332,6 +364,14 @@ class RankingClassifier(FrameworkEstimator):
             )
         self.calibrator_ = fit_calibrator(self.calibration, held_out)
         self.offset_ = even_score(self.calibrator_, held_out.scores)
+
+
+def _say_what_is_taken(taken: str) -> None:
+    warn(
+        "the last evaluation set holds the training rows, whose scores are too far apart: "
+        f"{taken} the threshold and probabilities",
+        stacklevel=5,
+    )
 
 
 def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:

@@ -8,14 +8,13 @@ import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
-from lambdaplus.estimators.ours_or_native import (
+from lambdaplus.estimators.metrics_by_name import (
     are_ours,
     at_cutoffs,
     metric_of,
     refuse_unknown,
-    unknown_objective_explained,
 )
-from lambdaplus.estimators.parent import replaced
+from lambdaplus.estimators.parent import change_features, replaced
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
@@ -25,6 +24,7 @@ from lambdaplus.frameworks.internals import (
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import unknown_objective_explained
 
 # Names of LightGBM for no metric, and of metrics that need more than one column of scores.
 _NOT_EVALUATED = {
@@ -57,8 +57,10 @@ def fit_lightgbm(
     if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
         # LightGBM would ignore it.
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
+    change_features(call, lgb.readable)
     ours = isinstance(objective, Objective)
     params = model.get_params()
+    lgb.refuse_wrapped(params)
     metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
     if ours:
         lgb.refuse_random_forest(model.boosting_type)

@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, NamedTuple
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from lambdaplus.compute.arguments import from_gpu, plain
-from lambdaplus.estimators.ours_or_native import find_objective
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 
 
 class ArgumentNames(NamedTuple):
@@ -21,6 +23,9 @@ class ArgumentNames(NamedTuple):
     eval_start: str
     eval_weights: str
     model: str
+
+
+_originals: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # names of estimators with clones
 
 
 class FrameworkEstimator:
@@ -45,12 +50,55 @@ class FrameworkEstimator:
             cls.fit = _with_parameters_of([parents[0].fit], cls.fit)  # type: ignore[attr-defined]
         super().__init_subclass__(**kwargs)
 
+    def __sklearn_clone__(self) -> Any:
+        """A clone, which knows of what: all models of a search are clones of one estimator."""
+        clone = super().__sklearn_clone__()  # type: ignore[misc]
+        clone._clone_of = vars(self).get("_clone_of") or _originals.setdefault(self, uuid4().hex)
+        return clone
+
+    @property
+    def _training(self) -> str:
+        """What warnings are given once for: this fit, or all fits of the clones of an estimator."""
+        return vars(self).get("_clone_of") or uuid4().hex
+
+    def _refuse_other_columns(self, X: Any, where: str = "X") -> None:
+        """Raise a ValueError for columns of other names, or another order, than those of `fit`."""
+        known, given = vars(self).get("_trained_columns"), columns_of(X)
+        if known is None or given is None or known == given:
+            return
+        same = sorted(map(str, known)) == sorted(map(str, given))
+        if same or all(isinstance(name, str) for name in (*known, *given)):
+            pairs = enumerate(zip(known, given, strict=False))
+            differ = [
+                f"{given!r} as column {i}, which was {known!r} in fit"
+                for i, (known, given) in pairs
+                if given != known
+            ] or [f"{len(given)} columns, and fit had {len(known)}"]
+            raise ValueError(f"{where} has {differ[0]}: pass the columns of fit, in their order")
+
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters without those that the framework does not know."""
         ours = set(self._own_parameters)
         if isinstance(find_objective(params.get("objective")), Objective):
             ours.add("objective")
-        return {name: value for name, value in params.items() if name not in ours}
+        kept = {name: value for name, value in params.items() if name not in ours}
+        if callable(called := kept.get("objective")):  # what LightGBM makes of it
+            shown = repr(find_objective(self.objective, self._one_ranking))
+            kept["objective"] = _Named(called, shown)
+        return kept
+
+
+class _Named(NamedTuple):
+    """A function with this ``repr``, which MLflow records."""
+
+    called: Callable[..., Any]
+    name: str
+
+    def __call__(self, *args: Any) -> Any:
+        return self.called(*args)
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 def _with_parameters_of(parents: Sequence[Any], method: Any) -> Any:
@@ -109,6 +157,14 @@ def refuse_masked(name: str, value: Any) -> None:
             refuse_masked(name, inner)
 
 
+def columns_of(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame or table; None for anything else."""
+    names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
+    if names is None and hasattr(X, "dtypes"):
+        names = getattr(X, "columns", None)
+    return None if names is None else list(names)
+
+
 def evaluation_sets(call: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     """The evaluation sets of a call of fit, from ``eval_set`` or ``eval_X`` and ``eval_y``."""
     if call.get("eval_set") is not None:
@@ -124,6 +180,17 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
         call["eval_set"] = sets
     elif sets:
         call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
+
+
+def change_features(call: dict[str, Any], change: Callable[[str, Any], Any]) -> None:
+    """Replace the features of training data and evaluation sets, given their names."""
+    given, X = call["X"], change("training data", call["X"])
+    sets = [
+        (X if part is given else change(f"evaluation set {i}", part), y)
+        for i, (part, y) in enumerate(evaluation_sets(call))
+    ]
+    call["X"] = X
+    replace_evaluation_sets(call, sets)
 
 
 def each(argument: Any, n: int) -> list[Any]:

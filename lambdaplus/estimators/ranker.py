@@ -1,14 +1,17 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
+import warnings
 from typing import Any, ClassVar, Self
 
 from lambdaplus.compute.arguments import from_gpu
+from lambdaplus.compute.warn_once import one_training
 from lambdaplus.estimators.metric_checks import warn_of_two_rules
-from lambdaplus.estimators.ours_or_native import find_objective, metric_of
+from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     all_from_gpu,
     arguments,
+    columns_of,
     each,
     evaluation_sets,
     refuse_masked,
@@ -17,7 +20,10 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
+
+_scored: dict[str, list[str]] = {}  # metrics of the scores of clones of an estimator
 
 
 class RankingEstimator(FrameworkEstimator):
@@ -39,7 +45,8 @@ class RankingEstimator(FrameworkEstimator):
         y : (n,) array_like
             Labels; a higher one is better.
         qid : (n,) array_like, optional
-            Query of each row, in any order, instead of ``group``; by default, a column "qid" of X.
+            Query of each row, in any order, instead of ``group``; by default, the column "qid" of a
+            frame X.  That column is never a feature.
         eval_qid : list of (m,) array_like, optional
             Same for each evaluation set, instead of ``eval_group``.
         sample_weight : (n,) array_like, optional
@@ -72,9 +79,10 @@ class RankingEstimator(FrameworkEstimator):
         """
         call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
-        warn_of_equal_objectives()
-        self._put_in_query_order(call, objective, qid, eval_qid)
-        self._train(super().fit, call, objective)  # type: ignore[misc]
+        with one_training(self._training):
+            warn_of_equal_objectives()
+            self._put_in_query_order(call, objective, qid, eval_qid)
+            self._train(super().fit, call, objective)  # type: ignore[misc]
         return self
 
     def score(
@@ -90,13 +98,47 @@ class RankingEstimator(FrameworkEstimator):
         ------
         ValueError
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
+
+        Warns
+        -----
+        UserWarning
+            If a search compares scores of different metrics, as those of objectives without
+            ``eval_metric`` are.
         """
         refuse_masked("sample_weight", sample_weight)
         data = _read("score", X, y, qid, group)
         weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
         metric = metric_of(find_objective(self.objective), self.eval_metric)
+        if self.eval_metric is None and "_clone_of" in vars(self):
+            self._warn_of_different_metrics(str(metric.metrics[0]))
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
+
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        """Scores of the rows, (n,), or other outputs that the parent's `predict` has.
+
+        Raises
+        ------
+        ValueError
+            For a frame whose columns have other names than in `fit`, or another order.  A column
+            "qid" is left out.
+        """
+        X, _ = _without_qid(X)
+        self._refuse_other_columns(X)
+        return super().predict(X, *args, **kwargs)  # type: ignore[misc]
+
+    def _warn_of_different_metrics(self, metric: str) -> None:
+        """Warn if clones of one estimator, as in a search, have scores of different metrics."""
+        scored = _scored.setdefault(self._training, [])
+        if metric not in scored:
+            scored.append(metric)
+            if len(scored) == 2:
+                warnings.warn(
+                    f"a search that compares the {scored[0]} of one objective with the {metric} of "
+                    "another chooses the metric with the higher values. Score all by one metric: "
+                    f"{type(self).__name__}(eval_metric='ndcg@10'), for example",
+                    stacklevel=3,
+                )
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
@@ -106,14 +148,15 @@ class RankingEstimator(FrameworkEstimator):
         eval_qid = all_from_gpu(eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
-        ids = call["X"]["qid"] if qid is None and "qid" in _columns(call["X"]) else qid
-        if train.rows is not None and getattr(objective, "has_own_labels", False):
+        ids = _without_qid(call["X"])[1] if qid is None else qid
+        if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
             raise ValueError(
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
-                "has labels of its own in their order: sort rows and labels by qid first"
+                "has values of its own in their order: sort rows and labels by qid first"
             )
         if ids is not None:
             warn_of_split_queries(ids)
+        self._trained_columns = columns_of(train.X)
         sets, names = evaluation_sets(call), self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
         ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
@@ -123,6 +166,7 @@ class RankingEstimator(FrameworkEstimator):
             same = X is call["X"] and y is call["y"]
             name = f"evaluation set {i}"
             held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
+            self._refuse_other_columns(held_out[i].X, name)
         asked = call.get("eval_metric") or self.eval_metric
         warn_of_two_rules(asked, [part.queries for part in held_out], self._framework)
         replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
@@ -140,16 +184,22 @@ class RankingEstimator(FrameworkEstimator):
         return data.in_order(weights)
 
 
-def _columns(X: Any) -> Any:
-    return getattr(X, "columns", ())
+def _without_qid(X: Any) -> tuple[Any, Any]:
+    """The features, and the column "qid" of a frame or table, which is None if it has none."""
+    names = columns_of(X) or []
+    if "qid" not in names:
+        return X, None
+    kept = [name for name in names if name != "qid"]
+    return (X.select(kept) if hasattr(X, "select") else X[kept]), X["qid"]
 
 
 def _read(
     name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
 ) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    if qid is None and group is None and "qid" in _columns(X):
-        X, qid = X.drop("qid", axis=1), X["qid"]  # as XGBRanker does
+    X, of_column = _without_qid(X)
+    if qid is None and group is None:
+        qid = of_column
     if qid is None and group is None:
         prefix = "eval_" if name.startswith("evaluation") else ""
         raise ValueError(

@@ -7,7 +7,10 @@ labels, threshold and probabilities as numbers.
 
 import ast
 import json
-from collections.abc import Mapping
+import math
+import re
+import reprlib
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
@@ -15,19 +18,86 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import is_flag
 from lambdaplus.estimators.held_out import Isotonic, Sigmoid
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
-from lambdaplus.objectives.objective import ObjectiveOn
 
 ATTRIBUTE = "lambdaplus"
+LONGEST_EXPRESSION, MOST_METRICS = 5000, 100  # of a file; a sum of many parts takes long to parse
+_DTYPE = re.compile(r"[<>|=](b1|[iu][1248]|f(2|4|8|16)|U\d+|O)")
 _PARAMETERS = ("objective", "eval_metric")
 _MAKERS: Mapping[str, Any] = {
     "LogLoss": LogLoss, "combine": combine, "eval_metric": eval_metric,
     "lambda_objective": lambda_objective,
 }  # fmt: skip
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not is_flag(value) and math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not is_flag(value) and value >= 0
+
+
+def _is_parameter(saved: Any) -> bool:
+    """Whether this is what `as_saved` makes."""
+    if isinstance(saved, list):
+        return len(saved) <= MOST_METRICS and all(map(_is_parameter, saved))
+    texts = [saved] if isinstance(saved, str | None) else []
+    if isinstance(saved, dict) and {*saved} in ({"expression"}, {"lost"}, {"lost", "labels"}):
+        texts = list(saved.values())
+    return bool(texts) and all(
+        text is None or (isinstance(text, str) and len(text) <= LONGEST_EXPRESSION)
+        for text in texts
+    )
+
+
+def _are_labels(saved: Any) -> bool:
+    """Whether these are two labels of a type that a file can hold, or none."""
+    if saved is None:
+        return True
+    if not isinstance(saved, dict) or {*saved} != {"values", "dtype"}:
+        return False
+    values, dtype = saved["values"], saved["dtype"]
+    if not (isinstance(dtype, str) and _DTYPE.fullmatch(dtype) and isinstance(values, list)):
+        return False
+    try:
+        labels = restored_labels(saved)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return labels.shape == (2,) and bool(labels[0] != labels[1])
+
+
+def _is_calibrator(saved: Any) -> bool:
+    if not isinstance(saved, dict):
+        return saved is None
+    if {*saved} == {"slope", "intercept"}:
+        return all(map(_is_number, saved.values()))
+    if {*saved} != {"scores", "probabilities"}:
+        return False
+    lists = [saved["scores"], saved["probabilities"]]
+    if not all(isinstance(each, list) and each and all(map(_is_number, each)) for each in lists):
+        return False
+    scores, probabilities = map(np.asarray, lists)
+    rises = scores.size == probabilities.size and bool((np.diff(scores) >= 0.0).all())
+    return rises and bool(((probabilities >= 0.0) & (probabilities <= 1.0)).all())
+
+
+_VALID: Mapping[str, Callable[[Any], bool]] = {
+    "objective": _is_parameter,
+    "eval_metric": _is_parameter,
+    "rounds": _is_whole,
+    "labels": _are_labels,
+    "positive": lambda saved: saved in (0, 1),
+    "threshold": _is_number,
+    "calibrator": _is_calibrator,
+    "calibration": lambda saved: saved in (None, "sigmoid", "isotonic"),
+    "chosen": is_flag,
+}
 
 
 def save_with(booster: Any, **values: Any) -> None:
@@ -36,8 +106,25 @@ def save_with(booster: Any, **values: Any) -> None:
 
 
 def saved_with(booster: Any) -> dict[str, Any]:
-    """The values that are attached to a booster; none if it is not of an estimator of ours."""
-    return dict(json.loads(booster.attr(ATTRIBUTE) or "{}"))
+    """The values that are attached to a booster; none if it is not of an estimator of ours.
+
+    A ValueError is raised for values that no estimator attaches, before anything is made of them.
+    """
+    try:
+        saved = dict(json.loads(booster.attr(ATTRIBUTE) or "{}"))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"the attribute {ATTRIBUTE!r} of the saved model cannot be read: {error}"
+        ) from None
+    expected: Any = _VALID if "threshold" in saved else _PARAMETERS
+    for name in (*saved, *(expected if saved else ())):
+        if name not in saved or (name in _VALID and not _VALID[name](saved[name])):
+            value = reprlib.repr(saved[name]) if name in saved else "nothing"
+            raise ValueError(
+                f"the attribute {ATTRIBUTE!r} of the saved model has {value} as {name!r}, which no "
+                "estimator saves: the file is damaged, or was changed"
+            )
+    return saved
 
 
 def forget_saved(booster: Any) -> None:
@@ -62,18 +149,9 @@ def as_saved(value: Any) -> Any:
     except (ValueError, SyntaxError, TypeError):
         pass
     named = {"lost": getattr(value, "__qualname__", None) or repr(value)}
-    if getattr(value, "has_own_labels", False):
-        named["labels"] = sha256(
-            b"".join(each.tobytes() for each in _own_labels(value))
-        ).hexdigest()
+    if own := getattr(value, "own_rows", ()):
+        named["labels"] = sha256(b"".join(each.tobytes() for each in own)).hexdigest()
     return named
-
-
-def _own_labels(objective: Any) -> list[NDArray[Any]]:
-    if isinstance(objective, ObjectiveOn):
-        return [objective.labels]
-    parts = getattr(objective, "parts", ())
-    return [labels for part, _ in parts for labels in _own_labels(part)]
 
 
 def restored(name: str, saved: Any, given: Any) -> Any:
@@ -87,13 +165,17 @@ def restored(name: str, saved: Any, given: Any) -> Any:
     if not isinstance(saved, dict):
         return saved
     if "expression" in saved:
-        return _evaluated(ast.parse(saved["expression"], mode="eval").body)
+        try:
+            return _evaluated(ast.parse(saved["expression"], mode="eval").body)
+        except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError) as error:
+            shown = reprlib.repr(saved["expression"])
+            raise ValueError(f"the saved model has {name}={shown}: {error}") from None
     if as_saved(given) == saved:
         return given
     raise ValueError(
         f"the saved model was trained with {name}={saved['lost']}, which a file cannot hold: load "
         f"it into an estimator that has the same {name}"
-        f"{', with the same labels' if 'labels' in saved else ''}, or pickle the estimator"
+        f"{', with the same labels or weights' if 'labels' in saved else ''}, or pickle it"
     )
 
 
@@ -133,7 +215,8 @@ def labels_as_saved(labels: NDArray[Any]) -> Any:
 
 
 def restored_labels(saved: Any) -> NDArray[Any]:
-    return np.array(saved["values"], dtype=saved["dtype"])
+    # The width of a text may be any number in a file.
+    return np.array(saved["values"], dtype=re.sub(r"U\d+", "U", saved["dtype"]))
 
 
 def calibrator_as_saved(calibrator: Any) -> Any:

@@ -1,12 +1,11 @@
 """Warnings about searches and cross-validations of scikit-learn, which are found on the stack.
 
-They may split queries, or try objectives that train the same model.  A ranker sees only the rows
+They may cut queries, or try objectives that train the same model.  A ranker sees only the rows
 that it is fitted on.  Those that it will be scored on are known to the functions of scikit-learn
 that call it (see `callers`).  With the folds of `query_folds`, there is nothing to warn of, but a
 search with ``cv=5`` would split queries without a word.
 """
 
-import warnings
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.arguments import identifiers
-from lambdaplus.estimators.ours_or_native import find_objective
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.internals import callers
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.objectives.equal_objectives import equal_objectives
 
 _SEARCHES = "sklearn.model_selection._search"
@@ -30,16 +30,17 @@ def warn_of_split_queries(qid: Any) -> None:
         if not split and {"X", "train", "test"} <= {*frame.f_code.co_varnames}:
             split = dict(frame.f_locals)
         for whole in _of_all_rows(frame) if split else ():
-            train, test = (_rows(whole, split.get(part)) for part in ("train", "test"))
+            train = _rows(whole, split.get("train"))
             if train.shape != fitted.shape or not np.array_equal(train, fitted):
                 continue
-            cut = np.intersect1d(fitted, test)
-            if cut.size:
-                warnings.warn(
-                    f"this cross-validation splits queries: {cut.size} queries have rows in both "
-                    "training and test folds, so scores are not those of new queries. Pass "
-                    "cv=lambdaplus.query_folds(qid=qid, n_splits=5), or cv=GroupKFold() with "
-                    "groups=qid",
+            if np.isin(np.asarray(whole), fitted).sum() > fitted.size:
+                warn(
+                    "this cross-validation splits queries: some have rows in both training and "
+                    "test folds, so scores are not those of new queries, or lack rows, as in "
+                    "learning curves and successive halving by rows. Pass "
+                    "cv=lambdaplus.query_folds(qid=qid, n_splits=5), with order= and gap= for "
+                    "queries in time, or cv=GroupKFold() with groups=qid, and take whole queries "
+                    "or fewer trees as the smaller resource",
                     stacklevel=4,
                 )
             return
@@ -59,7 +60,7 @@ def warn_of_equal_objectives() -> None:
 
 def _warn_of_equal(objectives: dict[str, Any]) -> None:
     for alike in equal_objectives(objectives):
-        warnings.warn(
+        warn(
             f"this search tries {', '.join(alike)}, which train the same model, since the same "
             "surrogate weighs their pairs: keep one of them, or pass lambda_objective(name, "
             "surrogate=name) to weigh pairs by the metric itself",

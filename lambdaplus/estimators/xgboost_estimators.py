@@ -27,6 +27,14 @@ _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval
 _SAVED_TYPE = "lambdaplus.XGBoostClassifier"
 
 
+def _loaded(model: Any, fname: Any, kind: str | None = None) -> dict[str, Any]:
+    """The attributes of an estimator with a saved model, by a new one: this one stays as it is."""
+    loaded = type(model)(**model.get_params(deep=False))
+    with replaced(loaded, **named_for_files(kind)):
+        xgb.XGBModel.load_model(loaded, fname)
+    return {**vars(loaded), "_trained_columns": loaded.get_booster().feature_names}
+
+
 class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
     """An `xgboost.XGBRanker` whose objective is a ranking metric.
 
@@ -77,8 +85,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
             not have the same one.
         """
         found = restored_parameters(self, saved_with(xgb.Booster(model_file=fname)))
-        super().load_model(fname)
-        self.__dict__.update(found)
+        self.__dict__.update(_loaded(self, fname) | found)
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
@@ -90,7 +97,7 @@ class XGBoostRanker(RankingEstimator, xgb.XGBRanker):  # type: ignore[misc]
         if (np.repeat(first, queries.sizes) != rows).any():
             raise ValueError(
                 "XGBoost takes one weight for each query, but the rows of a query have different "
-                "ones: give all rows of a query the same, or use LightGBMRanker"
+                "ones: let the objective carry them, as lambda_objective('map').weighted(weights)"
             )
         return first
 
@@ -191,18 +198,17 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                     "threshold, or fit it again"
                 )
         found = restored_parameters(self, saved)
-        self._forget()
-        with replaced(self, **named_for_files(kind if kind == _SAVED_TYPE else None)):
-            super().load_model(fname)
-        self.__dict__.update(found)
         if "threshold" in saved:
-            self._labels = restored_labels(saved["labels"])
-            self.pos_label_ = self._labels[saved["positive"]]
-            self.offset_ = saved["threshold"]
-            self.calibration = saved["calibration"]
-            self.pos_label = self.pos_label_ if saved["chosen"] else None
+            found["_labels"] = restored_labels(saved["labels"])
+            found["pos_label_"] = found["_labels"][saved["positive"]]
+            found["offset_"] = saved["threshold"]
+            found["calibration"] = saved["calibration"]
+            found["pos_label"] = found["pos_label_"] if saved["chosen"] else None
             if saved["calibrator"] is not None:
-                self.calibrator_ = restored_calibrator(saved["calibrator"])
+                found["calibrator_"] = restored_calibrator(saved["calibrator"])
+        found = _loaded(self, fname, kind if kind == _SAVED_TYPE else None) | found
+        self._forget()
+        self.__dict__.update(found)
 
     def _rounds(self) -> dict[str, int]:
         return {"n_estimators": max(1, self.get_booster().num_boosted_rounds())}

@@ -1,24 +1,26 @@
 """Fit of XGBoost's estimators with objectives and metrics that they would not accept."""
 
-import warnings
+from copy import copy
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.compute.arguments import canonical
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
-from lambdaplus.estimators.ours_or_native import (
+from lambdaplus.estimators.metrics_by_name import (
     are_ours,
     metric_of,
     refuse_unknown,
-    unknown_objective_explained,
 )
-from lambdaplus.estimators.parent import replaced
+from lambdaplus.estimators.parent import change_features, replaced
 from lambdaplus.estimators.saved_models import parameters_as_saved, save_with
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import unknown_objective_explained
 
 
 class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
@@ -67,6 +69,15 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
         return model
 
 
+def _unused(callback: Any) -> Any:
+    """A copy of an early stopping without what it remembers of an earlier training."""
+    if not isinstance(callback, xgb.callback.EarlyStopping):
+        return callback
+    unused = copy(callback)
+    unused.stopping_history, unused.best_scores, unused.current_rounds = {}, {}, 0
+    return unused
+
+
 @cache
 def _is_unknown(name: str) -> bool:
     """Whether XGBoost, which has no list of its metrics, says that it does not know this one."""
@@ -80,6 +91,7 @@ def _is_unknown(name: str) -> bool:
 
 def fit_xgboost(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
+    change_features(call, lambda _, X: canonical(X))
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric
@@ -92,7 +104,7 @@ def fit_xgboost(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> N
     for name in native:
         if isinstance(name, str) and _is_unknown(name):
             refuse_unknown(name, "XGBoost")
-    callbacks = list(model.callbacks or ())
+    callbacks = [*map(_unused, model.callbacks or ())]
     changed: dict[str, Any] = {"eval_metric": native or None}
     if model.early_stopping_rounds and (called or metrics is not None):
         callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))
@@ -128,7 +140,7 @@ def _warn_of_direction(watched: list[Any], stops: list[Any]) -> None:
         lower_is_better = name.endswith(("_error", "_loss", "_deviance"))  # scikit-learn's names
         free = [stop for stop in stops if stop.maximize is None and stop.metric_name is None]
         if callable(metric) and free and not (maximised or lower_is_better):
-            warnings.warn(
+            warn(
                 f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
                 "callbacks=[xgboost.callback.EarlyStopping(rounds="
                 f"{free[0].rounds}, maximize=True)] in place of early_stopping_rounds",

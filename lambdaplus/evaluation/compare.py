@@ -7,25 +7,26 @@ from functools import partial
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_of
+from lambdaplus.evaluation.comparable import Runs, aligned_values, check_runs, mean_run, tables_of
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
-    ROUNDING,
     TESTS,
     Alternative,
     Test,
     bootstrap_intervals,
     check_options,
+    direction,
     holm,
     p_value,
+    rounded,
 )
 from lambdaplus.evaluation.whole_tables import Spread, spread
 from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
-    runs: Mapping[str, Evaluation],
+    runs: Mapping[str, Runs],
     *,
     baseline: str | None = None,
     test: Test = "wilcoxon",
@@ -40,9 +41,11 @@ def compare_runs(
 
     Parameters
     ----------
-    runs : dict of str to Evaluation
+    runs : dict of str to Evaluation, or to list of Evaluation
         At least two runs by name, with the same metrics and queries.  The order of queries can
-        differ if they were evaluated with a qid.
+        differ if they were evaluated with a qid.  Of several runs of a system, with other seeds or
+        on other folds, the value of a query is the mean over those that rank it; the table shows
+        the standard deviation of their means.  Folds need a qid that is unique over all of them.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
@@ -75,6 +78,11 @@ def compare_runs(
 
     Notes
     -----
+    Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
+    most queries.  A run has a letter or a star only if the test favours it, or the other one, in
+    the direction of the mean; pairs for which they disagree are listed below the table.  Intervals
+    are of the difference of means.
+
     If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
     divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
     which one run of a pair has no value, are left out for this pair.
@@ -103,8 +111,9 @@ def compare_runs(
     """
     allowed_names = {"test": test, "alternative": alternative, "correction": correction}
     check_options(alpha, confidence, resamples, seed, **allowed_names)
-    check_runs(runs, baseline)
-    names, first = tuple(runs), next(iter(runs.values()))
+    several = check_runs(runs, baseline)
+    systems = {name: mean_run(name, of) for name, of in several.items()}
+    names, first = tuple(systems), next(iter(systems.values()))
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
     else:
@@ -115,10 +124,10 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in aligned_values(runs).items():
+    for metric, values in aligned_values(systems).items():
         tested: list[Pair] = []
-        if tables := tables_of(metric, runs):
-            means[metric] = {name: run.mean[metric] for name, run in runs.items()}
+        if tables := tables_of(metric, systems):
+            means[metric] = {name: run.mean[metric] for name, run in systems.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
             found = spread(parsed, tables, resamples, seed)
             of_runs[metric] = {
@@ -138,7 +147,10 @@ def compare_runs(
                 continue  # one value for the whole data set, or a single query
             differences = [_difference(values[a], values[b], weights) for a, b in compared]
             p = [float(p_of(each)) if each.size else np.nan for each in differences]
-            tested = _pairs_of_queries(metric, compared, differences, intervals(differences), p)
+            favours = [direction(each, test) for each in differences]
+            tested = _pairs_of_queries(
+                metric, compared, differences, intervals(differences), p, favours
+            )
         corrected = np.array([pair.p_value for pair in tested])
         corrected = holm(corrected) if correction == "holm" else corrected
         pairs += [
@@ -162,8 +174,21 @@ def compare_runs(
     )
     return RunComparison(
         names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline,
-        foot, of_runs,
+        foot, of_runs, _spreads(several),
     )  # fmt: skip
+
+
+def _spreads(several: Mapping[str, list[Evaluation]]) -> dict[str, dict[str, float]]:
+    """Standard deviations of the means of runs, by metric and system; empty for single runs."""
+    if all(len(of) == 1 for of in several.values()):
+        return {}
+    return {
+        metric: {
+            name: float(np.std([run.mean[metric] for run in of], ddof=1)) if of[1:] else np.nan
+            for name, of in several.items()
+        }
+        for metric in next(iter(several.values()))[0].mean
+    }
 
 
 def _pairs_of_rows(
@@ -177,11 +202,12 @@ def _pairs_of_rows(
     """The pairs of a metric over all rows, not corrected yet."""
     names, pairs = list(means), []
     for a, b in compared:
-        difference = float(_without_rounding(means[a] - means[b]))
+        difference = float(rounded(np.array([means[a] - means[b]]))[0])
         places = names.index(a), names.index(b)
         interval = found.interval(difference, confidence, *places)
         p = found.p_value(difference, alternative, *places)
-        pairs.append(Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p))
+        favoured = _favoured(a, b, np.sign(difference))
+        pairs.append(Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p, favoured))
     return pairs
 
 
@@ -191,21 +217,22 @@ def _pairs_of_queries(
     differences: list[Floats],
     intervals: list[tuple[float, float]],
     p_values: list[float],
+    favours: list[int],
 ) -> list[Pair]:
     """The pairs of a metric by query, not corrected yet."""
     pairs = []
-    for (a, b), difference, interval, p in zip(
-        compared, differences, intervals, p_values, strict=True
+    for (a, b), difference, interval, p, sign in zip(
+        compared, differences, intervals, p_values, favours, strict=True
     ):
         signs = np.sign(difference)
-        wins, losses, ties = (int((signs == sign).sum()) for sign in (1, -1, 0))
-        n, mean = difference.size, mean_of(difference)
-        pairs.append(Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p))
+        wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
+        n, mean, favoured = difference.size, mean_of(difference), _favoured(a, b, sign)
+        pairs.append(Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p, favoured))
     return pairs
 
 
-def _without_rounding(difference: Floats | float) -> Floats:
-    return np.asarray(np.where(np.abs(difference) <= ROUNDING, 0.0, difference))
+def _favoured(first: str, second: str, sign: float) -> str:
+    return {1: first, -1: second}.get(int(sign), "")
 
 
 def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
@@ -213,9 +240,9 @@ def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats
 
     They are multiplied by the weights, less their scale, so that their mean is the weighted one.
     """
-    difference = _without_rounding(first - second)
+    difference = first - second
     known = ~np.isnan(difference) & (weights is None or weights > 0.0)
-    difference = difference[known]
+    difference = rounded(difference[known])
     if weights is not None and difference.size:
         difference *= weights[known] / weights[known].mean()
     return difference

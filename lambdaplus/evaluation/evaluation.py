@@ -1,31 +1,19 @@
 """The result of an evaluation."""
 
+import re
 from collections.abc import KeysView, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
+from lambdaplus.evaluation.significance import AT_A_TIME, check_options
+from lambdaplus.evaluation.whole_tables import Rows, spread
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
-
-
-class Rows(NamedTuple):
-    """The rows of a table without queries, and the scores that ranked them.
-
-    Attributes
-    ----------
-    labels : (n,) float64
-    scores : tuple of (n,) float64
-        Of each model; the value of a metric is the mean over these.
-    weights : (n,) float64 or None
-    """
-
-    labels: Floats
-    scores: tuple[Floats, ...]
-    weights: Floats | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +100,66 @@ class Evaluation(Tabular):
                 return name
         raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
 
+    def interval(
+        self, metric: Metric, *, confidence: float = 0.95, resamples: int = 9999, seed: int = 0
+    ) -> tuple[float, float]:
+        """The confidence interval of a mean, by SciPy's percentile bootstrap over queries.
+
+        Without queries, it is that of `~lambdaplus.evaluation.compare_runs`: DeLong's for AUC, by
+        the bootstrap over rows for other metrics.
+
+        Parameters
+        ----------
+        metric : str, RankingMetric or Declaration
+        confidence : float
+        resamples, seed : int
+            Number of samples of the bootstrap, and seed.
+
+        Returns
+        -------
+        (float, float)
+            NaN with fewer than two queries that have a value.
+
+        Raises
+        ------
+        KeyError
+            If the metric was not evaluated.
+        ValueError
+            For options out of range, and for a metric over all rows of data with queries
+            (``over=dataset``), since rows of a query are not independent.
+        """
+        check_options(confidence=confidence, resamples=resamples, seed=seed)
+        name = self.name_of(metric)
+        if tables := self.rows.get(name):
+            parsed = self.metrics.get(name) or self.convention.metric(name)
+            found = spread(parsed, [tables], resamples, seed)
+            return found.interval(self.mean[name], confidence, 0)
+        values = self.per_query[name]
+        if len(values) != self.n_queries:
+            raise ValueError(
+                f"{name} has one value for all queries, whose rows are not independent: an "
+                "interval needs a metric by query"
+            )
+        weights = np.ones_like(values) if self.weights is None else self.weights
+        known = ~np.isnan(values) & (weights > 0)
+        n = int(known.sum())
+        if n < 2:
+            return np.nan, np.nan
+        from scipy import stats
+
+        low, high = stats.bootstrap(
+            (values[known], weights[known]),
+            lambda value, weight, axis: (value * weight).sum(axis) / weight.sum(axis),
+            paired=True,
+            vectorized=True,
+            n_resamples=resamples,
+            batch=max(1, AT_A_TIME // n),
+            confidence_level=confidence,
+            method="percentile",
+            random_state=np.random.default_rng(seed),
+        ).confidence_interval
+        return float(low), float(high)
+
     @property
     def table(self) -> Table:
         """Means and counts, with the conventions as footnotes."""
@@ -122,8 +170,7 @@ class Evaluation(Tabular):
         used = (
             f"{next(iter(self.rows.values()))[0].labels.size:,} rows without queries."
             if self.rows
-            else f"{queries_in_words(self.n_queries)}, {self.without_relevant} without relevant "
-            "documents."
+            else f"{queries_in_words(self.n_queries)}{self._without_relevant}."
         )
         foot = [
             used,
@@ -131,6 +178,12 @@ class Evaluation(Tabular):
             *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
         ]
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
+
+    @property
+    def _without_relevant(self) -> str:
+        """How many queries have no relevant document, if a metric has a notion of it."""
+        counts = any(re.search("relevant=|gain=|top=", rule) for rule in self.conventions.values())
+        return f", {self.without_relevant} without relevant documents" if counts else ""
 
 
 def queries_in_words(n: int) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
@@ -100,7 +101,7 @@ class EvalMetric:
         if not self.labels:
             return queries
         fitting = [each for each in self.labels if each.size == queries.n_documents]
-        return queries.with_own_labels([*fitting, self.labels[0]][0], repr(self))
+        return queries.with_own("labels", [*fitting, self.labels[0]][0], repr(self))
 
     def __call__(
         self,
@@ -114,7 +115,8 @@ class EvalMetric:
         Raises
         ------
         ValueError
-            For invalid input, if no query has a value, and on several LightGBM machines.
+            For invalid input, if no query has a value, without queries where the training data has
+            some (unless ``one_group``), and on several LightGBM machines.
         TypeError
             If called by XGBRanker, which evaluates each query and averages by query size, or with
             several metrics by another estimator of XGBoost, which supports one.
@@ -132,6 +134,7 @@ class EvalMetric:
             )
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            call.evaluates(self.one_group)
             queries = self._queries(call.queries)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():
@@ -183,6 +186,8 @@ def eval_metric(
     ------
     ValueError
         Without metrics, for unknown names, and for options that none of the metrics has.
+    TypeError
+        If a framework calls this function, since its result should have been passed.
 
     Notes
     -----
@@ -198,6 +203,11 @@ def eval_metric(
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
     check_flag(one_group=one_group)
+    if any(isinstance(metric, np.ndarray) for metric in metrics):
+        raise TypeError(
+            "eval_metric makes a metric, and a framework called it with scores: call it yourself, "
+            "as in feval=eval_metric('map')"
+        )
     terms = [terms_of(metric) for metric in metrics]
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]

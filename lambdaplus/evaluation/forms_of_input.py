@@ -1,12 +1,14 @@
 """Labels and scores as other tools take them: a row for each query, or dictionaries."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import identifiers, plain
+from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
@@ -31,9 +33,9 @@ def read_input(
             )
         _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
         return run_of_dictionaries(labels, scores)
-    labels = plain(labels, "labels")
+    labels = _rectangular(labels, "labels")
     if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
-        scores = plain(scores, "scores")
+        scores = _rectangular(scores, "scores")
         if scores.shape != labels.shape:
             raise ValueError(
                 f"labels of shape {labels.shape} have a row for each query, so scores must have "
@@ -42,8 +44,36 @@ def read_input(
         _refuse("two-dimensional labels", weight=weight, docno=docno)
         group = np.full(labels.shape[0], labels.shape[1])
         labels, scores = labels.ravel(), scores.ravel()
-    ids = None if qid is None else identifiers(qid)
-    return Run("", labels, scores, ids, docno, group=group, weight=weight)
+    run = Run("", labels, scores, qid, docno, group=group, weight=weight)
+    return run if qid is None or group is not None else _by_query(run)
+
+
+def _rectangular(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return plain(values, name)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):  # of NumPy
+            raise
+        raise ValueError(
+            f"{name} are lists of different lengths: pass all rows one after the other, "
+            "np.concatenate(labels) and np.concatenate(scores), and group=[len(l) for l in labels]"
+        ) from None
+
+
+def _by_query(run: Run) -> Run:
+    """The run with the rows of each query adjacent, otherwise in their order."""
+    ids = identifiers(run.qid)
+    rows = rows_by_query(ids)
+    if (rows[1:] > rows[:-1]).all():
+        return replace(run, qid=ids)
+    changed: dict[str, Any] = {"qid": ids[rows]}
+    for name in ("labels", "scores", "docno", "weight"):
+        if getattr(run, name) is not None:
+            values = plain(getattr(run, name), name)
+            if len(values) != ids.size:
+                raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
+            changed[name] = values[rows]
+    return replace(run, **changed)
 
 
 def _of_ranx(values: Any) -> Any:

@@ -24,11 +24,15 @@ class Pair(NamedTuple):
     difference : float
         Mean of first - second.
     interval : (float, float)
-        Confidence interval of the difference, by the bootstrap over queries or rows, or DeLong's.
+        Confidence interval of this difference of means, by the bootstrap over queries or rows, or
+        DeLong's.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
         P-value before and after the correction for all pairs of this metric.
+    favoured : str
+        The run that the test favours: by the signed ranks for Wilcoxon's, otherwise by the mean;
+        empty for neither.
 
     Examples
     --------
@@ -53,6 +57,13 @@ class Pair(NamedTuple):
     ties: int
     p_value: float
     p_corrected: float
+    favoured: str
+
+    @property
+    def better(self) -> str:
+        """The run that both the test and the mean favour; empty if they do not agree."""
+        higher = self.first if self.difference > 0 else self.second
+        return self.favoured if self.favoured == higher and self.difference != 0 else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +85,8 @@ class RunComparison(Tabular):
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows of a table, then system: confidence interval of its value.
+    spreads : dict of str to dict of str to float
+        By metric, then system: standard deviation of the means of its runs, if there are several.
 
     Examples
     --------
@@ -98,6 +111,7 @@ class RunComparison(Tabular):
     baseline: str | None
     foot: tuple[str, ...]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    spreads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, metric: Metric) -> list[Pair]:
         """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
@@ -122,23 +136,38 @@ class RunComparison(Tabular):
                 rows[-1].append(Cell(means[name], mark(name, metric)))
                 if metric in self.intervals:
                     rows[-1].append("{:.4f} to {:.4f}".format(*self.intervals[metric][name]))
+                if metric in self.spreads:
+                    rows[-1].append(self.spreads[metric][name])
         heads = ["run"]
         for metric in self.means:
             of_metric = [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
-            heads += [metric, *of_metric]
-        return Table(heads, rows, self.foot)
+            heads += [metric, *of_metric, *(["sd of runs"] if metric in self.spreads else [])]
+        return Table(heads, rows, [*self.foot[:1], *self.disagreements, *self.foot[1:]])
+
+    @property
+    def disagreements(self) -> list[str]:
+        """Sentences about pairs in which the test significantly favours the run without the higher
+        mean, so that neither has a mark."""
+        level = self.alpha if self.baseline is None else STARS[-1][0]
+        return [
+            f"{pair.metric}: the test favours {pair.favoured} (p {_p_text(pair.p_corrected)}) over "
+            f"{pair.first if pair.favoured == pair.second else pair.second}, but its mean is not "
+            "higher: no mark."
+            for pair in self.pairs
+            if pair.p_corrected < level and pair.favoured and not pair.better
+        ]
 
     def _stars(self, name: str, metric: str) -> str:
-        p = min((pair.p_corrected for pair in self.of(metric) if pair.first == name), default=1.0)
+        of_run = (pair for pair in self.of(metric) if pair.first == name and pair.better)
+        p = min((pair.p_corrected for pair in of_run), default=1.0)
         return next((stars for level, stars in STARS if p < level), "")
 
     def _letters_of_beaten(self, name: str, metric: str) -> str:
-        beaten = set()
-        for pair in self.of(metric):
-            won = self.alternative == "greater" or pair.difference > 0
-            better, worse = (pair.first, pair.second) if won else (pair.second, pair.first)
-            if pair.p_corrected < self.alpha and better == name:
-                beaten.add(worse)
+        beaten = {
+            pair.second if pair.first == name else pair.first
+            for pair in self.of(metric)
+            if pair.p_corrected < self.alpha and pair.better == name
+        }
         return "".join(letter for other, letter in self._letters.items() if other in beaten)
 
     @property
@@ -164,8 +193,10 @@ class RunComparison(Tabular):
             )
             for pair in self.pairs
         ]
+        interval = "Interval: of the difference of means (diff.)."
+        foot = [*self.foot[:1], interval, *self.disagreements]
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
-        return Table((*heads, "p", f"p {self.correction}"), rows, self.foot[:1])
+        return Table((*heads, "p", f"p {self.correction}"), rows, foot)
 
 
 def _p_text(p: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +20,16 @@ from lambdaplus.evaluation.conventions import (
     check_rules,
     find_convention,
 )
-from lambdaplus.evaluation.evaluation import Evaluation, Rows
+from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
+from lambdaplus.evaluation.ir_measures_values import measure_of, values_of_measure
+from lambdaplus.evaluation.whole_tables import Rows
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.queries import Queries, reaches
 from lambdaplus.ranking.runs import Run
 from lambdaplus.ranking.sort import Scored
 
@@ -45,6 +49,7 @@ def evaluate(
     empty: Empty | None = None,
     docno: ArrayLike | None = None,
     one_group: bool = False,
+    judged: bool = False,
     **options: Any,
 ) -> Evaluation:
     """Evaluate scores with ranking metrics.
@@ -62,12 +67,14 @@ def evaluate(
         Query sizes.  If neither ``group`` nor ``qid`` is given, AUC, MAUC and MAP treat all rows
         as one ranking, like scikit-learn's roc_auc_score and average_precision_score.
     qid : (n,) array_like, optional
-        Query of each row; the rows of a query are adjacent.
+        Query of each row, in any order.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows.  Without
-        queries, a row of weight k counts as k identical rows for AUC, MAUC, MAP and Gini; other
-        metrics of one ranking, C-index among them, do not depend on row weights.
+        queries, a row of weight k counts as k identical rows for AUC, also partial, MAUC, MAP and
+        Gini; other metrics of one ranking, C-index among them, refuse weights that differ.
     metrics : str, RankingMetric or Declaration, or iterable of these
+        Judged@k, SetP, SetR, SetF, SetAP and IPrec@r are computed by ir_measures, which breaks ties
+        by docno.
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
         "lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "ranx", "letor3" or "letor4".  The
@@ -82,6 +89,9 @@ def evaluate(
         Document numbers, for ``ties="docno"`` and the convention "trec".
     one_group : bool
         Treat rows without queries as one query, for metrics other than AUC, MAUC and MAP.
+    judged : bool
+        Leave out documents without a judgement: those that the qrels lack and, with the convention
+        "trec", those with a label below 0.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
@@ -110,11 +120,12 @@ def evaluate(
     >>> result["map"], result.per_query["map"].tolist()
     (0.75, [1.0, 0.5])
     """
-    check_flag(one_group=one_group)
+    check_flag(one_group=one_group, judged=judged)
     run = read_input(labels, scores, group, qid, weight, docno)
     return evaluate_run(
-        run, metrics, convention, ties=ties, empty=empty, one_group=one_group, **options
-    )
+        run, metrics, convention, ties=ties, empty=empty, one_group=one_group, judged=judged,
+        **options,
+    )  # fmt: skip
 
 
 def choose_metrics(
@@ -153,11 +164,17 @@ def evaluate_run(
     ties: TieRule | None = None,
     empty: Empty | None = None,
     one_group: bool = False,
+    judged: bool = False,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a run; other arguments are those of `~lambdaplus.evaluation.evaluate`."""
     convention = find_convention(convention)
-    parsed = choose_metrics(listed(metrics), options, convention)
+    named = [(name, measure_of(name)) for name in listed(metrics)]
+    measures = [measure for _, measure in named if measure is not None]
+    ours = [name for name, measure in named if measure is None]
+    if options and measures and not ours:
+        raise ValueError(f"options of {measures[0]} are part of its name, as in SetP(rel=2)")
+    parsed = choose_metrics(ours, options, convention) if ours or not measures else []
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
     flags = None if run.judged is None else flags_of_rows(run.judged, n, "judged")
@@ -167,29 +184,45 @@ def evaluate_run(
         checked = _in_float32(queries, checked)
     if convention.unjudged:
         queries, flags = _without_negative_labels(queries, flags)
+    if judged and (flags is None or not queries.grouped):
+        raise ValueError(
+            "judged=True needs queries and which documents are judged: pass qrels and a run, or "
+            "convention='trec' and labels below 0"
+        )
     lists = scored_lists(parsed, queries, checked, one_group)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
     rows: dict[str, tuple[Rows, ...]] = {}
+    of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
+        _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        if metric.declaration.judged_only and flags is not None and not flags.all():
+        only = judged or metric.declaration.judged_only
+        if only and flags is not None and not flags.all():
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             query_values = _values(metric, scored, tie_rule, numbers)
         refuse_infinite(metric, query_values)
         missing = np.isnan(query_values)
+        if missing.all():
+            _warn_of_relevant_only(metric, ranked)
         undefined[name] = int(missing.sum())
         if default != "skip":
             query_values = np.where(missing, float(default), query_values)
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
-        rules[name] = _rules(metric, ranked, convention, tie_rule, default)
+        rules[name] = _rules(metric, ranked, convention, tie_rule, default) + of_judged
         if not queries.grouped and metric.ranks_tables:
             rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
+    for measure in measures:
+        name = str(measure)
+        of_measure = _values_by_ir_measures(measure, queries, checked, flags, numbers, judged)
+        per_query[name], undefined[name] = of_measure, int(np.isnan(of_measure).sum())
+        mean[name] = mean_of(of_measure, queries.query_weights)
+        rules[name] = f"by ir_measures{of_judged}"
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -204,6 +237,49 @@ def evaluate_run(
         metrics={str(metric): metric for metric in parsed},
         rows=rows,
     )
+
+
+def _values_by_ir_measures(
+    measure: Any, queries: Queries, scores: Floats, flags: Bools | None, docno: Any, judged: bool
+) -> Floats:
+    if docno is None:
+        _refuse_ties(Scored(queries, _in_float32(queries, scores)))
+    if judged and flags is not None:
+        queries = copy.copy(queries)
+        queries.returned = flags if queries.returned is None else flags & queries.returned
+    return values_of_measure(measure, queries, scores, flags, docno)
+
+
+def _refuse_ties(scored: Scored) -> None:
+    """Raise a ValueError for tied documents, without document numbers that break the ties."""
+    tied = scored.ranking.score[1:] == scored.ranking.score[:-1]
+    tied[scored.queries.boundaries[1:-1] - 1] = False
+    if tied.any():
+        raise ValueError(
+            f"{int(tied.sum())} documents are tied with the next one, and ties must be broken by "
+            "document number: pass docno=, or another ties="
+        )
+
+
+def _refuse_ignored_weights(metric: RankingMetric, ranked: Queries) -> None:
+    """Raise a ValueError for weights of rows that differ, if they would not change the value."""
+    if ranked.weighted_list and not metric.weighs_rows and np.ptp(cast(Floats, ranked.weights)) > 0:
+        raise ValueError(
+            f"{metric} does not weight the rows of one ranking: leave out weight=, or repeat each "
+            "row by its weight, if weights are whole numbers"
+        )
+
+
+def _warn_of_relevant_only(metric: RankingMetric, ranked: Queries) -> None:
+    """Warn that a metric has no value since all labels, though they differ, are relevant."""
+    threshold, labels = metric.relevant, np.unique(ranked.labels)
+    if threshold is not None and labels.size > 1 and reaches(labels, threshold).all():
+        warnings.warn(
+            f"{metric} has no value: all labels, from {labels[0]:g} to {labels[-1]:g}, are at "
+            f"least relevant={threshold:g}, so that no document is irrelevant: pass "
+            f"relevant={labels[1]:g}, or a higher label",
+            stacklevel=4,
+        )
 
 
 def _in_float32(queries: Queries, scores: Floats) -> Floats:
@@ -251,15 +327,8 @@ def _values(
     """Values on each query; with ``ties="docno"``, ties are broken by document number."""
     if ties != "docno":
         return values(metric, scored, ties)
-    queries, ranking = scored.queries, scored.ranking
     if docno is None:
-        tied = ranking.score[1:] == ranking.score[:-1]
-        tied[queries.boundaries[1:-1] - 1] = False
-        if tied.any():
-            raise ValueError(
-                f"{int(tied.sum())} documents are tied with the next one, and ties must be broken "
-                "by document number: pass docno=, or another ties="
-            )
+        _refuse_ties(scored)
         return values(metric, scored, "stable")
     _, place = np.unique(docno.astype(str), return_inverse=True)
     return values(metric, scored, "stable", -place.astype(np.float64))

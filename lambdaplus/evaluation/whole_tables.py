@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.evaluation import Rows
 from lambdaplus.evaluation.significance import ROUNDING, Alternative
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -23,6 +22,22 @@ from lambdaplus.ranking.sort import Scored
 MOST_RESAMPLES = 999  # enough for a standard error, since p-values come from a normal distribution
 MOST_ROWS = 10_000_000  # over all resamples, of one run
 FEWEST_RESAMPLES = 200
+
+
+class Rows(NamedTuple):
+    """The rows of a table without queries, and the scores that ranked them.
+
+    Attributes
+    ----------
+    labels : (n,) float64
+    scores : tuple of (n,) float64
+        Of each model; the value of a metric is the mean over these.
+    weights : (n,) float64 or None
+    """
+
+    labels: Floats
+    scores: tuple[Floats, ...]
+    weights: Floats | None
 
 
 class Spread(NamedTuple):
@@ -142,15 +157,16 @@ def _bootstrap(
     labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size
     # Sorted scores make the sort of each sample cheaper.
     orders = [[np.argsort(scores) for scores in run.scores] for run in runs]
+    weighted = weights is not None and metric.weighs_rows
     found = np.empty((resamples, len(runs)))
     for sample in found:
         times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
-        if weights is not None and metric.declaration.pooled:
+        if weights is not None and weighted:
             times *= weights
         for k, run in enumerate(runs):
             sample[k] = np.mean(
                 [
-                    _value(metric, labels[rows], scores[rows], times[rows])
+                    _value(metric, labels[rows], scores[rows], times[rows], weighted)
                     for scores, order in zip(run.scores, orders[k], strict=True)
                     if (rows := order[times[order] > 0]).size
                 ]
@@ -158,8 +174,10 @@ def _bootstrap(
     return found
 
 
-def _value(metric: RankingMetric, labels: Floats, scores: Floats, times: Floats) -> float:
-    if metric.declaration.pooled is None:  # a row of weight k is not k rows to it
+def _value(
+    metric: RankingMetric, labels: Floats, scores: Floats, times: Floats, weighted: bool
+) -> float:
+    if not (metric.declaration.pooled or weighted):  # kernels take a row of weight k as one row
         copies = np.repeat(np.arange(times.size), times.astype(np.int64))
         labels, scores, times = labels[copies], scores[copies], np.ones(copies.size)
     queries = scope(metric, Queries(labels, weight=times))

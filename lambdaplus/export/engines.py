@@ -8,12 +8,14 @@ Vespa's importers of XGBoost and LightGBM models.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from lambdaplus.compute.arguments import number
 from lambdaplus.export.forest import Forest, Node, read_forest
 
 Format = Literal["elasticsearch", "opensearch", "solr", "vespa"]
@@ -26,6 +28,7 @@ def export_model(
     *,
     name: str = "lambdaplus",
     feature_names: Sequence[str] | None = None,
+    offset: float = 0.0,
 ) -> str:
     """Convert a model to the JSON format of a search engine.
 
@@ -45,6 +48,8 @@ def export_model(
     feature_names : sequence of str, optional
         Feature names of the engine, in the order of the training columns: those of the feature set
         or store, or Vespa's rank features such as ``bm25(title)``.
+    offset : float
+        Added to every score, which changes no ranking: Elasticsearch refuses negative scores.
 
     Returns
     -------
@@ -53,11 +58,11 @@ def export_model(
     Raises
     ------
     ValueError
-        For an unknown format; for an estimator that is not fitted (NotFittedError); for names that
-        do not match the columns; for models that are not a sum of trees with numerical splits:
-        several outputs, linear trees, categorical features, random forests of LightGBM, objectives
-        that transform the sum, zero_as_missing; and, except for Vespa and OpenSearch, for a
-        LightGBM model that was trained with missing values.
+        For an unknown format, and an offset that is no finite number; for an estimator that is not
+        fitted (NotFittedError); for names that do not match the columns; for models that are not a
+        sum of trees with numerical splits: several outputs, linear trees, categorical features,
+        random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
+        for Vespa and OpenSearch, for a LightGBM model that was trained with missing values.
 
     Notes
     -----
@@ -81,6 +86,8 @@ def export_model(
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")
     forest = read_forest(model, feature_names)
+    if number("offset", offset, least=-math.inf):
+        forest = forest._replace(trees=[*forest.trees, float(offset)])
     if forest.missing and format in ("elasticsearch", "solr"):
         features = ", ".join(forest.feature_names[i] for i in forest.missing)
         raise ValueError(

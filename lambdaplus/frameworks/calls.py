@@ -7,10 +7,10 @@ import inspect
 import json
 import sys
 import threading
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from types import MethodType
 from typing import Any, Literal, NamedTuple
@@ -22,7 +22,14 @@ from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.compute.parallel import Team, limit_threads, on_team
-from lambdaplus.frameworks.data_sets import RawData, read_lightgbm, read_xgboost, refuse_cut_queries
+from lambdaplus.compute.warn_once import warn
+from lambdaplus.frameworks.data_sets import (
+    RawData,
+    group_sizes,
+    read_lightgbm,
+    read_xgboost,
+    refuse_cut_queries,
+)
 from lambdaplus.frameworks.internals import (
     calling_booster,
     lightgbm_parameter,
@@ -42,6 +49,23 @@ _warned: WeakSet[Any] = WeakSet()  # data sets with positions
 _lock = threading.Lock()
 _MOST_KEPT = 8
 
+LOST_QUERIES = (
+    "an evaluation set has no queries, and the training data has: pass group= (or qid=) with each "
+    "set. To evaluate all rows as one list, pass one_group=True to eval_metric"
+)
+
+
+@dataclass
+class _Training:
+    """What our objectives and metrics were called with in the training of a booster."""
+
+    by_query: bool | None = None  # whether the training data has queries, if an objective knows
+    rounds: int = 0  # of our objective
+    is_evaluated: bool = False  # whether it has a metric of ours
+
+
+_trainings: WeakKeyDictionary[Any, _Training] = WeakKeyDictionary()  # by booster
+
 
 class Call(NamedTuple):
     """One call by a framework."""
@@ -51,6 +75,7 @@ class Call(NamedTuple):
     scores: Any  # (n,)
     queries: Queries
     owner: Any = None  # the data set, or the booster of an estimator; None in a call by hand
+    booster: Any = None  # that is trained; None in a call by hand
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -73,11 +98,52 @@ class Call(NamedTuple):
             return
         if self.data not in _warned:
             _warned.add(self.data)
-            warnings.warn(
+            warn(
                 f"{objective!r} does not use the positions of this data set: "
                 "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
                 stacklevel=4,
             )
+
+    def trains(self) -> None:
+        """Remember the training data; warn if XGBoost stops early by its default metric."""
+        if self.booster is None:
+            return
+        training = _trainings.setdefault(self.booster, _Training())
+        if not training.rounds:
+            training.by_query = self.queries.divided
+        training.rounds += 1
+        if training.rounds <= 2 and framework_of(self.booster) == "xgboost":
+            stops = self.booster.attr("best_score") is not None
+            if training.rounds == 2 and stops and not training.is_evaluated:
+                _warn_of_default_metric(self.booster)
+            training.is_evaluated |= stops  # by the training that this one continues
+
+    def evaluates(self, one_group: bool) -> None:
+        """Raise a ValueError if the training data has queries and this set has none.
+
+        A training without queries, which may have its reasons, is warned of.
+        """
+        if self.booster is None:
+            return
+        training = _trainings.setdefault(self.booster, _Training())
+        by_query, divided = training.by_query, self.queries.divided
+        if not training.rounds and self.framework == "lightgbm":  # an objective of LightGBM
+            whole = getattr(self.data, "reference", None)  # the training data
+            by_query = True if whole is not None and group_sizes(whole) is not None else None
+        if by_query and not divided and not one_group:
+            raise ValueError(LOST_QUERIES)
+        unknown = not (training.rounds or training.is_evaluated) and by_query is None
+        if unknown and not (divided or one_group) and _ranks(self.booster):
+            warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
+        training.is_evaluated = True
+        if by_query is False and divided:
+            warn(
+                "the training data has no queries, but an evaluation set has, so the objective "
+                "ranks all rows as one list, and the metric each query: pass group= (or qid=) with "
+                "the training data",
+                stacklevel=3,
+            )
+            training.by_query = None
 
     def is_first(self, scores: Floats) -> bool:
         """Whether these are the scores at the start of a training."""
@@ -119,10 +185,11 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
             raw = RawData(plain(first, "labels"), sizes, weights)
-            yield Call(framework, second, second, _queries_of(booster, raw, workers), booster)
+            queries = _queries_of(booster, raw, workers)
+            yield Call(framework, second, second, queries, booster, booster)
         else:
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
-            yield Call(framework, second, first, _queries_of(second, raw, workers), second)
+            yield Call(framework, second, first, _queries_of(second, raw, workers), second, booster)
 
 
 def framework_of(data: Any) -> Framework:
@@ -179,6 +246,27 @@ def _team_of(booster: Any, threads: int) -> Team | None:
         return None
     parallel, most = functions
     return Team(threads or most(), parallel)
+
+
+def _ranks(booster: Any) -> bool:
+    """Whether XGBoost trains this booster with a ranking objective of its own."""
+    if framework_of(booster) != "xgboost":
+        return False
+    name: str = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    return name.startswith("rank:")
+
+
+def _warn_of_default_metric(booster: Any) -> None:
+    learner = json.loads(booster.save_config())["learner"]
+    default = learner["objective"]["name"] == "reg:squarederror"
+    if default and [metric["name"] for metric in learner["metrics"]] == ["rmse"]:
+        warn(
+            "XGBoost evaluates its default metric, rmse, which takes scores for predictions of "
+            "labels, and without custom_metric= stops early by it, at the wrong round: pass "
+            "disable_default_eval_metric=1 and custom_metric=lambdaplus.eval_metric('map'), for "
+            "example",
+            stacklevel=4,
+        )
 
 
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:

@@ -29,7 +29,8 @@ def read_xgboost(data: Any) -> RawData:
     if weights.size != sizes.size:
         raise ValueError(
             f"{weights.size} weights for {sizes.size} queries: with query groups "
-            "XGBoost expects one weight per query, not per row"
+            "XGBoost expects one weight per query, not per row; an objective carries those of "
+            "rows, as lambda_map.weighted(weights)"
         )
     return RawData(labels, sizes, np.repeat(weights, sizes))
 
@@ -38,14 +39,14 @@ def read_lightgbm(data: Any) -> RawData:
     # These are the data in use; get_label and others may return earlier values.
     labels = lightgbm_field(data, "label")
     labels = np.empty(0) if labels is None else labels
-    sizes = _group_sizes(data)
+    sizes = group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
         whole, taken = _rows_taken(data)
         sizes = sizes if whole is None else taken[taken > 0]
     return RawData(labels, sizes, lightgbm_field(data, "weight"))
 
 
-def _group_sizes(data: Any) -> Ints | None:
+def group_sizes(data: Any) -> Ints | None:
     bounds = lightgbm_field(data, "group")
     if bounds is None or len(bounds) < 2:
         return None
@@ -60,7 +61,7 @@ def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
         used = np.asarray(data.used_indices, dtype=np.int64)
         rows = used if rows is None else used[rows]
         data = data.reference
-    whole = None if rows is None else _group_sizes(data)
+    whole = None if rows is None else group_sizes(data)
     if rows is None or whole is None:
         return None, np.empty(0, np.int64)
     query = np.repeat(np.arange(whole.size), whole)
@@ -73,7 +74,7 @@ def refuse_cut_queries(data: Any) -> None:
     if whole is None:
         return
     cut = int(np.sum((taken > 0) & (taken < whole)))
-    sizes = _group_sizes(data)
+    sizes = group_sizes(data)
     if cut and (sizes is None or np.array_equal(sizes, taken[taken > 0])):
         raise ValueError(
             f"this subset of the data splits {cut} of {whole.size} queries, as lgb.cv does by "

@@ -272,3 +272,11 @@ def is_called_by_xgb_ranker() -> bool:
     caller = sys._getframe(2)
     module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
     return (module, function) == ("xgboost.sklearn", "task")
+
+
+def is_called_as_metric() -> bool:
+    """Whether LightGBM or XGBoost calls an objective that was passed as a metric."""
+    caller = sys._getframe(2)
+    framework = str(caller.f_globals.get("__name__")).partition(".")[0]
+    function = caller.f_code.co_qualname.lower()
+    return framework in ("lightgbm", "xgboost") and ("eval" in function or "metric" in function)

@@ -1,10 +1,10 @@
 """Names under which our metrics are reported, beside the frameworks' own metrics."""
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.calls import framework_of
 from lambdaplus.frameworks.internals import calling_booster, own_metrics
 
@@ -28,7 +28,7 @@ def reported_names(names: Iterable[str]) -> dict[str, str]:
         if framework_of(booster) == "xgboost":
             framework, off = "XGBoost", "disable_default_eval_metric=1 and no eval_metric"
         shown = ", ".join(f"{name} is reported as {name}{SUFFIX}" for name in sorted(taken))
-        warnings.warn(
+        warn(
             f"{framework} evaluates a metric of its own under the same name, so {shown}. To "
             f"evaluate ours alone, set {off}",
             stacklevel=3,

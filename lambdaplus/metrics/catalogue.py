@@ -9,7 +9,7 @@ from dataclasses import replace
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, PAIRS_OF_TWO_CLASSES, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -31,6 +31,13 @@ TOP = Parameter(
     limits=(0.0, 900.0),
 )
 FRACTION = Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0))
+DIVISOR = Parameter(
+    "divisor",
+    "reachable",
+    "map@k and recall@k divide by min(R, k), the largest possible number of hits, or by R, the "
+    "number of relevant documents",
+    ("reachable", "relevant"),
+)
 PERSISTENCE = "probability that the reader continues to the next rank"
 
 AUC = Declaration(
@@ -44,8 +51,10 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS_OF_TWO_CLASSES),
+    parameters=(OVER, PAIRS),
     pooled="middle",
+    # Damped, and beside log-loss, these pairs are better by AUC: docs/results/options.md.
+    surrogate="map",
 )
 
 PARTIAL_AUC = Declaration(
@@ -65,6 +74,7 @@ PARTIAL_AUC = Declaration(
         Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area,
     closed_ties=False,
 )
 
@@ -86,6 +96,7 @@ SENSITIVE_AUC = Declaration(
         Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
         OVER,
     ),
+    weighted_rows=c.weighted_area_of_last,
     closed_ties=False,
 )
 
@@ -232,15 +243,7 @@ MAP = Declaration(
     gain=c.relevance,
     normalizer=c.reachable_or_all_hits,
     form=CountAbove(c.relevance, c.relevance),
-    parameters=(
-        Parameter(
-            "divisor",
-            "reachable",
-            "map@k divides by min(R, k), the largest possible number of hits, or by R, the number "
-            "of relevant documents",
-            ("reachable", "relevant"),
-        ),
-    ),
+    parameters=(DIVISOR,),
     pooled="last",
 )
 
@@ -418,12 +421,15 @@ RECALL = replace(
     name="recall",
     aliases=("r",),
     title="Recall at k",
-    source="share of the relevant documents that are in the first k ranks",
-    normalizer=c.n_relevant,
+    source="share of the relevant documents that are in the first k ranks; divisor=reachable is "
+    "BEIR's R_cap@k",
+    normalizer=c.reachable_or_all_hits,
+    parameters=(replace(DIVISOR, default="relevant"),),
 )
 
 R_PRECISION = Declaration(
     name="rprec",
+    aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     binary=True,

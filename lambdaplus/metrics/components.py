@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.label_counts import LabelCounts
 
@@ -178,6 +178,22 @@ def standardised_offset_of_last(counts: LabelCounts) -> Floats:
     part = np.floor(skipped) + 1.0  # number of the first that is counted, in part
     best = part * (part - skipped) + (last * (last + 1) - part * (part + 1)) / 2
     return np.asarray(standardised_area_of_last(counts) + best, np.float64)
+
+
+def weighted_area(metric: RankingMetric, relevant: Bools, score: Floats, weight: Floats) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(relevant, score, sample_weight=weight, max_fpr=metric["max_fpr"]))
+
+
+def weighted_area_of_last(
+    metric: RankingMetric, relevant: Bools, score: Floats, weight: Floats
+) -> float:
+    """That of the other class by descending score, which exchanges the axes of the ROC curve."""
+    from sklearn.metrics import roc_auc_score
+
+    share = 1.0 - metric["min_tpr"]
+    return float(roc_auc_score(~relevant, -score, sample_weight=weight, max_fpr=share))
 
 
 def ranks_in_share(counts: LabelCounts) -> Floats:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -67,6 +67,10 @@ class Declaration:
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
         as at a threshold, and a row of weight k counts as k identical rows; the discount of a step
         is that of the middle or last rank among its copies.  Only for Gains and CountAbove.
+    weighted_rows : callable, optional
+        The value on a table whose rows have weights, for a metric that is not pooled, as a function
+        of the `RankingMetric`, which rows are relevant, their scores without ties, and their
+        weights, (n,) each.  A metric with neither has no value for such tables.
     follows_label_order : bool
         Whether ranking by label gives the highest value.  If not, discount and gain are not checked
         for their order; an objective still ranks by label, so give a ``refusal`` if it should not.
@@ -131,6 +135,7 @@ class Declaration:
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
+    weighted_rows: Callable[[RankingMetric, Bools, Floats, Floats], float] | None = None
     follows_label_order: bool = True
     # Some fields are for few metrics, but follow from no other field. signed_deltas: in hand_till,
     # U and V of a pair depend on the documents between. judged_only: in bpref, a document without a
@@ -148,6 +153,14 @@ class Declaration:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
         flags = ("binary", "follows_label_order", "signed_deltas", "closed_ties", "judged_only")
         check_fields(self, is_flag, "True or False", *flags)
+        check_fields(self, _is_optional_function, "a function or None",
+                     "offset", "weighted_rows", "labels")  # fmt: skip
+        check_fields(self, _are(str), "a tuple of str", "aliases")
+        check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
+        check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
+                     "correlation")  # fmt: skip
+        check_fields(self, lambda text: isinstance(text, str), "text", "name", "refusal",
+                     "surrogate")  # fmt: skip
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
@@ -204,6 +217,14 @@ class Declaration:
         return RankingMetric(self, cutoff, changed)
 
 
+def _is_optional_function(value: Any) -> bool:
+    return value is None or callable(value)
+
+
+def _are(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(isinstance(part, kind) for part in value)
+
+
 @dataclass(frozen=True)
 class RankingMetric:
     """A declaration with a cutoff and parameters; its ``str`` is a name such as ``ndcg@10``.
@@ -248,6 +269,11 @@ class RankingMetric:
         return declared.pooled is not None or OVER in declared.parameters or self.compares_some
 
     @property
+    def weighs_rows(self) -> bool:
+        """Whether a table whose rows have weights has a value."""
+        return (self.declaration.pooled or self.declaration.weighted_rows) is not None
+
+    @property
     def pairs(self) -> str:
         """The weight of a pair in training, see `PAIRS`; "swap" for a metric without the option."""
         known = {parameter.name for parameter in self.declaration.parameters}
@@ -256,7 +282,7 @@ class RankingMetric:
     @property
     def equal_pairs(self) -> bool:
         """Whether all pairs of two labels have the same weight in training."""
-        return self.compares_some or self.pairs in ("equal", "mixed")
+        return self.compares_some or self.pairs == "equal"
 
     def with_pairs(self, of_table: bool) -> RankingMetric:
         """The metric with the default weights of pairs, unless it has others."""
@@ -265,6 +291,15 @@ class RankingMetric:
         [option] = [each for each in self.declaration.parameters if each.name == "pairs"]
         pairs = option.choices[-1] if of_table else "swap"
         return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
+
+    @property
+    def gains_rise(self) -> bool:
+        """Whether gains, if there are any, rise with the label, and are not those of ranks."""
+        return (
+            self.declaration.follows_label_order
+            and not self.compares_some
+            and self.declaration.correlation is None
+        )
 
     @property
     def compares_some(self) -> bool:

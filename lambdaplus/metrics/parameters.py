@@ -1,6 +1,6 @@
 """Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,11 +97,6 @@ PAIRS = Parameter(
     "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
     "swap within queries, and the last of these words for a table without queries",
     ("default", "swap", "equal"),
-)
-PAIRS_OF_TWO_CLASSES = replace(
-    PAIRS,
-    help=f"{PAIRS.help}; mixed is half equal, half log-loss",
-    choices=(*PAIRS.choices, "mixed"),
 )
 
 

@@ -17,7 +17,8 @@ from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.log_loss import LogLoss
-from lambdaplus.objectives.objective import Objective, ObjectiveOn
+from lambdaplus.objectives.objective import Objective
+from lambdaplus.objectives.xe_ndcg import XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 
@@ -49,14 +50,17 @@ class CombinedObjective(Objective):
     def __post_init__(self) -> None:
         ranking = self._ranking()
         # The metric of the labels of the data set, if any part is of these.
-        named = [each for each in ranking if not isinstance(each[0], ObjectiveOn)] or ranking[:1]
+        named = [
+            each for each in ranking if not (each[0].has_own_labels or isinstance(each[0], XeNdcg))
+        ] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         whole = WeightedSum(tuple(terms))
         pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
         if len(pointwise) > 1:
             raise ValueError("log-loss occurs twice in the sum: give it one weight")
-        for weight in pointwise:
-            number("the weight of logloss", weight, above=0.0)
+        for part, weight in self.parts:
+            name = part.metric if isinstance(part, Objective) else part
+            number(f"the weight of {name} in a sum", weight, least=1e-6, most=1e6)
         self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
         self.one_group = all(part.one_group for part, _ in ranking)
 
@@ -77,7 +81,12 @@ class CombinedObjective(Objective):
     @property
     def has_own_labels(self) -> bool:  # type: ignore[override]
         """Whether any part was made by `on`."""
-        return any(isinstance(part, ObjectiveOn) for part, _ in self.parts)
+        return any(part.has_own_labels for part, _ in self._ranking())
+
+    @property
+    def own_rows(self) -> tuple[Floats, ...]:  # type: ignore[override]
+        """The labels and weights that parts carry."""
+        return tuple(rows for part, _ in self._ranking() for rows in part.own_rows)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""

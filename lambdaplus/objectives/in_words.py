@@ -9,11 +9,11 @@ from lambdaplus.objectives.objective import Objective
 def objective_in_words(objective: Objective) -> str:
     """What ``help(objective)`` shows."""
     metric, pairs = objective.metric, ""
-    surrogate: Any = getattr(objective, "surrogate", None)
-    if surrogate is not None:
-        of_table = surrogate.with_pairs(of_table=True)
-        pairs = f"\n\nPairs are weighted by the swap deltas of {surrogate}"
-        pairs += "." if of_table == surrogate else f"; without queries, as in {of_table}."
+    weighed_by: Any = getattr(objective, "weighed_by", None)
+    if weighed_by is not None:
+        of_table, of_queries = weighed_by(table=True), weighed_by(table=False)
+        pairs = f"\n\nPairs are weighted by the swap deltas of {of_queries}"
+        pairs += "." if of_table == of_queries else f"; without queries, as in {of_table}."
     evaluated = f'eval_metric("{metric}")'
     return f"""\
 Objective for LightGBM and XGBoost that optimises {objective.__name__.removeprefix("lambda_")}.

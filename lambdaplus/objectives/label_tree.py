@@ -20,8 +20,10 @@ from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.lists import ListArrays, Lists
 
-# Lists, and nodes, of no more labels or elements are not split.
-FEW_LABELS, FEW_ELEMENTS = 16, 32
+# Lists, and nodes, of no more labels or elements are not split: of more labels than this, they are
+# summed pair by pair (`pair_rows`), which takes as long as the tree at 1,000 to 2,000 elements.
+FEW_LABELS, FEW_ELEMENTS = 16, 1000
+FEW_WITH_FACTORS = (1, 1)
 
 
 def split_labels(lists: Lists) -> Iterator[Lists]:
@@ -30,7 +32,7 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
     arrays = lists.arrays
-    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else (1, 1)
+    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else FEW_WITH_FACTORS
     many = (arrays.n_classes > few[0]) & (arrays.stop - arrays.start > few[1])
     if not many.any():
         yield lists
@@ -65,7 +67,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
         U = None if arrays.U is None else arrays.U[entry]
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight)
+            near_top = None if arrays.near_top is None else arrays.near_top[entry]
+            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight, near_top)
             yield Lists(elements, list_query, entry)
         query, begin, end, low, high = children.T.copy()
 

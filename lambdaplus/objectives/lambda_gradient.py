@@ -1,32 +1,29 @@
 """The gradient and Hessian of a ranking metric as a plain function.
 
-Queries are ranked and merged into entries (`sort`), or rounded if they are long (`rounding`);
-entries are put into ranked lists with potentials (`lists`); sums over pairs (`sums`) are normalised
-and written to rows.
+The entries of each query (`list_gradient`) are put into ranked lists with potentials (`lists`);
+sums over pairs (`sums`) are normalised; and a part of them is replaced by log-loss (`pointwise`).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats, Ints, Rows
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_batches
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import rising, split_labels
-from lambdaplus.objectives.lists import ranked_lists
-from lambdaplus.objectives.log_loss import log_loss_of_classes
-from lambdaplus.objectives.noise import NOTHING, mixed, neighbour_sums
+from lambdaplus.objectives.list_gradient import ListGradient
+from lambdaplus.objectives.lists import ranked_lists, share_near_top
 from lambdaplus.objectives.pair_options import PairOptions
+from lambdaplus.objectives.pointwise import labels_from_gains, log_loss
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
     rows_by_label,
@@ -38,13 +35,14 @@ from lambdaplus.ranking.rounding import (
     LONG_LIST,
     MOST_CLASSES,
     refuse_many_classes,
-    round_scores,
     round_to_cells,
 )
-from lambdaplus.ranking.sort import Entries, each_alone, merge_ties, rank_some
+from lambdaplus.ranking.sort import Entries, each_alone
 
 # Of a document and a pair of labels, with lists of their own; and when to warn.
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
+
+NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
@@ -55,7 +53,8 @@ def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) 
     return parsed
 
 
-TEXTBOOK = {"sigma", "normalize", "damping", "damped"}  # the options of pairs in `gradients`
+# The options of pairs in `gradients`.
+TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise"}
 
 
 def is_table(metric: RankingMetric, queries: Queries) -> bool:
@@ -63,7 +62,7 @@ def is_table(metric: RankingMetric, queries: Queries) -> bool:
     return not queries.divided and (metric.equal_pairs or not queries.grouped)
 
 
-class LambdaGradient:
+class LambdaGradient(ListGradient):
     """The gradient of a metric on a data set, at any scores.
 
     ``all_pairs`` visits every pair instead of using the sweep.  The data set may keep it
@@ -78,12 +77,18 @@ class LambdaGradient:
         all_pairs: bool = False,
     ) -> None:
         self.metric, self.all_pairs = metric, all_pairs
-        self.normalize, self.noise = options.normalize, options.noise if queries.grouped else None
-        damping = float(options.damping or 0.0) if options.damped else 0.0
-        self.shape = PairShape(float(options.sigma), damping, float(options.damped))
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
-        self.of_class = np.empty(0)  # factors of the Hessians of each class
         self.table = is_table(metric, queries)
+        # Not for concordances, which have no gains, and rank correlations.
+        rise = metric.gains_rise and bool(self.arrays.gain.any())
+        chosen = options.chosen_for(metric, self.table, rise)
+        self.normalize, self.truncation = chosen.normalize, chosen.truncation
+        damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
+        self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
+        most = MOST_CLASSES if options.pointwise == "default" else queries.longest
+        self.labels = labels_from_gains(self.arrays, most) if rise else np.empty(0)
+        self.pointwise = float(chosen.pointwise) if self.labels.any() else 0.0
+        self.of_class = np.empty(0)  # factors of the Hessians of each class
         if metric.compares_some and not queries.divided:
             self.total = queries.longest / 2  # as for log-loss of two equal classes
         elif not queries.divided:
@@ -94,51 +99,21 @@ class LambdaGradient:
             if options.balance and not queries.grouped and count.size <= MOST_CLASSES:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** options.balance
+        if options.pointwise not in ("default", 0.0) and not self.pointwise:
+            raise ValueError(
+                f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
+            )
         self.workers = queries.list_workers
         self._refuse(queries)
         self._warn_of_many_labels(queries)
         self.long_queries = self._long_queries(queries)
 
-    def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
-        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        boundaries, rounded = queries.boundaries, self.long_queries
-        # Rounding reads scores of either type.
-        checked = queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
-        out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
-        start = 0
-        for long in [*rounded, boundaries.size - 1]:
-            if long > start:
-                some = boundaries[start : long + 1]
-                over_batches(partial(self._of_queries, queries, start, checked, out), some)
-            if long < boundaries.size - 1:
-                self._of_long_query(queries, long, checked, out)
-            start = long + 1
-        return out
-
-    def _of_queries(
-        self, queries: Queries, start: int, scores: Floats, out: Any, first: int, last: int
-    ) -> None:
-        """Write the gradient of the queries start + first to start + last - 1."""
-        first, last = start + first, start + last
-        boundaries, weights = queries.boundaries[first : last + 1], queries.weights
-        order = queries.row_order[boundaries[0] : boundaries[-1]]
-        ranking = rank_some(boundaries, scores, order)
-        entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
-        values, factor = self._values(first, entries), np.empty(0) if weights is None else weights
-        _write(ranking.row, first_rank, values, factor, *out)
-
-    def _of_long_query(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
-        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
-        n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
-        if n_classes > MOST_CLASSES:
+    def of_long_query(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of one query whose scores are rounded."""
+        if self.arrays.strata[q + 1] - self.arrays.strata[q] > MOST_CLASSES:
             self._of_many_labels(queries, q, scores, out)
-            return
-        rounded = round_scores(
-            scores[rows], self.arrays.code[rows], n_classes, self.copies, self.workers
-        )
-        weight = None if weights is None else weights[rows]
-        values = self._values(q, rounded.entries)
-        rounded.write_rows(values, weight, *(part[rows] for part in out))
+        else:
+            super().of_long_query(queries, q, scores, out)
 
     def _of_many_labels(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
         """Write the gradient of one long query with a tree of labels."""
@@ -174,29 +149,21 @@ class LambdaGradient:
         """The queries whose scores are rounded."""
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
-        if self.all_pairs or self.noise or self.metric.declaration.signed_deltas:
+        if self.all_pairs or self.metric.declaration.signed_deltas:
             return []
         if queries.longest < LONG_LIST:
             return []
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
         one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
-        if one_list and self.copies is None and not self.metric.compares_some:
+        tree = self.copies is None and not self.metric.compares_some
+        if one_list and tree and not self.truncation and not self.pointwise:
             gain = np.empty(0) if self._counts_pairs else self.arrays.gain
             possible |= rising(strata[:-1], n_classes, gain)
         return np.flatnonzero((queries.sizes >= LONG_LIST) & possible).tolist()
 
     def _refuse(self, queries: Queries) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
-        if self.metric.pairs == "mixed" and queries.divided:
-            raise ValueError(
-                f"{self.metric} is for a table without queries: use {self.metric.declaration.name}"
-            )
-        if self.noise and self.metric.compares_some:
-            raise ValueError(
-                f"{self.metric} has no noisy rankings, whose neighbours may not be comparable: "
-                "pass noise=None"
-            )
         gain, added = self.arrays.gain, self.arrays.coupling.within_class
         largest = float(np.abs(gain).max(initial=0.0)) * max(queries.longest, 1)
         scaled = 0.0 if self.normalize else largest * float(self.arrays.scale.max(initial=0.0))
@@ -220,8 +187,6 @@ class LambdaGradient:
             )
         if self.workers.size > 1:  # only rounded scores are known to all of them
             on = f"{self.metric} over all rows on {self.workers.size} workers"
-            if self.noise:
-                raise ValueError(f"{on} has no noisy rankings: pass noise=None")
             if self.metric.declaration.signed_deltas:
                 raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
@@ -234,7 +199,7 @@ class LambdaGradient:
         sizes, labels = queries.sizes, np.diff(self.arrays.strata)
         took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
         if took > MOST_SECONDS:
-            warnings.warn(
+            warn(
                 f"{metric} has a list for each pair of labels, and a query has up to "
                 f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
                 "into grades, or use a metric whose cost is O(n log L), such as "
@@ -242,27 +207,26 @@ class LambdaGradient:
                 stacklevel=2,
             )
 
-    def _values(self, first: int, entries: Entries) -> Floats:
-        """Gradient and Hessian of a document of each of these entries, (m, 2)."""
+    def values(self, first: int, entries: Entries) -> Floats:
         sums = self._sums(first, entries)
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
-        if self.noise:
-            sigma = self.shape.sigma
-            near = neighbour_sums(self.metric, self.arrays, first, entries, self.noise, sigma)
-            sums = mixed(sums, near, entries)
         values = np.empty((entries.score.size, 2))
         _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
-        return self._mixed(entries, values) if self.metric.pairs == "mixed" else values
+        return self._with_points(first, entries, values) if self.pointwise else values
 
-    def _mixed(self, entries: Entries, values: Floats) -> Floats:
-        """Half of these values, and half of those of log-loss."""
-        sigma, unit = self.shape.sigma, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING)
-        weight = np.bincount(entries.code, entries.weight, minlength=2)
-        if not weight.all():  # no pairs
-            return values
-        scores = sigma * entries.score
-        pointwise = log_loss_of_classes(scores, entries.code == 1, entries.weight)
-        return 0.5 * values + 0.5 * unit * np.array([sigma, sigma**2]) * pointwise
+    def _with_points(self, first: int, entries: Entries, values: Floats) -> Floats:
+        """These values and those of the pointwise part, by its share."""
+        edges = entries.edges
+        strata = self.arrays.strata[first : first + edges.size]
+        points, size = log_loss(entries, strata, self.labels, self.shape.sigma)
+        counts, share = np.diff(edges), np.where(size > 0.0, self.pointwise, 0.0)
+        if self.table:  # the pairs have the size of log-loss at the base rate
+            unit = np.full(size.size, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING))
+        else:
+            of_pairs = np.add.reduceat(entries.weight * np.abs(values[:, 0]), edges[:-1])
+            unit = np.divide(of_pairs, size, out=np.zeros_like(size), where=size > 0.0)
+        of_points = np.repeat(share * unit, counts)[:, None] * points
+        return np.repeat(1.0 - share, counts)[:, None] * values + of_points
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         # Swap deltas of both signs do not add up over the documents of an entry.
@@ -272,7 +236,10 @@ class LambdaGradient:
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         all_pairs = self.all_pairs or signed
-        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted):
+        near_top = share_near_top(entries, self.truncation)
+        if signed and near_top is not None:
+            near_top = np.repeat(near_top, entries.size)
+        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted, near_top):
             whole = all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
                 add_pairs(few, spread, self.shape, all_pairs, sums)
@@ -300,19 +267,6 @@ def _share(
             share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
             values[e, 0] = share * gradient[e]
             values[e, 1] = share * hessian[e] * (of_class[code[e]] if of_class.size else 1.0)
-
-
-@compiled
-def _write(
-    row: Rows, first_rank: Ints, values: Floats, weight: Floats, gradient: Floats, hessian: Floats
-) -> None:
-    """Write the values of each entry to its rows."""
-    for e in range(first_rank.size - 1):
-        slope, bend = values[e, 0], values[e, 1]
-        for r in range(first_rank[e], first_rank[e + 1]):
-            times = weight[row[r]] if weight.size else 1.0
-            gradient[row[r]] = slope * times
-            hessian[row[r]] = bend * times
 
 
 def gradients(
@@ -355,9 +309,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None`` and ``damped=1.0`` of
-        `lambda_objective`; and parameters of the metric, such as ``gain="linear"`` or
-        ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``
+        and ``pointwise=0.0`` of `lambda_objective`; and parameters of the metric, such as
+        ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -378,7 +332,8 @@ def gradients(
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
     of_pairs = {name: options.pop(name) for name in TEXTBOOK & options.keys()}
-    pairs = PairOptions(**{"normalize": False, "balance": 0.0, **of_pairs})
+    plain: dict[str, Any] = {"normalize": False, "damping": None, "pointwise": 0.0, "balance": 0.0}
+    pairs = PairOptions(**{**plain, **of_pairs})
     optimised = objective_metric(metric, **options)
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
     return LambdaGradient(optimised, queries, pairs, all_pairs).at(queries, scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.instance_docs import documented_by
+from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
@@ -23,7 +23,8 @@ from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.objectives.pair_options import PairOptions
+from lambdaplus.objectives.pair_options import Default, PairOptions
+from lambdaplus.objectives.xe_ndcg import NAME, XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
@@ -39,8 +40,9 @@ class LambdaObjective(PairOptions, Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, damped, noise, balance : float
-        Damping and noise may be None.
+    sigma, damping, damped, pointwise, balance : float
+        Damping may be None, damping and pointwise "default".
+    truncation : int or None
     normalize, one_group : bool
 
     Examples
@@ -83,39 +85,38 @@ class LambdaObjective(PairOptions, Objective):
 
     def _gradient_on(self, ranked: Queries) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = LambdaGradient(self._surrogate_on(ranked), ranked, self)
+        gradient = LambdaGradient(self.weighed_by(table=not ranked.divided), ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
             where = "all labels of each query" if ranked.divided else "all labels"
-            warnings.warn(
+            warn(
                 f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
                 "same, or no two of them differ in a way that matters to it",
                 stacklevel=7,
             )
         return gradient
 
-    def _surrogate_on(self, ranked: Queries) -> RankingMetric:
-        """The metric that weights the pairs of these lists."""
-        # A table's largest swap deltas of AUC are those of outliers far down, which no split mends;
-        # half log-loss is level with log-loss by AUC, which pairs alone are not: the section
-        # "Whole tables" of docs/results/options.md.
-        return self.surrogate.with_pairs(of_table=not ranked.divided)
+    def weighed_by(self, table: bool) -> RankingMetric:
+        """The metric that weights the pairs of a table, or of queries."""
+        # A table's largest swap deltas are those of outliers far down, which no split mends: the
+        # section "Whole tables" of docs/results/options.md.
+        usual = self.metric.pairs == "default" and self.surrogate == default_surrogate(self.metric)
+        return (self.metric if table and usual else self.surrogate).with_pairs(table)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
-        return not is_table(self._surrogate_on(ranked), ranked)
+        return not is_table(self.weighed_by(table=not ranked.divided), ranked)
 
     def __repr__(self) -> str:
-        always = ("sigma", "normalize", "damping")
         words = [
             f"{option.name}={as_text(getattr(self, option.name))}"
             for option in fields(PairOptions)
-            if option.name in always or getattr(self, option.name) != option.default
+            if getattr(self, option.name) != option.default
         ]
         words += ["one_group=True"] if self.one_group else []
         words += [f"surrogate={str(self.surrogate)!r}"] if self.surrogate != self.metric else []
-        return f"lambda_objective({str(self.metric)!r}, {', '.join(words)})"
+        return f"lambda_objective({', '.join([repr(str(self.metric)), *words])})"
 
 
 def lambda_objective(
@@ -123,14 +124,15 @@ def lambda_objective(
     *,
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
-    damping: float | None = DEFAULT.damping,
+    damping: float | Default | None = DEFAULT.damping,
     damped: float = DEFAULT.damped,
-    noise: float | None = DEFAULT.noise,
+    truncation: int | None = DEFAULT.truncation,
+    pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = DEFAULT.balance,
     **options: Any,
-) -> LambdaObjective | CombinedObjective:
+) -> LambdaObjective | CombinedObjective | XeNdcg:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
 
     Parameters
@@ -139,7 +141,8 @@ def lambda_objective(
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.  A part may be
-        ``logloss``, see `LogLoss`.
+        ``logloss``, see `LogLoss`.  ``"xendcg"``, alone or as a part, is the cross-entropy XE-NDCG,
+        LightGBM's ``rank_xendcg``, for both frameworks; no option below applies to it.
     sigma : float, default=1.0
         Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
@@ -150,16 +153,24 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float or None, default=None
+    damping : float, None or "default"
         Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
-        query are equal), which gives more weight to pairs with close scores.  The built-in
-        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
+        query are equal), which gives more weight to pairs with close scores.  The default is 0.1
+        for data with queries, and None, which is the same as 0, without, and for metrics whose
+        gains do not rise with the label, such as concordance and Spearman's correlation.  The
+        built-in objectives of LightGBM and XGBoost have 0.01.
     damped : float, default=1.0
         The share that ``damping`` divides: the weight of a pair is multiplied by
         ``1 - damped + damped / (damping + |score distance|)``.
-    noise : float or None, default=None
-        Scale of logistic noise, for data with queries: half of the gradient comes from neighbours
-        in rankings by noisy scores, as in CatBoost's YetiRank, where the scale is 1.
+    truncation : int or None, default=None
+        Only pairs with at least one document among the first ``truncation`` ranks, as in the
+        objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
+        (``lambdarank_num_pair_per_sample``, 32).  None takes all pairs.
+    pointwise : float or "default"
+        The share of the gradient of each query that is that of log-loss, of the score plus the
+        constant of the query that makes it lowest.  The label of a document is its gain, from 0 for
+        the lowest of the query to 1 for the highest; the default is 0.5 where pairs are damped,
+        in queries of at most 16 different labels, and for AUC without queries; 0 for all others.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
@@ -167,16 +178,15 @@ def lambda_objective(
         a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (MAP for
+        evaluated.  The default is that of the declaration (MAP for AUC, and for
         MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
         swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
-        ``"p@5"``, ``"recall@10"`` and ``"map"``.
-        Without queries, the default of AUC is ``"auc(pairs=mixed)"``: half of the gradient is that
-        of all pairs with the same weight, and half that of log-loss at the score plus the constant
-        that makes it lowest.  The default of MAUC is ``"mauc(pairs=equal)"``: all pairs of two
-        labels have the same weight, as those of concordance always have.
+        ``"p@5"``, ``"recall@10"``, ``"auc"`` and ``"map"``.
+        Without queries, the defaults of AUC and MAUC are ``"auc(pairs=equal)"`` and
+        ``"mauc(pairs=equal)"``: all pairs of two labels have the same weight, as those of
+        concordance always have.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -191,7 +201,7 @@ def lambda_objective(
 
     Returns
     -------
-    LambdaObjective, or CombinedObjective for a sum
+    LambdaObjective, CombinedObjective for a sum, or XeNdcg
 
     Raises
     ------
@@ -203,16 +213,18 @@ def lambda_objective(
     --------
     >>> from lambdaplus import lambda_objective
     >>> lambda_objective("ndcg", gain="linear")
-    lambda_objective('ndcg(gain=linear)', sigma=1, normalize=True, damping=None)
+    lambda_objective('ndcg(gain=linear)')
     >>> lambda_objective("ndcg@10")
-    lambda_objective('ndcg@10', sigma=1, normalize=True, damping=None, surrogate='ndcg')
+    lambda_objective('ndcg@10', surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
-    >>> lambda_objective("map", sigma=2.0, noise=1.0, normalize=False).noise
-    1.0
+    >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
+    30
     >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
     0.5
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
+    0.0
+    >>> lambda_objective("map", damping=None, pointwise=0.0).pointwise  # pairs alone
     0.0
     >>> lambda_objective("err", one_group=True).one_group
     True
@@ -220,16 +232,16 @@ def lambda_objective(
     'mrr'
     """
     terms = terms_of(metric)
-    log_losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
-    names = [name for (name, _), other in zip(terms, log_losses, strict=True) if other is None]
-    if not names:
+    others = [_without_swaps(name, one_group, options) for name, _ in terms]
+    names = [name for (name, _), other in zip(terms, others, strict=True) if other is None]
+    if all(isinstance(other, LogLoss) for other in others):
         raise ValueError(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
-    for (name, weight), part in zip(terms, log_losses, strict=True):
+    for (name, weight), part in zip(terms, others, strict=True):
         if part is not None:
             parts.append((part, weight))
             continue
@@ -239,13 +251,20 @@ def lambda_objective(
             other = objective_metric(surrogate).with_pairs(of_table=False)
         ranking = LambdaObjective(
             parsed, other, one_group, sigma=sigma, normalize=normalize, damping=damping,
-            damped=damped, noise=noise, balance=balance,
+            damped=damped, truncation=truncation, pointwise=pointwise, balance=balance,
         )  # fmt: skip
         parts.append((ranking, weight))
     only, weight = parts[0]
-    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
         return only
     return CombinedObjective(tuple(parts))
+
+
+def _without_swaps(name: Any, one_group: bool, options: Any) -> LogLoss | XeNdcg | None:
+    """The part of this name that does not come from a metric's swap deltas, if it is one."""
+    if isinstance(name, str) and name.strip().lower() == NAME:
+        return XeNdcg(one_group)
+    return find_log_loss(name, options.get("relevant"))
 
 
 lambda_auc, lambda_mauc, lambda_map, lambda_mrr, lambda_ndcg = (

@@ -31,7 +31,8 @@ class ListArrays(NamedTuple):
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
     classes), and weight.  The swap delta of classes a and b is
     ``abs(gain[at + a] - gain[at + b])``, with ``at = gain_at[k]``, or 1 without gains, times the
-    difference of potentials, or 1 without potentials.
+    difference of potentials, or 1 without potentials.  With a truncation, a pair counts by the
+    share of its upper element that is near the top.
     """
 
     start: Ints
@@ -44,6 +45,7 @@ class ListArrays(NamedTuple):
     U: Floats | None
     V: Floats | None
     weight: Floats
+    near_top: Floats | None  # share of the documents of each element; None without a truncation
 
 
 class Lists(NamedTuple):
@@ -57,11 +59,13 @@ class Lists(NamedTuple):
 
 
 def ranked_lists(
-    metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool
-) -> Iterator[Lists]:
+    metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
+    near_top: Floats | None,
+) -> Iterator[Lists]:  # fmt: skip
     """Yield the lists of the queries from ``first`` on, with these entries.
 
-    With multiplicities (``weighted``) there may be two sets of lists.
+    With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
+    of `share_near_top`.
     """
     form, edges = metric.declaration.form, entries.edges
     strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
@@ -79,6 +83,7 @@ def ranked_lists(
         query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
         classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
+        near_top = None if near_top is None else near_top[entry]
     # The potentials of two classes contain their gains already, so the pair weight is 1. Those of a
     # discounted sum are for a gain of 1, and the pair weight is the difference of gains.
     gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
@@ -88,7 +93,8 @@ def ranked_lists(
         # Neighbours change a sum of ranks by the difference of their gains, and a number of pairs
         # by one.
         gain = np.empty(0) if form.potentials_by_classes else gain
-        one = ListArrays(start, stop, gain_at, gain, classes, score, code, None, None, weight)
+        elements = score, code, None, None, weight, near_top
+        one = ListArrays(start, stop, gain_at, gain, classes, *elements)
         factors = None
         if metric.compares_some:
             one = one._replace(gain_at=strata[query])
@@ -109,8 +115,18 @@ def ranked_lists(
         times = weight
         if part is OWN:
             times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
-        elements = score, code, U, V, times
-        yield Lists(ListArrays(start, stop, gain_at, gain, classes, *elements), query, entry)
+        of_elements = score, code, U, V, times, near_top
+        yield Lists(ListArrays(start, stop, gain_at, gain, classes, *of_elements), query, entry)
+
+
+def share_near_top(entries: Entries, truncation: int | None) -> Floats | None:
+    """Share of the documents of each entry within the first ranks of its query."""
+    if truncation is None:
+        return None
+    above = np.cumsum(entries.size) - entries.size
+    first_rank = above - np.repeat(above[entries.edges[:-1]], np.diff(entries.edges))
+    share: Floats = np.clip((truncation - first_rank) / entries.size, 0.0, 1.0)
+    return share
 
 
 def _each_two_classes(

@@ -1,7 +1,7 @@
 """Log-loss of rows: a part of a sum with ranking metrics, which keeps scores log-odds.
 
-"Combined regression and ranking": Sculley 2010.  In AUC of a table, it is of the score plus a
-constant, so that like a ranking it does not depend on where scores begin.
+"Combined regression and ranking": Sculley 2010.  The log-loss that is part of a ranking's own
+gradient, up to a constant of the query, is in `pointwise`.
 """
 
 import math
@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from lambdaplus.compute.arguments import number, number_of
-from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.ranking.queries import Queries, reaches
-
-FARTHEST = 1e9  # scores below the highest one
-MEANS = 1024
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 
@@ -73,35 +69,6 @@ def find_log_loss(name: Any, relevant: Any) -> LogLoss | None:
     if match is None:
         return None
     return LogLoss(relevant if match[1] is None else number_of(match[1]))
-
-
-def log_loss_of_classes(score: Floats, positive: Bools, weight: Floats) -> Floats:
-    """Gradient and Hessian of a row of each entry, (m, 2), with the best constant.
-
-    ``score``, ``positive`` and ``weight`` are those of entries of both classes.
-    """
-    label = positive.astype(np.float64)
-    # Not by BLAS, whose sums depend on the number of threads.
-    positives, total = float((weight * label).sum()), float(weight.sum())
-    # Below the highest, and not so far that the sum with a constant loses its digits.
-    below = np.maximum(score - score.max(), -FARTHEST)
-    # The constant of mean scores of neighbours, since entries are sorted, and one Newton step.
-    first = np.arange(0, below.size, max(1, below.size // MEANS))
-    mass = np.add.reduceat(weight, first)
-    center = np.add.reduceat(weight * below, first) / np.where(mass > 0.0, mass, 1.0)
-
-    def excess(constant: float) -> Any:
-        return ((mass * expit(center + constant)).sum() - positives) / total
-
-    # The predictions of all rows are at most the base rate at one end, at least at the other. The
-    # ends are moved apart by what rounding may cost.
-    base = float(logit(positives / total))
-    constant = brentq(excess, base - 1e-3, base - float(center.min()) + 1e-3, xtol=1e-9)
-    p = expit(below + constant)
-    slope = float((weight * p * (1.0 - p)).sum())
-    if slope > 0.0:
-        p = expit(below + constant + np.clip((positives - (weight * p).sum()) / slope, -1.0, 1.0))
-    return np.column_stack([p - label, p * (1.0 - p)])
 
 
 def _labels(queries: Queries, relevant: float | None) -> Floats:

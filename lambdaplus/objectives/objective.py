@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
+from lambdaplus.frameworks.internals import is_called_as_metric
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.queries import Queries
@@ -37,13 +38,14 @@ class Objective(ABC):
     >>> from lambdaplus import lambda_map
     >>> gradient, hessian = lambda_map([1, 0, 0], [0.0, 1.0, 2.0], None, [3])
     >>> gradient.round(3).tolist()
-    [-0.6370000243186951, 0.10899999737739563, 0.5270000100135803]
+    [-0.41600000858306885, 0.1340000033378601, 0.28200000524520874]
     """
 
     metric: RankingMetric | WeightedSum
     one_group: bool
     uses_positions = False  # whether it needs the positions of documents
     has_own_labels = False  # whether it, or a part of it, was made by `on`
+    own_rows: tuple[Floats, ...] = ()  # what it, or a part of it, carries for each row
     __signature__ = SignatureOfCalls()
 
     @property
@@ -82,10 +84,18 @@ class Objective(ABC):
         ValueError
             For NaN or infinite scores or labels, missing or split queries, invalid weights,
             LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
+        TypeError
+            If it was passed as a metric.
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
+        if is_called_as_metric():
+            raise TypeError(
+                f"{self!r} is an objective, and was passed as a metric: pass "
+                f"eval_metric({str(self.metric)!r})"
+            )
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            call.trains()
             if not self.uses_positions:
                 call.warn_of_positions(self)
             gradient, hessian = self._derivatives_of(call)
@@ -108,11 +118,44 @@ class Objective(ABC):
 
         Raises
         ------
+        TypeError
+            If it has labels of its own already, or is a `PositionBias`.
         ValueError
             For invalid labels; and in a training, if the number of rows is another, or if it was
             used in a training with other rows before.
         """
         return ObjectiveOn(self, labels)
+
+    def weighted(self, weights: ArrayLike) -> ObjectiveOn:
+        """The same objective with these weights of the rows of the training data.
+
+        XGBoost itself takes one weight for each query.
+
+        Parameters
+        ----------
+        weights : (n,) array_like
+            A weight for each row of the training data, in its order, which are used instead of
+            those that LightGBM or XGBoost pass.
+
+        Returns
+        -------
+        ObjectiveOn
+
+        Raises
+        ------
+        ValueError
+            For invalid weights; and in a training, as for `on`.
+
+        Examples
+        --------
+        >>> from lambdaplus import lambda_map
+        >>> labels, scores, weights = [1, 0, 0], [0.0, 1.0, 2.0], [4.0, 1.0, 1.0]
+        >>> ours, _ = lambda_map.weighted(weights)(labels, scores, None, [3])
+        >>> theirs, _ = lambda_map(labels, scores, weights, [3])
+        >>> bool((ours == theirs).all())
+        True
+        """
+        return ObjectiveOn(self, weights=weights)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or all rows are one query and not a table."""
@@ -131,33 +174,54 @@ class Objective(ABC):
 
 
 class ObjectiveOn(Objective):
-    """An objective for labels that it carries, made by `Objective.on`.
+    """An objective for labels or weights that it carries, made by `Objective.on` and `weighted`.
 
     Attributes
     ----------
     objective : Objective
-    labels : (n,) float64
+    labels, weights : (n,) float64, optional
     metric : RankingMetric or WeightedSum
     """
 
-    has_own_labels = True
+    objective: Objective
+    labels: Floats | None
+    weights: Floats | None
 
-    def __init__(self, objective: Objective, labels: ArrayLike) -> None:
+    def __init__(
+        self,
+        objective: Objective,
+        labels: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        if isinstance(objective, ObjectiveOn) and (labels is None or objective.labels is None):
+            labels = objective.labels if labels is None else labels
+            weights = objective.weights if weights is None else weights
+            objective = objective.objective
         if objective.uses_positions or isinstance(objective, ObjectiveOn):
-            raise TypeError(f"{objective!r} cannot have labels of its own: call on() of its part")
-        self.objective, self.labels = objective, Queries(labels).labels
+            raise TypeError(
+                f"{objective!r} cannot have labels or weights of its own: call on() or weighted() "
+                "of its part"
+            )
+        n = len(np.asarray(weights if labels is None else labels))
+        checked = Queries(np.zeros(n) if labels is None else labels, weight=weights)
+        self.objective, self.weights = objective, checked.weights
+        self.labels = None if labels is None else checked.labels
         self.metric, self.one_group = objective.metric, objective.one_group
+        self.has_own_labels = labels is not None
+        self.own_rows = tuple(each for each in (self.labels, self.weights) if each is not None)
         # A digest of the labels and queries of the first data set: those of another one of the same
         # size, such as a fold, would be trained with labels of other rows.
         self._rows = b""
 
     def _own(self, queries: Queries) -> Queries:
-        own = queries.with_own_labels(self.labels, repr(self))
+        own = queries
+        for name, values in (("labels", self.labels), ("weights", self.weights)):
+            own = own if values is None else own.with_own(name, values, repr(self))
         rows = sha256(queries.labels.tobytes() + queries.boundaries.tobytes()).digest()
         if self._rows not in (b"", rows):
             raise ValueError(
-                f"{self!r} has labels of its own for the rows of another data set, in which it "
-                "was used before: make one with on() for each data set"
+                f"{self!r} is for the rows of another data set, in which it was used before: make "
+                "one for each data set"
             )
         self._rows = rows
         return own
@@ -171,4 +235,6 @@ class ObjectiveOn(Objective):
         return self.objective.compares_within_queries(queries)
 
     def __repr__(self) -> str:
-        return f"{self.objective!r}.on(<{self.labels.size} labels>)"
+        labels = "" if self.labels is None else f".on(<{self.labels.size} labels>)"
+        weights = "" if self.weights is None else f".weighted(<{self.weights.size} weights>)"
+        return f"{self.objective!r}{labels}{weights}"

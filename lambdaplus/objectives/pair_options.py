@@ -1,8 +1,18 @@
 """Options of the weight of a pair of documents in a gradient."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from lambdaplus.compute.arguments import check_flag, number
+from dataclasses import dataclass, replace
+
+from lambdaplus.compute.arguments import check_flag, number, whole_number
+from lambdaplus.metrics import RankingMetric
+
+Default = str
+"""The word "default": the value depends on the metric and on whether the data has queries."""
+
+# What "default" is; the choice is explained on the page on the options' results.
+DAMPING_IN_QUERIES = 0.1
+POINTWISE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,18 +21,34 @@ class PairOptions:
 
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | None = None
+    damping: float | Default | None = "default"
     damped: float = 1.0
-    noise: float | None = None  # for data with queries
-    balance: float = 0.5  # for data without
+    truncation: int | None = None
+    pointwise: float | Default = "default"
+    balance: float = 0.5  # for data without queries
 
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-15, most=1e15)  # its square fits float32
         check_flag(normalize=self.normalize)
-        if self.damping is not None and number("damping, if not None,", self.damping, least=0.0):
+        if self.damping not in ("default", None) and number("damping", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
         number("damped", self.damped, least=0.0, most=1.0)
-        if self.noise is not None:
-            noise = number("noise, if not None,", self.noise, least=0.0, most=1e100) or None
-            object.__setattr__(self, "noise", noise)
+        if self.truncation is not None:
+            whole_number("truncation, if not None,", self.truncation, least=1)
+        if self.pointwise != "default":
+            number("pointwise", self.pointwise, least=0.0, most=1.0)
         number("balance", self.balance, least=0.0, most=1.0)
+
+    def chosen_for(self, metric: RankingMetric, table: bool, gains_rise: bool) -> PairOptions:
+        """The same options with numbers for "default", for a metric on data of this kind.
+
+        ``gains_rise`` says whether the metric has gains, which rise with the label.
+        """
+        damping, pointwise = self.damping, self.pointwise
+        in_queries = gains_rise and not table
+        if damping == "default":
+            damping = DAMPING_IN_QUERIES if in_queries else None
+        if pointwise == "default":
+            of_table = metric.declaration.name == "auc" and metric.pairs == "equal"
+            pointwise = POINTWISE if in_queries or of_table else 0.0
+        return replace(self, damping=damping, pointwise=pointwise)

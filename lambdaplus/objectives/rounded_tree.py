@@ -225,7 +225,7 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
     zeros, potential = np.zeros_like(start), U if terms.U.size else None
     gains = np.array([0.0, 1.0] if terms.gain.size else [])
     arrays = ListArrays(
-        start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight
+        start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight, None
     )
     sums = _sums_of_lists(arrays, terms.spread, shape, out)
     values = np.zeros((slot[-1], 8))
@@ -266,7 +266,7 @@ def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, 
     row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
     _rank_leaves(first, last, many.edge, many.cell, row, code)
     U = terms.U[row] if terms.U.size else None
-    elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size)
+    elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size), None
     arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
     sums = _sums_of_lists(arrays, terms.spread, shape, out)
     out.gradient[row] += sums.gradient

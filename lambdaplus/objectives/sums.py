@@ -12,7 +12,9 @@ from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import BATCH, over_tasks
 from lambdaplus.objectives.exponentials import REACH, PairFunction, PairShape, pair_function
+from lambdaplus.objectives.label_tree import FEW_ELEMENTS, FEW_LABELS
 from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.pair_rows import long_enough_for_rows, pair_rows
 from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L.
@@ -52,11 +54,16 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
         out = Sums(sums.gradient, sums.hessian, np.zeros(size.size))
     # Pair by pair costs n^2 / 2 logistic functions, the sweep some decays and sums of each element.
     few = size < (np.inf if all_pairs else FEW + FEW_PER_CLASS * n_classes)
+    few |= (n_classes > FEW_LABELS) & (size <= FEW_ELEMENTS)
     two, long = n_classes == 2, ~few & (size > LONG_SWEEP)
     some_long = bool(long.any())
     for function, of_function in _functions(spread, lists.query, shape):
         which = np.flatnonzero(of_function & few)
         # The exact function; its parameters instead of sums of exponentials.
+        if not all_pairs:
+            by_row = long_enough_for_rows(arrays, which, function.shape.sigma)
+            pair_rows(which[by_row], *arrays, *function.shape, *out)
+            which = which[~by_row]
         for some, begin, end in _visits(which, size):
             visit_pairs(some, begin, end, *arrays, *function.shape, *out)
         swept = of_function & ~few
@@ -135,8 +142,9 @@ def _functions(
 @compiled(error_model="numpy")
 def visit_pairs(
     which: Ints, first: int, last: int, start: Ints, stop: Ints, gain_at: Ints, gain: Floats,
-    n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, sigma: float,
-    damping: float, damped: float, gradient: Floats, hessian: Floats, received: Floats,
+    n_classes: Ints, score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any,
+    sigma: float, damping: float, damped: float, gradient: Floats, hessian: Floats,
+    received: Floats,
 ) -> None:  # fmt: skip
     """Like the kernels of `sweep`, but in O(n^2), which is faster on short lists.
 
@@ -159,6 +167,8 @@ def visit_pairs(
                 if a < b:
                     wrong = 1.0 - wrong
                 delta = sigma * weight[p] * weight[q]
+                if near_top is not None:
+                    delta *= near_top[p]
                 if gain.size:
                     delta *= abs(gain[at + a] - gain[at + b])
                 if U is not None:

@@ -67,7 +67,7 @@ def _write_decays(
 @compiled(error_model="numpy")
 def sweep_two_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -124,9 +124,14 @@ def sweep_two_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
+                        joins = receives = weight[i]
+                        if near_top is not None:
+                            # The upper element of a pair counts by its share near the top.
+                            joins *= near_top[i] if down else 1.0
+                            receives *= 1.0 if down else near_top[i]
                         # The class is a factor, since a branch would be hard to predict.
-                        of_class_1 = weight[i] * float(code[i])
-                        of_class_0 = weight[i] - of_class_1
+                        joins_1, receives_1 = joins * float(code[i]), receives * float(code[i])
+                        joins_0, receives_0 = joins - joins_1, receives - receives_1
                         if U is None:
                             # The E of the elements before, which is the sum itself.
                             M_0, M_1 = madd(E_0, x, tiny), madd(E_1, x, tiny)
@@ -141,10 +146,10 @@ def sweep_two_classes(
                             M_1 = madd(madd(gap_1, E_1, M_1), x, tiny)
                         # Only now the element joins its class, for those that follow: it is no
                         # partner of its own.
-                        E_0 = madd(E_0, x, splat(of_class_0 + TINY))
-                        E_1 = madd(E_1, x, splat(of_class_1 + TINY))
+                        E_0 = madd(E_0, x, splat(joins_0 + TINY))
+                        E_1 = madd(E_1, x, splat(joins_1 + TINY))
                         # Class 1 is paired with class 0, and class 0 with class 1.
-                        of_0, of_1 = mul(M_0, splat(of_class_1)), mul(M_1, splat(of_class_0))
+                        of_0, of_1 = mul(M_0, splat(receives_1)), mul(M_1, splat(receives_0))
                         # The sum over rates: first products lane by lane, then one sum of the
                         # lanes.
                         slopes = madd(of_0, from_0, mul(of_1, from_1))
@@ -156,9 +161,9 @@ def sweep_two_classes(
                             else:
                                 M_0y = madd(madd(gap_0, E_0y, M_0y), x, tiny)
                                 M_1y = madd(madd(gap_1, E_1y, M_1y), x, tiny)
-                            E_0y = madd(E_0y, x, splat(of_class_0 + TINY))
-                            E_1y = madd(E_1y, x, splat(of_class_1 + TINY))
-                            of_0, of_1 = mul(M_0y, splat(of_class_1)), mul(M_1y, splat(of_class_0))
+                            E_0y = madd(E_0y, x, splat(joins_0 + TINY))
+                            E_1y = madd(E_1y, x, splat(joins_1 + TINY))
+                            of_0, of_1 = mul(M_0y, splat(receives_1)), mul(M_1y, splat(receives_0))
                             slopes = madd(of_0, from_0y, madd(of_1, from_1y, slopes))
                             bends = madd(madd(of_0, splat(1.0), of_1), curve_y, bends)
                         push, bend = totals(slopes, bends)
@@ -174,7 +179,7 @@ def sweep_two_classes(
 @compiled(error_model="numpy")
 def sweep_many_classes(
     which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, rates: Floats,
+    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any, rates: Floats,
     concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
     gradient: Floats, hessian: Floats, received: Floats,
 ) -> None:  # fmt: skip
@@ -228,7 +233,10 @@ def sweep_many_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
-                        own, times = code[i], weight[i]
+                        own, joins, receives = code[i], weight[i], weight[i]
+                        if near_top is not None:
+                            joins *= near_top[i] if down else 1.0
+                            receives *= 1.0 if down else near_top[i]
                         if U is not None:
                             gap = splat(abs(U[before] - U[i]))
                         worse = better = zero
@@ -246,7 +254,7 @@ def sweep_many_classes(
                             worse = madd(moved, splat(with_worse[own, c]), worse)
                         # The element joins its class. Its own class has the weight 0 in both
                         # tables.
-                        store(madd(splat(times), splat(1.0), load(E, own)), E, own)
+                        store(madd(splat(joins), splat(1.0), load(E, own)), E, own)
                         # Better classes push the element down, a positive gradient; worse ones pull
                         # it up.
                         pushed, pulled = mul(better, of_better), mul(worse, of_worse)
@@ -263,13 +271,13 @@ def sweep_many_classes(
                                 better = madd(moved, splat(with_better[own, c]), better)
                                 worse = madd(moved, splat(with_worse[own, c]), worse)
                             joined = load(E, classes + own)
-                            store(madd(splat(times), splat(1.0), joined), E, classes + own)
+                            store(madd(splat(joins), splat(1.0), joined), E, classes + own)
                             pushed = madd(better, of_better_y, pushed)
                             pulled = madd(worse, of_worse_y, pulled)
                             bend = madd(madd(better, splat(1.0), worse), curve_y, bend)
                         slope = madd(pulled, splat(-1.0), pushed)
-                        lambdas = madd(splat(times), madd(pushed, splat(1.0), pulled), lambdas)
+                        lambdas = madd(splat(receives), madd(pushed, splat(1.0), pulled), lambdas)
                         slope_sum, bend_sum = totals(slope, bend)
-                        gradient[i] += times * slope_sum
-                        hessian[i] += times * bend_sum
+                        gradient[i] += receives * slope_sum
+                        hessian[i] += receives * bend_sum
         received[which[k]] += totals(lambdas, zero)[0]

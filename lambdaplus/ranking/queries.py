@@ -149,6 +149,11 @@ class Queries:
         """The number of the query of each row, (n,) int64."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
+    @property
+    def weighted_list(self) -> bool:
+        """Whether all rows are one list, whose weights are not of queries."""
+        return self.weights is not None and not self.divided
+
     @cached_property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
@@ -205,29 +210,39 @@ class Queries:
         same.multiplicities, same._results = copies / 2.0 ** math.floor(math.log2(largest)), {}
         return same
 
-    def with_own_labels(self, labels: ArrayLike, what: str) -> Queries:
-        """The same rows with labels that ``what`` carries; a ValueError if they do not fit."""
-        checked = _vector(labels, "labels")
+    def with_own(self, name: str, values: Floats, what: str) -> Queries:
+        """The same rows with labels or weights (``name``) that ``what`` carries, if they fit."""
         if self.workers.size > 1:
             raise ValueError(
-                f"{what} has labels of its own for all rows, but each of {self.workers.size} "
+                f"{what} has {name} of its own for all rows, but each of {self.workers.size} "
                 "workers has some of them: train on one machine"
             )
-        if checked.size != self.n_documents:
+        if values.size != self.n_documents:
             raise ValueError(
-                f"{what} has labels of its own for {checked.size} rows, and was called for "
-                f"{self.n_documents}: pass on() the labels of the rows of this data set, in their "
+                f"{what} has {name} of its own for {values.size} rows, and was called for "
+                f"{self.n_documents}: pass the {name} of the rows of this data set, in their "
                 "order; subsets, such as folds, need objectives and metrics of their own"
             )
-        return self.with_labels(checked)
+        return self.with_labels(values) if name == "labels" else self._with_weights(values)
 
     def with_labels(self, labels: Floats) -> Queries:
         """The same rows with other labels."""
+        other = self._copy()
+        other.labels = labels
+        return other
+
+    def _with_weights(self, weights: Floats) -> Queries:
+        other = self._copy()
+        other.__dict__.pop("query_weights", None)
+        other.weights, other.multiplicities = weights, None if self.grouped else weights
+        return other
+
+    def _copy(self) -> Queries:
+        """A copy without what was computed from labels and weights."""
         other = copy.copy(self)
-        # What was computed from the labels is computed again.
         for name in ("row_order", "as_one_query", "ungrouped", "_in_smaller_units"):
             other.__dict__.pop(name, None)
-        other.labels, other._results = labels, {}
+        other._results = {}
         return other
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -317,13 +332,6 @@ class Documents(NamedTuple):
         return original
 
 
-def rows_of(values: Any, rows: Ints) -> Any:
-    """These rows of an array, a list, a sparse matrix or a data frame, of the same type."""
-    from sklearn.utils import _safe_indexing, indexable  # the first is private, but documented
-
-    return _safe_indexing(indexable(values)[0], rows)
-
-
 def by_query(
     X: Any, labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
 ) -> Documents:
@@ -343,6 +351,15 @@ def by_query(
         raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
     documents = Documents(X, queries, rows)
     return documents._replace(X=documents.in_order(X))
+
+
+def rows_of(values: Any, rows: Ints) -> Any:
+    """Rows of an array, list, data frame or sparse matrix, in this order; CSR of a sparse one."""
+    from sklearn.utils import _safe_indexing, indexable  # the first is private, but documented
+
+    if hasattr(values, "to_pylist"):  # pyarrow's, which scikit-learn 1.6 cannot index
+        return values.take(rows)
+    return _safe_indexing(indexable(values)[0], rows)
 
 
 def rows_by_query(qid: NDArray[Any]) -> Ints:

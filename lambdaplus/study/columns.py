@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.ranking_data import with_queries
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.study.config import Config
 
 MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
 
 
-def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
-    """Read a CSV or Parquet file, and say what became of its columns."""
+def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
+    """Read a CSV or Parquet file, what became of its columns, and the order of its rows, (n,)."""
     table = TableFile(file, [])
     whole = config.qid == NO_QUERIES
     queries, label, weight = ("" if whole else config.qid), config.label, config.weight
-    _refuse_missing_columns(table, {"qid": queries, "label": label, "weight": weight})
+    roles = {"qid": queries, "label": label, "weight": weight, "order": config.order}
+    _refuse_missing_columns(table, roles)
     try:
         labels = table.numbers(label)
     except ValueError as error:
@@ -40,7 +44,8 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
             "made of queries: name another column with --qid, or pass --qid none, so that folds "
             "are made of rows and all rows are one ranking"
         )
-    taken = {label, *filter(None, (queries, weight))}
+    order = table.places(config.order) if config.order else None
+    taken = {*filter(None, roles.values())}
     wanted = _wanted(config, table.names, taken)
     features, categories, left_out = _features_of(table, wanted, config)
     if not features:
@@ -60,9 +65,10 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
     )
     if queries:
         data = with_queries(data, qid)
-    return data, [
+        order = None if order is None else order[rows_by_query(qid)]
+    notes = [
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
-        *_weight_in_words(config),
+        *weight_in_words(config.weight, config),
         *_doubts(data, config),
         *(
             f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
@@ -71,6 +77,7 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str]]:
             if name not in categories and table.has_rounded(name)
         ),
     ]
+    return data, notes, order
 
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
@@ -104,7 +111,7 @@ def _wanted(config: Config, names: Sequence[str], taken: set[str]) -> list[str]:
                 )
             if name in taken:
                 raise ValueError(
-                    f"--{option}: {name!r} is the column of the labels, queries or weights"
+                    f"--{option}: {name!r} is the column of the labels, queries, weights or order"
                 )
     if both := [name for name in config.features if name in config.drop]:
         raise ValueError(f"{both[0]!r} is in --features and in --drop")
@@ -124,6 +131,7 @@ def _features_of(
     features: dict[str, Floats] = {}
     categories: list[str] = []
     left_out = [f"{name} (--drop)" for name in config.drop]
+    table.parse(wanted)
     for name in wanted:
         if INDEX.fullmatch(name) and name not in config.features:
             left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")
@@ -135,7 +143,7 @@ def _features_of(
         if column is None:
             column, values = table.codes(name)
             if column is None:
-                left_out.append(f"{name} (dates)")
+                left_out.append(f"{name} ({table.type_in_words(name)})")
                 continue
             known = int(np.isfinite(column).sum())
             if values > MOST_VALUES or values * ROWS_OF_A_VALUE > known:
@@ -171,13 +179,14 @@ def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
     left_out = [name for name in names if name not in (*wanted, config.weight)]
     notes = [f"Left out: {', '.join(left_out)}."] if left_out else []
     folds = [Fold(fold.name, *map(changed, fold.parts)) for fold in folds]
-    return folds, [*notes, *_weight_in_words(config)]
+    return folds, [*notes, *weight_in_words(config.weight, config)]
 
 
-def _weight_in_words(config: Config) -> list[str]:
-    if not config.weight:
+def weight_in_words(name: str, config: Config) -> list[str]:
+    """What is done with row weights, a column or a file; nothing without a name."""
+    if not name:
         return []
-    use = f"Weights: {config.weight}, in training and in validation values"
+    use = f"Weights: {name}, in training and in validation values"
     if config.qid == NO_QUERIES:
         return [f"{use}, and in AUC and average precision of test rows."]
     return [f"{use}. In test means and in tests, each query counts equally."]

@@ -10,6 +10,7 @@ from typing import Any, Self, get_args, get_origin
 from lambdaplus.compute.arguments import number, whole_number
 
 MADE_UP = "web-search-like"
+WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
@@ -19,7 +20,7 @@ LOOKS = 200  # evaluations on validation data in a trial of full length
 METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
-_LEAST = {"trials": 0, "splits": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
+_LEAST = {"gap": 0, "trials": 0, "splits": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
           "documents_in_leaf": 0}  # fmt: skip
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
@@ -41,9 +42,10 @@ class Config:
         A folder, read by `~lambdaplus.data.read_folds`; a file, read by
         `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
+        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid, label : str
-        Names of the columns of CSV and Parquet files; `qid` is "none" for a single table without
+        Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
         queries, whose rows are one ranking.
     weight : str
         Name of the column of row weights.
@@ -58,6 +60,11 @@ class Config:
     convention : str
         Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
         on validation data follows those of lambdaplus.
+    order : str
+        Name of the column of dates, or other numbers, of a CSV or Parquet file by which its folds
+        follow each other, see `~lambdaplus.data.cross_validation`.  It is no feature.
+    gap : int
+        Number of dates to leave out between the parts of such a fold.
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
     splits : int
@@ -119,6 +126,8 @@ class Config:
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = METRICS
     convention: str = "lambdaplus"
+    order: str = ""
+    gap: int = 0
     folds: str = ""
     splits: int = 0
     shares: tuple[float, ...] = SHARES
@@ -182,7 +191,7 @@ class Config:
         self._default("patience", patience)
         self._default("every", max(1, min(self.rounds // LOOKS, self.patience) * bool(self.trials)))
         for name, least in _LEAST.items():
-            whole_number(name, getattr(self, name), least)
+            whole_number(name, getattr(self, name), least, below=2**31)
         number("learning_rate", self.learning_rate)
         for seed in self.seeds:
             whole_number("a seed", seed, below=2**31)
@@ -211,6 +220,12 @@ class Config:
                 raise ValueError(f"{twice} are the same column, {column!r}")
             if not column and name != "weight":
                 raise ValueError(f"{name} is empty: leave it out for the default")
+        if self.order and self.order in (self.label, self.weight):
+            raise ValueError(f"order is the column of labels or weights, {self.order!r}")
+        if self.order and self.splits:
+            raise ValueError("splits are random, and folds by order are not: choose one")
+        if self.gap and not self.order:
+            raise ValueError("gap is a number of dates of order: set order as well")
 
     def _check_grid(self) -> None:
         for method, grid in self.grid.items():

@@ -7,8 +7,10 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import (
@@ -17,15 +19,15 @@ from lambdaplus.data import (
     cross_validation,
     digits_queries,
     random_splits,
-    read_data,
     read_folds,
+    read_letor,
     web_search_like,
 )
 from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
-from lambdaplus.data.table_files import NO_QUERIES, SUFFIXES
-from lambdaplus.study.columns import read_table_of, selected
-from lambdaplus.study.config import MADE_UP, SHARES, Config
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.study.columns import read_table_of, selected, weight_in_words
+from lambdaplus.study.config import MADE_UP, SHARES, WHOLE_DIGITS, Config
 
 MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
@@ -39,6 +41,8 @@ def folds_of(config: Config) -> list[Fold]:
 def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
     """The folds, and sentences about the columns that they use or leave out."""
     every, notes = _all_folds(config)
+    if every[0].train.weights is not None and not config.weight:
+        notes = [*notes, *weight_in_words("the numbers in .weight files", config)]
     folds = [_with_features(every[i], config) for i in _indices(config.folds, len(every))]
     return folds, notes
 
@@ -51,15 +55,16 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
         )
     if not splits and config.shares != SHARES:
         raise ValueError("shares are those of random splits: set splits as well")
-    if not data or Path(data).is_dir():
-        if not data:
+    built_in = data in ("", WHOLE_DIGITS)
+    if built_in or Path(data).is_dir():
+        if built_in:
             _refuse_columns(config, "the built-in digits have none: set data as well")
-        elif config.qid == NO_QUERIES:
+        elif config.qid == NO_QUERIES or config.order:
             raise ValueError(
-                "--qid none is for a single CSV or Parquet file, which is split into folds"
+                "--qid none and --order are for a single file, which is split into folds"
             )
-        folds, notes = digits_queries(), list[str]()
-        if data:
+        folds, notes = digits_queries(whole=data == WHOLE_DIGITS), list[str]()
+        if not built_in:
             with warnings.catch_warnings():
                 if config.weight or config.features or config.drop:  # columns were considered
                     warnings.filterwarnings("ignore", ".*read as features")
@@ -69,9 +74,9 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
             return folds, notes
         whole = join(folds[0].parts, "all queries")
     else:
-        whole, notes = _one_set(config)
+        whole, notes, order = _one_set(config)
         if not splits:
-            return _cross_validation(whole, data), notes
+            return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
         if not whole.grouped:
             raise ValueError(
                 "--splits divides queries: a table without queries is split into five folds of "
@@ -80,30 +85,43 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
     return random_splits(whole, splits, *config.shares), notes
 
 
-def _one_set(config: Config) -> tuple[RankingData, list[str]]:
-    """The queries of a file or of generated data, and sentences about the columns of a table."""
+def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
+    """The queries of a file or of generated data, and sentences and the order of a table."""
     path = Path(config.data)
     if config.data.partition(":")[0] == MADE_UP:
         _refuse_columns(config, "generated data has none: set data as well")
-        return _made_up(config.data), []
+        return _made_up(config.data), [], None
     refuse_missing(path)
-    if path.suffix.lower() in SUFFIXES:
+    if table_kind(path):
         return read_table_of(path, config)
-    _refuse_columns(config, f"{path} is neither .csv nor .parquet, so its columns have no names")
-    return read_data(path), []
+    _refuse_columns(config, f"{path} is not {KINDS}, so its columns have no names")
+    return read_letor(path, grouped=config.qid != NO_QUERIES), [], None
 
 
 def _refuse_columns(config: Config, why: str) -> None:
     """Raise a ValueError if options name columns, which the data does not have."""
-    named = (config.qid, config.label) != (Config.qid, Config.label)
-    if named or config.weight or config.features or config.drop:
+    named = config.qid not in (Config.qid, NO_QUERIES) or config.label != Config.label
+    if named or config.weight or config.features or config.drop or config.order:
         raise ValueError(
-            f"qid, label, weight, features and drop are columns of CSV and Parquet files; {why}"
+            "qid, label, weight, features, drop and order are columns of CSV and Parquet files; "
+            f"{why}"
         )
 
 
-def _cross_validation(whole: RankingData, data: str) -> list[Fold]:
+def _order_in_words(config: Config) -> list[str]:
+    if not config.order:
+        return []
+    return [
+        f"Each fold is validated, and then tested, on later values of {config.order} than it is "
+        f"trained on; {_count(config.gap, 'value')} in between left out."
+    ]
+
+
+def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | None) -> list[Fold]:
     """Five folds, or a ValueError that says what to do with fewer queries or rows."""
+    data = config.data
+    if order is not None:
+        return cross_validation(whole, N_FOLDS, order=order, gap=config.gap)
     if whole.grouped and whole.n_queries < N_FOLDS:
         raise ValueError(
             f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "

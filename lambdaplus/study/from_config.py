@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data.table_files import NO_QUERIES
+from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, TREES, Config
 from lambdaplus.study.folds import data_in_words, folds_and_notes
@@ -59,11 +60,18 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     folds, notes = folds_and_notes(config)
     if not folds[0].test.grouped:
         metrics = METRICS_OF_ROWS if metrics == METRICS else metrics
-        _refuse_what_needs_queries(methods, metrics)
-    elif all(np.unique(fold.train.labels).size <= 2 for fold in folds):  # MAUC would be AUC
+        _refuse_what_needs_queries(methods, metrics, bool(config.weight))
+    else:
+        two = all(np.unique(fold.train.labels).size <= 2 for fold in folds)  # MAUC would be AUC
         if not config.methods:
-            methods = [m for m in methods if str(m.criterion) != "mauc" or m.name in config.grid]
-        if metrics == METRICS:
+            both = all(np.unique(fold.train.labels >= 1).size == 2 for fold in folds)
+            methods = [
+                method
+                for method in methods
+                if (both or method.target not in POINTWISE)
+                and (not two or str(method.criterion) != "mauc" or method.name in config.grid)
+            ]
+        if two and metrics == METRICS:
             metrics = tuple(metric for metric in metrics if metric != "mauc")
     evaluated = dict.fromkeys(map(parse_metric, metrics))
     names = tuple(method.name for method in methods)
@@ -86,11 +94,18 @@ def _methods_of(config: Config) -> list[Method]:
     return methods
 
 
-def _refuse_what_needs_queries(methods: Sequence[Method], metrics: Sequence[Metric]) -> None:
+def _refuse_what_needs_queries(
+    methods: Sequence[Method], metrics: Sequence[Metric], weighted: bool
+) -> None:
     for metric in map(parse_metric, metrics):
         if not metric.ranks_tables:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
+                f"--metrics {','.join(METRICS_OF_ROWS)}"
+            )
+        if weighted and not metric.weighs_rows:
+            raise ValueError(
+                f"{metric} does not weight rows: leave out --weight, or use "
                 f"--metrics {','.join(METRICS_OF_ROWS)}"
             )
     for method in methods:

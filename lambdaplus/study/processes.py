@@ -24,6 +24,7 @@ from typing import Any
 
 import numba
 
+from lambdaplus.compute.arguments import printable
 from lambdaplus.data import RankingData
 from lambdaplus.data.cache import fingerprint, write_binary
 from lambdaplus.study.fits import fit_and_save
@@ -172,7 +173,7 @@ def first_line(error: BaseException) -> str:
     except Exception:  # its __str__ may have an error, too
         lines = []
     message = next((line.strip() for line in lines if line.strip()), "")
-    return f"{type(error).__name__}: {message}"
+    return printable(f"{type(error).__name__}: {message}")
 
 
 _WATCH = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"

@@ -65,7 +65,7 @@ CATBOOST: Space = {
 LAMBDA_OBJECTIVE: Space = {
     "sigma": Range(0.3, 3.0, log=True),
     "damping": (None, 0.01, 0.1),
-    "noise": (None, 0.3, 1.0, 2.0),
+    "pointwise": (0.0, 0.5),
 }
 
 
@@ -102,7 +102,7 @@ _TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "catboost": (train_catboost, CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR is trained by the pairs of MAP
+_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR has the pairs of MAP, as AUC has in queries
 
 
 def _native(
@@ -115,9 +115,9 @@ def _native(
 
 def _ours(framework: str, metric: str) -> Method:
     objective = lambda_objective(metric)
-    name = str(objective.metric)
+    name = objective.__name__.removeprefix("lambda_")
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
-    criterion = "ndcg@10" if name == "ndcg" else name
+    criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric
     trainer, trees = _TRAINERS[framework]
     space = {**trees, **LAMBDA_OBJECTIVE}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
@@ -188,8 +188,11 @@ _AVAILABLE = tuple(
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
 _TREES = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
-DEFAULT = tuple(method for method in _TREES if method.target not in POINTWISE)
-"""The default methods: boosted trees, including CatBoost's if it is installed."""
+DEFAULT = tuple(method for method in _TREES if not method.name.endswith(":lambda_auc"))
+"""The default methods: boosted trees, including CatBoost's if it is installed.
+
+In queries, `lambda_auc` trains the same model as `lambda_map`.
+"""
 
 METHODS_OF_ROWS = tuple(
     method
@@ -211,8 +214,8 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
     queries : bool
-        Whether the data has queries.  Log-loss is among the methods of a prefix, of ``all`` and of
-        the default only without queries, as other methods that need queries are only with them.
+        Whether the data has queries.  Without, a prefix, ``all`` and the default are those of its
+        methods that do not need them.
 
     Returns
     -------
@@ -232,7 +235,8 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     """
     if names is None:
         return list(DEFAULT if queries else METHODS_OF_ROWS)
-    usual = [m for m in METHODS if (m.target not in POINTWISE if queries else m.without_queries)]
+    other = {method.name for method in _TREES} - {method.name for method in DEFAULT}
+    usual = [m for m in METHODS if (m.name not in other if queries else m.without_queries)]
     methods: dict[str, Method] = {}
     listed = split_names(names)
     for name in listed:

@@ -13,7 +13,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.safe_csv import safe_csv
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.evaluation import Rows
+from lambdaplus.evaluation.whole_tables import Rows
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Method

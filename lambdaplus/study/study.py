@@ -130,7 +130,7 @@ class Study:
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
             )
-        for names in _equal_methods(self.methods):
+        for names in _equal_methods(self.methods, table=not self.folds[0].test.grouped):
             warnings.warn(
                 f"{', '.join(names)} train the same trees, since the same surrogate weighs their "
                 "pairs: they differ in the metric that chooses rounds and parameters at most",
@@ -393,13 +393,13 @@ class Study:
         )
 
 
-def _equal_methods(methods: Sequence[Method]) -> list[list[str]]:
+def _equal_methods(methods: Sequence[Method], table: bool) -> list[list[str]]:
     """Names of methods that differ in their objectives, which train the same trees."""
     by_rest: dict[Any, dict[str, Any]] = {}
     for method in methods:
         rest = method.trainer, repr((method.fixed, method.grid, method.space))
         by_rest.setdefault(rest, {})[method.name] = method.target
-    return [names for targets in by_rest.values() for names in equal_objectives(targets)]
+    return [names for targets in by_rest.values() for names in equal_objectives(targets, table)]
 
 
 def _group(task: Task) -> _Group:

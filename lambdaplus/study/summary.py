@@ -96,9 +96,9 @@ class Summary:
         """The significant differences by a metric: the better method, and the worse one."""
         comparison = self.comparison
         return [] if comparison is None else [
-            (pair.first, pair.second) if pair.difference > 0 else (pair.second, pair.first)
+            (pair.better, pair.second if pair.better == pair.first else pair.first)
             for pair in comparison.of(metric)
-            if pair.p_corrected < comparison.alpha
+            if pair.better and pair.p_corrected < comparison.alpha
         ]  # fmt: skip
 
     def below(self, metric: str, method: str) -> list[str]:
@@ -276,6 +276,7 @@ class Summary:
                 f"Significant: p < {decimal(comparison.alpha, 2)} in a {tail} {test}, with Holm's "
                 "correction for the number of tests of each metric."
             )
+            lines += comparison.disagreements
         if results.without_categories:
             lines.append(
                 f"Without the categories {_listed(found.categories)}, which they cannot be fitted "
@@ -287,8 +288,8 @@ class Summary:
 
 def outcome(pair: Pair) -> str:
     """Whether the first of a pair is significantly better or worse; empty for neither."""
-    if pair.p_corrected < ALPHA:
-        return "better" if pair.difference > 0 else "worse"
+    if pair.p_corrected < ALPHA and pair.better:
+        return "better" if pair.better == pair.first else "worse"
     return ""
 
 

@@ -88,7 +88,7 @@ def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
 
 
 def train_catboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train CatBoost, with its own objectives; its losses have an option `noise`, too."""
+    """Train CatBoost, with its own objectives."""
     depth = max(1, round(np.log2(task.config.leaves)))  # its trees are symmetric
     return _boosted(task, catboost_trainer.train_catboost, {"depth": depth}, frozenset())
 

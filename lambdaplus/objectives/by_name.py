@@ -1,0 +1,88 @@
+"""Objectives by name, those of lambdaplus or of the framework."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from lambdaplus.compute.arguments import hint
+from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives.combined_objective import CombinedObjective
+from lambdaplus.objectives.lambda_objective import LambdaObjective, lambda_objective
+from lambdaplus.objectives.objective import ObjectiveOn
+
+Named = str | Declaration | RankingMetric | WeightedSum
+
+NATIVE: Mapping[str, str] = {
+    "lambdarank": "ndcg@10",
+    "rank_xendcg": "ndcg@10",
+    "rank:ndcg": "ndcg@10",
+    "rank:map": "map",
+    "rank:pairwise": "ndcg@10",
+}
+"""The frameworks' own ranking objectives, and the metric of `score` for each."""
+
+
+def may_be_native(name: str) -> bool:
+    """Whether a framework may know this name; LightGBM reads only what is before a blank or =."""
+    return re.fullmatch(r"[\w:@.-]+", name) is not None
+
+
+@contextmanager
+def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None]:
+    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
+    if not isinstance(objective, str):
+        yield
+        return
+    try:
+        lambda_objective(objective.removeprefix("lambda_"))
+        problem = ""
+    except ValueError as error:
+        problem = str(error)
+    if not may_be_native(objective):
+        raise ValueError(problem)
+    try:
+        yield
+    except Exception as error:
+        if "Unknown objective" not in str(error):
+            raise
+        raise ValueError(
+            f"{problem}; {framework} has no objective {objective!r} either{hint(objective, NATIVE)}"
+        ) from None
+
+
+def find_objective(objective: Any, one_ranking: bool = False) -> Any:
+    """The objective for a metric; anything else is returned unchanged, for the framework.
+
+    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.
+    """
+    if isinstance(objective, Named):
+        try:
+            named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
+            objective = lambda_objective(named)
+        except ValueError:
+            if not isinstance(objective, str):
+                raise
+    return _of_one_ranking(objective) if one_ranking else objective
+
+
+def _of_one_ranking(objective: Any, part: bool = False) -> Any:
+    """The objective with ``one_group``; some metrics rank all rows together without it."""
+    if isinstance(objective, CombinedObjective):
+        parts = [(_of_one_ranking(each, part=True), weight) for each, weight in objective.parts]
+        return CombinedObjective(tuple(parts))
+    if isinstance(objective, ObjectiveOn):
+        whole = _of_one_ranking(objective.objective, part)
+        return ObjectiveOn(whole, objective.labels, objective.weights)
+    if isinstance(objective, LambdaObjective):
+        if objective.metric.compares_some:
+            raise ValueError(
+                f"the objective {str(objective.metric)!r} reads labels in a way of its own, and a "
+                "classifier trains on 0 and 1: use a ranker, or 'auc', the share of pairs of the "
+                "two classes in order"
+            )
+        if part or not objective.metric.declaration.pooled:
+            return replace(objective, one_group=True)
+    return objective

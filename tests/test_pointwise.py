@@ -1,0 +1,162 @@
+"""The pointwise part of a gradient, and XE-NDCG, by their definitions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import brentq
+from scipy.special import expit, softmax
+
+from lambdaplus import lambda_objective
+from lambdaplus.ranking.queries import Queries
+
+SIZES = [40, 3, 700, 8]
+QUERY = np.repeat(np.arange(4), SIZES)
+
+
+def graded(grades: int, seed: int = 0) -> tuple[Any, Any]:
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, grades, sum(SIZES)).astype(float)
+    labels[QUERY == 1] = [0, 1, 0]
+    return labels, 2 * random.normal(size=labels.size) + labels
+
+
+def by_query(of_query: Any, labels: Any, scores: Any) -> list[Any]:
+    parts = [of_query(labels[q == QUERY], scores[q == QUERY]) for q in range(4)]
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
+def log_loss(labels: Any, scores: Any, sigma: float) -> tuple[Any, Any]:
+    """Its derivatives at the constant with which the probabilities add up to the labels."""
+    constant = brentq(lambda c: (expit(sigma * scores + c) - labels).sum(), -99, 99, xtol=1e-13)
+    p = expit(sigma * scores + constant)
+    return sigma * (p - labels), sigma**2 * p * (1 - p)
+
+
+@pytest.mark.parametrize("metric", ["map", "auc", "ndcg", "ndcg(gain=linear)"])
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+def test_the_share_of_log_loss_has_the_size_of_the_pairs(metric: str, sigma: float) -> None:
+    labels, scores = graded(2 if metric in ("map", "auc") else 4)
+    pairs, all_points, part = (
+        lambda_objective(metric, sigma=sigma, pointwise=share).derivatives(
+            Queries(labels, group=SIZES), scores
+        )
+        for share in (0.0, 1.0, 0.25)
+    )
+    gain = 2**labels - 1 if metric == "ndcg" else labels
+    gain /= np.array([gain[q == QUERY].max() for q in range(4)])[QUERY]
+    expected = by_query(lambda y, s: log_loss(y, s, sigma), gain, scores)
+    scale = np.bincount(QUERY, np.abs(pairs[0])) / np.bincount(QUERY, np.abs(expected[0]))
+    for found, derivative in zip(all_points, expected, strict=True):
+        assert_allclose(found, scale[QUERY] * derivative, rtol=1e-9, atol=1e-12)
+    for found, one, other in zip(part, pairs, all_points, strict=True):
+        assert_allclose(found, 0.75 * one + 0.25 * other, rtol=1e-9, atol=1e-14)
+
+
+def test_half_is_the_default_in_queries_of_few_labels_alone() -> None:
+    labels, scores = graded(2)
+    given_ = labels, scores, None, SIZES
+    default, half, none = (
+        lambda_objective("map", pointwise=share)(*given_) for share in ("default", 0.5, 0)
+    )
+    assert_array_equal(default, half)
+    assert (default[0] != none[0]).any()
+    many = np.arange(float(sum(SIZES)))
+    objectives = [lambda_objective("ndcg(gain=linear)", pointwise=p) for p in ("default", 0, 0.5)]
+    found = [each(many, scores, None, SIZES) for each in objectives]
+    long = QUERY != 1
+    long &= QUERY != 3  # of eight labels
+    assert_array_equal(found[0][0][long], found[1][0][long])
+    assert (found[0][0][~long] == found[2][0][~long]).all()
+    assert (found[2][0] != found[1][0]).any()
+    for metric in ("map", "ndcg"):  # a table, and a query of all rows
+        table = lambda_objective(metric, one_group=True)(labels, scores)
+        pairs = lambda_objective(metric, one_group=True, pointwise=0)(labels, scores)
+        assert (table[0] == pairs[0]).all() == (metric == "map")
+
+
+@pytest.mark.parametrize("metric", ["concordance", "mauc"])
+def test_a_metric_whose_gains_are_no_labels_has_no_pointwise_part(metric: str) -> None:
+    labels, scores = graded(4)
+    given_ = labels, scores, None, SIZES
+    expected = lambda_objective(metric, pointwise=0)(*given_)
+    assert_array_equal(lambda_objective(metric)(*given_), expected)
+    with pytest.raises(ValueError, match=f"{metric}.* has no pointwise part"):
+        lambda_objective(metric, pointwise=0.5)(*given_)
+
+
+@pytest.mark.parametrize("shift", [1e3, -1e6])
+def test_a_constant_of_a_query_has_no_effect(shift: float) -> None:
+    labels, scores = graded(2)
+    scores = np.round(scores, 3)
+    moved = scores + shift * (QUERY == 2)
+    for name in ("map", "xendcg"):
+        objective = lambda_objective(name)
+        found = objective(labels, moved, None, SIZES)
+        assert_allclose(found, objective(labels, scores, None, SIZES), atol=1e-6)
+
+
+def test_outliers_leave_log_loss_finite() -> None:
+    labels, scores = graded(2)
+    for outlier in (1e6, -1e6, 1e12, -1e12, 1e200, -1e200):
+        scores[5] = outlier
+        for name, options in (("map", {"pointwise": 1.0}), ("xendcg", {})):
+            gradient, hessian = lambda_objective(name, **options)(labels, scores, None, SIZES)
+            assert np.isfinite(gradient).all()
+            assert (hessian >= 0).all()
+
+
+# XE-NDCG ------------------------------------------------------------------------------------------
+
+
+def cross_entropy(labels: Any, scores: Any) -> tuple[Any, Any]:
+    """Bruch 2021: with H the Hessian, D its diagonal and O the rest, g + O D^-1 (g + O D^-1 g)."""
+    p, mass = softmax(scores), 2**labels - 0.5
+    gradient = p - mass / mass.sum()
+    hessian = np.diag(p) - np.outer(p, p)
+    diagonal = np.diag(hessian).copy()
+    other = np.diag(diagonal) - hessian  # p_i p_j off the diagonal
+    first = other @ (gradient / diagonal)
+    return gradient + first + other @ (first / diagonal), diagonal
+
+
+@pytest.mark.parametrize("grades", [2, 5])
+def test_xe_ndcg_is_as_defined(grades: int) -> None:
+    labels, scores = graded(grades)
+    expected = by_query(cross_entropy, labels, scores)
+    objective = lambda_objective("xendcg")
+    found = objective.derivatives(Queries(labels, group=SIZES), scores)
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
+    order = np.concatenate([[40, 42, 41], np.arange(40), np.arange(43, labels.size)])
+    permuted = objective(labels[order], scores[order], None, [3, 40, 700, 8])
+    assert_array_equal(permuted, np.array(objective(labels, scores, None, SIZES))[:, order])
+    weight = np.random.default_rng(1).random(labels.size)
+    weighted = objective(labels, scores, weight, SIZES)
+    assert_allclose(weighted, weight * np.array(found), rtol=1e-5)
+
+
+def test_xe_ndcg_of_a_long_list_is_that_of_rounded_scores() -> None:
+    random = np.random.default_rng(2)
+    labels = random.integers(0, 3, 33_000).astype(float)
+    scores = random.normal(size=labels.size) + labels
+    p, mass = softmax(scores), 2**labels - 0.5
+    ratio = (p - mass / mass.sum()) / (1 - p)
+    first = p * (ratio.sum() - ratio)
+    expected = p - mass / mass.sum() + first + p * ((first / (1 - p)).sum() - first / (1 - p))
+    found = lambda_objective("xendcg", one_group=True)(labels, scores)[0]
+    assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
+
+
+def test_xe_ndcg_in_sums_and_as_text() -> None:
+    objective = lambda_objective("xendcg")
+    assert str(objective.metric) == "ndcg"
+    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
+    both = lambda_objective("map + 0.5*XENDCG")
+    assert str(both.metric) == "map"
+    labels, scores = graded(2)
+    given_ = labels, scores, None, SIZES
+    parts = [lambda_objective(name)(*given_) for name in ("map", "xendcg")]
+    assert_allclose(both(*given_), np.array(parts[0]) + 0.5 * np.array(parts[1]), atol=1e-6)
+    with pytest.raises(ValueError, match="the data has no queries"):
+        objective(labels, scores)
