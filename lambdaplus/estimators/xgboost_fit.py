@@ -46,7 +46,7 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
 
         def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
             line = eval_set(evals, iteration, self.metric or feval, output_margin)
-            if self.metric is None:
+            if self.metric is None or not evals:
                 return line
             start, *values = line.split("\t")
             if not self.is_last:
