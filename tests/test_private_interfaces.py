@@ -63,13 +63,14 @@ def names_in_source(library: ModuleType, *left_out: str) -> set[str]:
 @cache
 def names_of_libraries() -> dict[str, set[str]]:
     """The private names of the libraries, by the file that may use them."""
+    inherited = {*dir(BaseEstimator), *dir(ClassifierMixin)}
     ours = {*dir(NamedTuple("Any", [])), "_getframe", "_loss"}  # the last is the end of a name
-    ours |= {name for path in FILES for name in own_names(parsed(path))}
+    ours |= inherited | {name for path in FILES for name in own_names(parsed(path))}
     frameworks = {"_Booster__name_inner_eval"}  # self.__name_inner_eval there
     for library in (lightgbm, xgboost):  # of dask, we subclass nothing
         frameworks |= names_in_source(library, "dask", "dask.py")
     return {
-        FRAMEWORKS: frameworks - {*dir(BaseEstimator), *dir(ClassifierMixin)},
+        FRAMEWORKS: frameworks - inherited,
         NUMBA: names_in_source(numba) - ours,
         SKLEARN: names_in_source(sklearn) - ours,
     }

@@ -107,7 +107,8 @@ def fit_xgboost(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> N
         if isinstance(name, str) and _is_unknown(name):
             refuse_unknown(name, "XGBoost")
     callbacks = [*map(_unused, model.callbacks or ())]
-    changed: dict[str, Any] = {"eval_metric": native or None}
+    # XGBoost 2 takes a function only as the single metric.
+    changed: dict[str, Any] = {"eval_metric": native[0] if len(native) == 1 else native or None}
     if model.early_stopping_rounds and (called or metrics is not None):
         callbacks.append(xgb.callback.EarlyStopping(rounds=model.early_stopping_rounds))
         changed["early_stopping_rounds"] = None
