@@ -49,14 +49,14 @@ TREES: dict[str, dict[str, Any]] = {
 }
 PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 OURS = {
-    "map": ("map", PLAIN),
+    "map, pairs alone": ("map", PLAIN),
     "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
     "map, damped .1, log-loss": ("map", {}),
     "map, damped .1, 3/4 log-loss": ("map", {"pointwise": 0.75}),
     "map, damped .01, log-loss": ("map", {"damping": 0.01}),
     "auc, swap deltas": ("auc", {**PLAIN, "surrogate": "auc(pairs=swap)"}),
     "auc, equal pairs, log-loss": ("auc(pairs=equal)", {"damping": None, "pointwise": 0.5}),
-    "ndcg": ("ndcg", PLAIN),
+    "ndcg, pairs alone": ("ndcg", PLAIN),
     "ndcg, damped .1, log-loss": ("ndcg", {}),
     "ndcg, top 30, damped .1, log-loss": ("ndcg", {"truncation": 30}),
 }
@@ -163,14 +163,14 @@ def read(kept: Path) -> list[dict[str, Any]]:
 
 Fits = dict[Key, dict[str, Any]]
 DEFAULT = {"map": "map", "auc": "map", "ndcg@10": "ndcg"}  # the objective of each metric
-SHORT = {"generated": "{0} documents, {1} relevant, noise {2}, {3}", "flights": "flights of a day"}
 
 
 def in_words(name: str) -> str:
     kind, _, rest = name.partition(":")
-    if kind in SHORT:
-        return SHORT[kind].format(*rest.split(":"))
-    return "images of digits" if kind == "digits" else set_name(name)
+    if kind == "generated":
+        documents, share, noise, spread = rest.split(":")
+        return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
+    return {"digits": "images of digits", "flights": "flights of a day"}.get(kind) or set_name(name)
 
 
 def difference(fits: Fits, on: str, framework: str, one: str, other: str, metric: str) -> Floats:
