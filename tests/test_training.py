@@ -266,6 +266,7 @@ def test_callbacks_stop_at_the_best_value_of_what_they_watch(xgboost_alone: Any)
 
 def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any) -> None:
     """Its estimators wrap a callable metric in a function of theirs."""
+    pytest.importorskip("xgboost", "3")  # for a callable metric beside others
     model = xgboost_alone.module.XGBClassifier(
         n_estimators=30, n_jobs=1, early_stopping_rounds=3, learning_rate=0.5,
         eval_metric=["logloss", eval_metric("mauc")],

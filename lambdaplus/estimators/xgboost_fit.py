@@ -46,23 +46,25 @@ class _GivenGradient(xgb.callback.TrainingCallback):  # type: ignore[misc]
 
         def evaluate(evals: Any, iteration: int, feval: Any, output_margin: bool) -> Any:
             line = eval_set(evals, iteration, self.metric or feval, output_margin)
-            if self.metric is None or self.is_last:
+            if self.metric is None or not evals:
                 return line
-            # XGBoost's own values come first; early stopping watches the last name of the line.
             start, *values = line.split("\t")
-            n_ours = len(self.metric.metrics) * len(evals)
-            return "\t".join([start, *values[-n_ours:], *values[:-n_ours]])
+            if not self.is_last:
+                # XGBoost's own values come first; early stopping watches the last name of the line.
+                n_ours = len(self.metric.metrics) * len(evals)
+                values = [*values[-n_ours:], *values[:-n_ours]]
+            self._maximise(values[-1].rpartition(":")[0].partition("-")[2])
+            return "\t".join([start, *values])
 
         model.update, model.eval_set = update_with_objective, evaluate
         return model
 
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        names = set() if self.metric is None else {*map(str, self.metric.metrics)}
-        for stop in self.stops if evals_log else ():
-            data = evals_log.get(stop.data or [*evals_log][-1], {})
-            if stop.maximize is None and (stop.metric_name or ["", *data][-1]) in names:
+    def _maximise(self, last: str) -> None:
+        """Direct early stopping before it is called: XGBoost 2 calls callbacks in any order."""
+        names = {*map(str, getattr(self.metric, "metrics", ()))}
+        for stop in self.stops:
+            if stop.maximize is None and (stop.metric_name or last) in names:
                 stop.maximize = True
-        return False
 
     def after_training(self, model: Any) -> Any:
         del model.update, model.eval_set

@@ -88,7 +88,7 @@ def _best_constant(
     """The constant with which probabilities add up to ``positive``, by Newton's steps from one."""
     # At one end, no probability is above the base rate, at the other none below it.
     base = math.log(positive / (total - positive))
-    low, high = base - 1e-3, base - below.min() + 1e-3
+    low, high = base - 1e-3, base - float(below.min()) + 1e-3
     for _ in range(STEPS):
         excess, slope = -positive, 0.0
         for i in range(below.size):
