@@ -5,7 +5,7 @@
 
 SET is named as in `list_sets`.  Every contender is trained on the same folds, with trees and
 learning rate as in `SETTINGS` and the defaults of its framework otherwise, on one thread.  For each
-metric, the round is the one with the highest validation value, and test queries are read once.
+metric, the round is the one with the highest validation value; these values choose the defaults.
 ``fit`` writes each finished training to the folder --kept, from which the same command continues.
 """
 
@@ -265,18 +265,21 @@ def by_length(fits: Fits) -> Table:
 
 
 def by_option(fits: Fits, framework: str) -> Table:
-    """Each contender less today's default, the mean over sets and its error."""
-    sets = list(dict.fromkeys(key[0] for key in fits))
+    """Validation values of each contender less those of the default, which they chose."""
     rows = []
     for name in [*THEIRS[framework], *OURS]:
         cells = []
         for metric, objective in DEFAULT.items():
+            default = NOW.format(objective)
             each = [
-                difference(fits, on, framework, name, NOW.format(objective), metric) for on in sets
+                fit["valid"][metric] - fits[on, framework, default, seed]["valid"][metric]
+                for (on, where, contender, seed), fit in fits.items()
+                if (where, contender) == (framework, name)
+                and (on, framework, default, seed) in fits
             ]
-            cells.append(as_text(np.array([values.mean() for values in each if values.size])))
+            cells.append(as_text(np.array(each)))
         rows.append([name, *cells])
-    foot = "test values less those of the default objective; ±: standard errors over sets"
+    foot = "validation values less those of the default objective; ±: standard errors over sets"
     return Table(["", *map(str.upper, DEFAULT)], rows, [foot])
 
 
