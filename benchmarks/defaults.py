@@ -1,4 +1,4 @@
-"""Choose the default options of our objectives on validation queries.
+"""Choose the default options of our objectives' pairs, without log-loss, on validation queries.
 
     python benchmarks/defaults.py SET [SET ...] [--draws 5]
 
@@ -39,6 +39,7 @@ METRICS = ("map", "ndcg", "auc", "ndcg@10", "ndcg@5", "map@5", "p@5", "mrr", "su
 WINDOW = 5
 AT_MOST = (0.6, 0.9)  # of lambdarank's time, on queries as in MSLR and on short ones
 WITHOUT_CUTOFF = ("map", "ndcg", "auc")
+PAIRS_ALONE: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
     ", damping": {"damping": 0.01, "damped": 1.0},
@@ -47,7 +48,8 @@ CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")
 SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")
 OURS: dict[str, tuple[str, dict[str, Any]]] = {  # name: the metric, options
     **{m + name: (m, options) for m in WITHOUT_CUTOFF for name, options in OPTIONS.items()},
-    **{m: (m, {}) for m in (*CUT, *SUMS)},
+    **{m: (m, {}) for m in CUT},
+    **{m: (m.replace("auc", "auc(pairs=swap)"), {}) for m in SUMS},
 }
 UNCUT = tuple(m + name for m in WITHOUT_CUTOFF for name in OPTIONS)
 CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default
@@ -60,7 +62,7 @@ CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default
 def objective(name: str) -> Any:
     metric, options = OURS[name]
     surrogate = {} if "+" in metric else {"surrogate": metric}  # of this metric, not its default
-    return lambda_objective(metric, **{"damping": None, **surrogate, **options})
+    return lambda_objective(metric, **{**PAIRS_ALONE, **surrogate, **options})
 
 
 def methods(framework: str) -> list[Method]:

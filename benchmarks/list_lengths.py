@@ -5,7 +5,7 @@
 
 SET is named as in `list_sets`.  Every contender is trained on the same folds, with trees and
 learning rate as in `SETTINGS` and the defaults of its framework otherwise, on one thread.  For each
-metric, the round is the one with the highest validation value, and test queries are read once.
+metric, the round is the one with the highest validation value; these values choose the defaults.
 ``fit`` writes each finished training to the folder --kept, from which the same command continues.
 """
 
@@ -49,14 +49,14 @@ TREES: dict[str, dict[str, Any]] = {
 }
 PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 OURS = {
-    "map": ("map", PLAIN),
+    "map, pairs alone": ("map", PLAIN),
     "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
     "map, damped .1, log-loss": ("map", {}),
     "map, damped .1, 3/4 log-loss": ("map", {"pointwise": 0.75}),
     "map, damped .01, log-loss": ("map", {"damping": 0.01}),
     "auc, swap deltas": ("auc", {**PLAIN, "surrogate": "auc(pairs=swap)"}),
     "auc, equal pairs, log-loss": ("auc(pairs=equal)", {"damping": None, "pointwise": 0.5}),
-    "ndcg": ("ndcg", PLAIN),
+    "ndcg, pairs alone": ("ndcg", PLAIN),
     "ndcg, damped .1, log-loss": ("ndcg", {}),
     "ndcg, top 30, damped .1, log-loss": ("ndcg", {"truncation": 30}),
 }
@@ -74,6 +74,7 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
         "rank:map, mean": {"objective": "rank:map", "lambdarank_pair_method": "mean"},
     },
 }
+LONG = ("images of digits", "flights of a day", "clueweb09")
 NOW = "{}, damped .1, log-loss"  # the options that are defaults
 # What makes a training cheaper: a sample of the irrelevant documents, or of the rows by gradient.
 NEGATIVES = {"map, a quarter of the negatives": 0.25, "map, a tenth of the negatives": 0.1}
@@ -163,14 +164,14 @@ def read(kept: Path) -> list[dict[str, Any]]:
 
 Fits = dict[Key, dict[str, Any]]
 DEFAULT = {"map": "map", "auc": "map", "ndcg@10": "ndcg"}  # the objective of each metric
-SHORT = {"generated": "{0} documents, {1} relevant, noise {2}, {3}", "flights": "flights of a day"}
 
 
 def in_words(name: str) -> str:
     kind, _, rest = name.partition(":")
-    if kind in SHORT:
-        return SHORT[kind].format(*rest.split(":"))
-    return "images of digits" if kind == "digits" else set_name(name)
+    if kind == "generated":
+        documents, share, noise, spread = rest.split(":")
+        return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
+    return {"digits": "images of digits", "flights": "flights of a day"}.get(kind) or set_name(name)
 
 
 def difference(fits: Fits, on: str, framework: str, one: str, other: str, metric: str) -> Floats:
@@ -234,19 +235,51 @@ def by_set(fits: Fits, framework: str) -> Table:
     return Table(["set", *heads, "time"], rows, [foot])
 
 
-def by_option(fits: Fits, framework: str) -> Table:
-    """Each contender less today's default, the mean over sets and its error."""
+def is_long(name: str) -> bool:
+    """Whether lists have 300 documents or more; those of ClueWeb09 have 230 to 728."""
+    kind, _, rest = name.partition(":")
+    return int(rest.split(":")[0]) >= 300 if kind == "generated" else in_words(name) in LONG
+
+
+def by_length(fits: Fits) -> Table:
+    """Means over sets of the defaults less log-loss, and less the best contender of each set."""
+    rows = []
     sets = list(dict.fromkeys(key[0] for key in fits))
+    for framework, long in product(THEIRS, (True, False)):
+        some = [on for on in sets if is_long(on) == long]
+        cells = []
+        for metric, objective in DEFAULT.items():
+            now = NOW.format(objective)
+            others = [best_contender(fits, on, framework, metric) for on in some]
+            for names in (["log-loss"] * len(some), others):
+                each = [
+                    difference(fits, on, framework, now, other, metric).mean()
+                    for on, other in zip(some, names, strict=True)
+                ]
+                cells.append(as_text(np.array(each)))
+        length = "300 documents and more" if long else "10 to 150 documents"
+        rows.append([f"{FRAMEWORKS[framework]}, {len(some)} sets of {length}", *cells])
+    heads = [f"{m.upper()} less {other}" for m in DEFAULT for other in ("log-loss", "best")]
+    foot = "best: the contender with the highest validation value on the set; ±: over sets"
+    return Table(["", *heads], rows, [foot])
+
+
+def by_option(fits: Fits, framework: str) -> Table:
+    """Validation values of each contender less those of the default, which they chose."""
     rows = []
     for name in [*THEIRS[framework], *OURS]:
         cells = []
         for metric, objective in DEFAULT.items():
+            default = NOW.format(objective)
             each = [
-                difference(fits, on, framework, name, NOW.format(objective), metric) for on in sets
+                fit["valid"][metric] - fits[on, framework, default, seed]["valid"][metric]
+                for (on, where, contender, seed), fit in fits.items()
+                if (where, contender) == (framework, name)
+                and (on, framework, default, seed) in fits
             ]
-            cells.append(as_text(np.array([values.mean() for values in each if values.size])))
+            cells.append(as_text(np.array(each)))
         rows.append([name, *cells])
-    foot = "test values less those of the default objective; ±: standard errors over sets"
+    foot = "validation values less those of the default objective; ±: standard errors over sets"
     return Table(["", *map(str.upper, DEFAULT)], rows, [foot])
 
 
@@ -267,7 +300,7 @@ def cheaper(fits: Fits) -> Table:
 
 def show(given: argparse.Namespace) -> None:
     fits = {tuple(fit["key"]): fit for fit in read(given.kept)}
-    tables = {}
+    tables = {"By length": by_length(fits)} if given.results == "list-lengths" else {}
     for framework in THEIRS:
         tables[f"By set, {FRAMEWORKS[framework]}"] = by_set(fits, framework)
         tables[f"By option, {FRAMEWORKS[framework]}"] = by_option(fits, framework)

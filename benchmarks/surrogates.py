@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from defaults import TRAINERS, Training, read_arguments, trained
+from defaults import PAIRS_ALONE, TRAINERS, Training, read_arguments, trained
 from differences import FRAMEWORKS, Values, difference
 from numpy.typing import ArrayLike
 from one_line import OWN
@@ -61,7 +61,7 @@ class OverNoisyRankings(Objective):
 
 
 def _weighed_by(metric: str | Declaration, **options: Any) -> Any:
-    return lambda_objective(metric, **{"damping": None, "surrogate": metric, **options})
+    return lambda_objective(metric, **{**PAIRS_ALONE, "surrogate": metric, **options})
 
 
 SUM = Declaration(

@@ -121,8 +121,10 @@ def binary_methods() -> list[Method]:
 
 def _trees(name: str, metric: str, criterion: str, normalize: bool) -> Method:
     [method] = find_methods(f"lightgbm:lambda_{metric}")
-    # The paper's swap deltas, which are not damped.
-    target = lambda_objective(metric, surrogate=metric, damping=None, normalize=normalize)
+    # The paper's swap deltas, which are not damped, without log-loss.
+    target = lambda_objective(
+        metric, surrogate=metric, damping=None, pointwise=0.0, normalize=normalize
+    )
     grid = {"learning_rate": RATES}
     return replace(method, name=name, target=target, criterion=criterion, grid=grid)
 
@@ -426,8 +428,9 @@ WELLECK_2016 = Paper(
         "AUC and MAUC are of one ranking of all documents of a part, MAUC over relevant classes, "
         "the reading that gives the paper's figures on its own set. Features are scaled to [0, 1] "
         "within each query. LambdaMART is LightGBM with the paper's equations 17 and 19 by query, "
-        "`lambda_auc` and `lambda_mauc` with `normalize=False`, 15 leaves and at most 200 rounds, "
-        "stopped after 30 without gain on validation data. The SVM by class is the sum over "
+        "AUC or MAUC with `surrogate` the metric itself, `damping=None`, `pointwise=0` and "
+        "`normalize=False`, 15 leaves and at most 200 rounds, stopped after 30 without gain on "
+        "validation data. The SVM by class is the sum over "
         "classes c of c f_c(x), where f_c is a structural SVM for the AUC of class c against the "
         "rest over all documents, as SVM-Perf's, trained by our cutting planes. The learning rate "
         "(.1, .25, .5, .9) and C (.01 to 100,000; the paper: to 100) are chosen by validation "

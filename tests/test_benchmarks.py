@@ -133,9 +133,9 @@ def test_contenders_are_compared_by_query_and_by_set(benchmark_named: Any) -> No
     assert script.best_contender(fits, "digits", "lightgbm", "map") == "lambdarank"
     [first, second] = script.by_set(fits, "lightgbm").rows
     assert first[:3] == ["images of digits", "+0.1000 ± 0.0000*", "+0.0500 ± 0.0000* (lambdarank)"]
-    assert second[0] == "30 documents, 0.1 relevant, noise 2, even"
+    assert second[0] == "30 documents, 10% relevant, noise 2, even"
     [row] = [r for r in script.by_option(fits, "lightgbm").rows if r[0] == "log-loss"]
-    assert row[1] == "-0.2000 ± 0.1000*"  # of -.1 and -.3
+    assert row[1] == "+0.5000 ± 0.0000*"
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])

@@ -162,7 +162,8 @@ def test_auc_of_a_table_is_half_log_loss_with_the_best_constant(
         lambda c: weight @ np.logaddexp(0, (1 - 2 * labels) * (sigma * scores + c)), tol=1e-12
     )
     p = 1 / (1 + np.exp(-sigma * scores - lowest.x))
-    log_loss = weight * sigma * (p - labels), weight * sigma**2 * p * (1 - p)
+    # Of the size that pairs have at any sigma.
+    log_loss = weight * (p - labels), weight * sigma * p * (1 - p)
     expected = [(a + b) / 2 for a, b in zip(pairs, log_loss, strict=True)]
     assert_close(found, expected, (1e-6, 1e-6) if n < 32_768 else (1e-3, 1e-3))
     moved = lambda_objective("auc", sigma=sigma)(labels, scores + 7, given_[2])

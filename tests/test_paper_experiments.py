@@ -13,11 +13,12 @@ from baseline_data import all_pairs
 from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from small_data import graded, letor_folder
 
-from lambdaplus import evaluate
+from lambdaplus import evaluate, gradients
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Evaluation
@@ -398,6 +399,21 @@ def test_more_rounds_gain_nothing_if_the_best_is_early() -> None:
 
 
 # Welleck 2016 -------------------------------------------------------------------------------------
+
+
+def test_lambdamart_of_areas_is_that_of_the_paper() -> None:
+    """Swap deltas alone, without damping and log-loss, whatever our defaults are."""
+    data = graded(40)
+    scores = np.random.default_rng(0).normal(size=data.labels.size)
+    every = [*welleck_2016.graded_methods(), *welleck_2016.binary_methods()]
+    targets: dict[str, Any] = {method.name: method.target for method in every}
+    for name, labels in (
+        (welleck_2016.TREES, data.labels),
+        (welleck_2016.BINARY_TREES, data.labels >= 1),
+    ):
+        expected = gradients(labels, scores, metric=str(targets[name].metric), group=data.sizes)
+        found = targets[name].derivatives(Queries(labels, group=data.sizes), scores)
+        assert_allclose(found, expected)
 
 
 def test_an_area_is_higher_if_it_is_on_every_fold(tmp_path: Path) -> None:

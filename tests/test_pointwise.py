@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
 from lambdaplus import lambda_objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries
 
 SIZES = [40, 3, 700, 8]
@@ -86,6 +87,27 @@ def test_a_metric_whose_gains_are_no_labels_has_no_pointwise_part(metric: str) -
         lambda_objective(metric, pointwise=0.5)(*given_)
 
 
+@pytest.mark.parametrize("metric", ["map", "ndcg"])
+def test_queries_of_one_label_have_no_pointwise_part_either(metric: str) -> None:
+    """As on one worker of several: labels may be all that is wrong, not the metric."""
+    for label in (0.0, 1.0):
+        with pytest.warns(UserWarning, match="nothing to rank"):
+            found = lambda_objective(metric, pointwise=0.5)([label] * 4, range(4), None, [2, 2])
+        assert not np.array(found).any()
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e4])
+def test_the_constant_is_exact_for_positives_of_little_weight(spread: float) -> None:
+    random = np.random.default_rng(3)
+    labels = (np.arange(300) % 10 == 0) * 1.0
+    weight = np.where(labels > 0, 1e-8, 1.0)
+    rows = Queries(labels, weight=weight)
+    gradient, _ = lambda_objective("auc", pointwise=1.0).derivatives(
+        rows, spread * random.standard_cauchy(300)
+    )
+    assert abs(gradient.sum()) < 1e-9 * weight[labels > 0].sum()
+
+
 @pytest.mark.parametrize("shift", [1e3, -1e6])
 def test_a_constant_of_a_query_has_no_effect(shift: float) -> None:
     labels, scores = graded(2)
@@ -160,3 +182,23 @@ def test_xe_ndcg_in_sums_and_as_text() -> None:
     assert_allclose(both(*given_), np.array(parts[0]) + 0.5 * np.array(parts[1]), atol=1e-6)
     with pytest.raises(ValueError, match="the data has no queries"):
         objective(labels, scores)
+    assert both.__name__ == "lambda_map+0.5*xendcg"  # not that of map alone
+    with pytest.raises(ValueError, match="xendcg occurs twice"):
+        lambda_objective("xendcg + 2*xendcg")
+    one_ranking = find_objective("xendcg", one_ranking=True)  # of a classifier
+    assert one_ranking == lambda_objective("xendcg", one_group=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("xendcg", {"sigma": 2.0}),
+        ("xendcg", {"gain": "linear"}),
+        ("xendcg", {"relevant": 1}),
+        ("xendcg", {"surrogate": "map"}),
+        ("xendcg + logloss", {"pointwise": 0.5}),
+    ],
+)
+def test_xe_ndcg_refuses_options_that_it_does_not_have(name: str, options: Any) -> None:
+    with pytest.raises(ValueError, match=f"has no option {next(iter(options))}: leave it out"):
+        lambda_objective(name, **options)

@@ -160,13 +160,20 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
                             key=lambda m: results.validation_means[m.name, metric]).name]
         for name, metric in {"MAP": "map", "NDCG@5": "ndcg@5", "AUC": "auc"}.items()
     ]  # fmt: skip
-    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "selected by"]
-    assert [[row[0], *row[5:]] for row in rows] == [
+    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "a round", "by", "selected by"]
+    assert [[row[0], *row[6:]] for row in rows] == [
         [HOSTILE, "yours", "NDCG@5"],
         ["lightgbm:broken", "LightGBM", "MAP"],
         ["lightgbm:lambda_map", "lambdaplus", "MAP"],
         ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
     ]
+    # Of all rounds that were trained, not of the best one.
+    fits = results.fits.filter(pl.col("chosen"), pl.col("method") == "lightgbm:lambda_map")
+    curves = results.curves.filter(pl.col("method") == "lightgbm:lambda_map")
+    trained = sum(curve["round"].max() for _, curve in curves.group_by("fold", "seed", "metric"))
+    shown = {row[0]: row[5] for row in rows}
+    assert shown["lightgbm:lambda_map"] == f"{1e3 * fits['seconds'].sum() / trained:.0f} ms"
+    assert shown["lightgbm:broken"] == ""
     found = compare_runs({m: e for m in results.methods if (e := results.evaluation(m))})
     marks = []
     for place, metric in enumerate(results.metrics, start=1):

@@ -116,7 +116,7 @@ def options() -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
         axes.locator_params(axis="x", nbins=3)
-    figure.supxlabel("test metric less that of the default; lines: 95% intervals", fontsize=9)
+    figure.supxlabel("validation metric less that of the default; lines: 95% intervals", fontsize=9)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
 

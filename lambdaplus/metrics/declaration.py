@@ -288,8 +288,7 @@ class RankingMetric:
         """The metric with the default weights of pairs, unless it has others."""
         if self.pairs != "default":
             return self
-        [option] = [each for each in self.declaration.parameters if each.name == "pairs"]
-        pairs = option.choices[-1] if of_table else "swap"
+        pairs = "equal" if of_table else "swap"
         return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
 
     @property

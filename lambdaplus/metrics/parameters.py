@@ -95,7 +95,7 @@ PAIRS = Parameter(
     "default",
     "weight of a pair in training: swap is the change of the metric if the two are swapped; "
     "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
-    "swap within queries, and the last of these words for a table without queries",
+    "equal for a table without queries, and within queries swap, or the pairs of map for auc",
     ("default", "swap", "equal"),
 )
 

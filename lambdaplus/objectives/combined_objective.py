@@ -55,9 +55,9 @@ class CombinedObjective(Objective):
         ] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         whole = WeightedSum(tuple(terms))
-        pointwise = [weight for part, weight in self.parts if isinstance(part, LogLoss)]
-        if len(pointwise) > 1:
-            raise ValueError("log-loss occurs twice in the sum: give it one weight")
+        for kind, what in ((LogLoss, "log-loss"), (XeNdcg, "xendcg")):
+            if sum(isinstance(part, kind) for part, _ in self.parts) > 1:
+                raise ValueError(f"{what} occurs twice in the sum: give it one weight")
         for part, weight in self.parts:
             name = part.metric if isinstance(part, Objective) else part
             number(f"the weight of {name} in a sum", weight, least=1e-6, most=1e6)
@@ -69,13 +69,10 @@ class CombinedObjective(Objective):
 
     @property
     def __name__(self) -> str:
-        if len(self._ranking()) == len(self.parts):
-            return super().__name__
-        terms = [
-            f"{'' if weight == 1 else shortest(weight) + '*'}"
-            f"{part.metric if isinstance(part, Objective) else part}"
-            for part, weight in self.parts
-        ]
+        terms = []
+        for part, weight in self.parts:
+            name = part.__name__.removeprefix("lambda_") if isinstance(part, Objective) else part
+            terms.append(f"{'' if weight == 1 else shortest(weight) + '*'}{name}")
         return f"lambda_{'+'.join(terms)}"
 
     @property

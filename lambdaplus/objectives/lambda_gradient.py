@@ -99,7 +99,8 @@ class LambdaGradient(ListGradient):
             if options.balance and not queries.grouped and count.size <= MOST_CLASSES:
                 # Rows of weight 0 do not count, nor do classes of such rows.
                 self.of_class = (count * ((count > 0).sum() / count.sum())) ** options.balance
-        if options.pointwise not in ("default", 0.0) and not self.pointwise:
+        labels_differ = self.arrays.strata[-1] > queries.n_queries
+        if options.pointwise not in ("default", 0.0) and labels_differ and not self.pointwise:
             raise ValueError(
                 f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
             )
@@ -220,8 +221,9 @@ class LambdaGradient(ListGradient):
         strata = self.arrays.strata[first : first + edges.size]
         points, size = log_loss(entries, strata, self.labels, self.shape.sigma)
         counts, share = np.diff(edges), np.where(size > 0.0, self.pointwise, 0.0)
-        if self.table:  # the pairs have the size of log-loss at the base rate
-            unit = np.full(size.size, 1.0 if self.normalize else 1.0 / max(self.total, NOTHING))
+        if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
+            divisor = self.shape.sigma if self.normalize else max(self.total, NOTHING)
+            unit = np.full(size.size, 1.0 / divisor)
         else:
             of_pairs = np.add.reduceat(entries.weight * np.abs(values[:, 0]), edges[:-1])
             unit = np.divide(of_pairs, size, out=np.zeros_like(size), where=size > 0.0)

@@ -19,8 +19,9 @@ from lambdaplus.ranking.sort import Entries
 
 FARTHEST = 1e9  # scores below the highest one
 MEANS = 1024  # of the scores of neighbours, of which the first constant of a long list is
-PRECISE = 1e-13  # of the sum of probabilities, relative to the number of documents
+PRECISE = 1e-13  # of the sum of probabilities
 STEPS = 100
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 def labels_from_gains(arrays: MetricArrays, most_classes: int) -> Floats:
@@ -94,7 +95,8 @@ def _best_constant(
             p = 1.0 / (1.0 + math.exp(-below[i] - constant))
             excess += weight[i] * p
             slope += weight[i] * p * (1.0 - p)
-        if abs(excess) <= PRECISE * total:
+        # A step that rounding hides from the largest probabilities is the last one.
+        if abs(excess) <= max(PRECISE * positive, EPSILON * abs(constant) * slope):
             break
         if excess > 0.0:
             high = constant

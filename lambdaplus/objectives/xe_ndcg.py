@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric, parse_metric
@@ -22,13 +23,13 @@ from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.list_gradient import ListGradient
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import LONG_LIST, MOST_CLASSES
+from lambdaplus.ranking.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes
 from lambdaplus.ranking.sort import Entries
 
 NAME = "xendcg"
 NDCG = parse_metric("ndcg")
 RANDOM_PART = 0.5
-NEARLY_ONE = 1e-9  # least distance of a probability from 1
+LEAST_REST = 1e-9  # least that is assumed of 1 - p
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +51,9 @@ class XeNdcg(Objective):
     """
 
     one_group: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag(one_group=self.one_group)
 
     @property
     def metric(self) -> RankingMetric:  # type: ignore[override]
@@ -77,6 +81,9 @@ class _Gradient(ListGradient):
         self.workers = queries.list_workers
         long = (queries.sizes >= LONG_LIST) & (np.diff(self.arrays.strata) <= MOST_CLASSES)
         self.long_queries = [0] if self.workers.size > 1 else np.flatnonzero(long).tolist()
+        if self.workers.size > 1:
+            on = f"{NAME} over all rows on {self.workers.size} workers"
+            refuse_many_classes(self.arrays.gain.size, on)
         self.mass = self.arrays.gain + (1.0 - RANDOM_PART)
 
     def values(self, first: int, entries: Entries) -> Floats:
@@ -113,7 +120,7 @@ def _cross_entropy(
                 else:
                     added = values[e, 1] * (all_before - before[e - begin])
                 values[e, 0] += added
-                before[e - begin] = added / max(1.0 - values[e, 1], NEARLY_ONE)
+                before[e - begin] = added / max(1.0 - values[e, 1], LEAST_REST)
                 total += weight[e] * before[e - begin]
             all_before = total
         for e in range(begin, end):

@@ -196,6 +196,17 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
+    @cached_property
+    def seconds_of_round(self) -> dict[str, float]:
+        """Mean time of a round of the chosen trainings of each method that has rounds."""
+        if self.curves.is_empty():
+            return {}
+        keys = ["method", "fold", "seed", "metric"]
+        trained = self.curves.group_by(keys).agg(pl.col("round").max().alias("rounds"))
+        chosen = self.fits.filter(pl.col("chosen")).join(trained, on=keys)
+        sums = chosen.group_by("method").agg(pl.col("seconds", "rounds").sum())
+        return {method: seconds / rounds for method, seconds, rounds in sums.iter_rows()}
+
     def evaluation(self, method: str) -> Evaluation | None:
         """Values of all test queries, averaged over seeds and repeated splits; None if unfinished.
 

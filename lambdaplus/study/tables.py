@@ -47,7 +47,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     rows: list[list[Any]] = []
     comparison = summary.comparison
     intervals = {} if comparison is None else comparison.intervals
-    heads = []
+    heads, of_round = [], results.seconds_of_round
     for metric in results.metrics:
         heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
         heads += ["95 % interval"] if metric in intervals else []
@@ -57,7 +57,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
             head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
-            rows.append([f"{head}:", *("" for _ in heads), ""])
+            rows.append([f"{head}:", *("" for _ in heads), "", *([""] if of_round else [])])
         for method in methods:
             cells: list[Any] = []
             for metric in results.metrics:
@@ -66,7 +66,10 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
                 if metric in intervals:
                     cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
             more = [] if narrow else [origin, summary.selector(method)]
-            rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
+            times = [f"{results.seconds.get(method, 0.0):.1f}s"]
+            if of_round:
+                times += [f"{1e3 * of_round[method]:.0f} ms" if method in of_round else ""]
+            rows.append([method, *cells, *times, *more])
     key = "* highest of its column"
     if comparison is not None and comparison.baseline is not None:
         key = f"{ABOVE} significantly above {comparison.baseline}"
@@ -78,9 +81,14 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
             "metric X" + _surrogates(by_origin["lambdaplus"])
         )
-    foot += ["time: training time, summed over folds, seeds and parameters.", *warnings_of(results)]
+    of_rounds = "; a round: its mean time, with validation" if of_round else ""
+    foot += [
+        f"time: training time, summed over folds, seeds and parameters{of_rounds}.",
+        *warnings_of(results),
+    ]
     more = [] if narrow else ["by", "selected by"]
-    return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
+    times = ["time", *(["a round"] if of_round else [])]
+    return Table(("method", *heads, *times, *more), rows, foot, narrow=narrow)
 
 
 def _surrogates(methods: list[str]) -> str:
