@@ -105,7 +105,8 @@ class Setting:
 
 def minimum(planes: list[tuple[Floats, Floats]], price: float, w: Floats) -> Floats:
     """Of 1/2 |w|^2 + price * sum of slacks, with slack_q >= loss + slope . w for all rankings."""
-    slack = [np.max(loss + slope @ w) for loss, slope in planes]
+    # SLSQP of SciPy 1.11 may stay where it starts, unless that is inside.
+    slack = [np.max(loss + slope @ w) + 1.0 for loss, slope in planes]
     own = np.repeat(np.eye(len(planes)), [loss.size for loss, _ in planes], axis=0)
     A = np.hstack([-np.concatenate([slope for _, slope in planes]), own])
     b = np.concatenate([loss for loss, _ in planes])

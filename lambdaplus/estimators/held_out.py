@@ -140,6 +140,8 @@ def _both(positive: Floats) -> Floats:
 def fit_calibrator(method: Any, held_out: HeldOut) -> Calibrator:
     """Fit scikit-learn's calibration ("sigmoid" or "isotonic") to these rows."""
     scores, codes, weights, _ = held_out
+    if weights is not None:  # scikit-learn 1.6 needs the type of the scores
+        weights = np.asarray(weights, np.float64)
     if method == "isotonic":
         fitted = IsotonicRegression(out_of_bounds="clip").fit(scores, codes, weights)
         return Isotonic(tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist()))
