@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
-from lambdaplus import lambda_objective
+from lambdaplus import LightGBMClassifier, lambda_objective
 from lambdaplus.ranking.queries import Queries
 
 SIZES = [40, 3, 700, 8]
@@ -160,3 +160,16 @@ def test_xe_ndcg_in_sums_and_as_text() -> None:
     assert_allclose(both(*given_), np.array(parts[0]) + 0.5 * np.array(parts[1]), atol=1e-6)
     with pytest.raises(ValueError, match="the data has no queries"):
         objective(labels, scores)
+    for options in ({"sigma": 2.0}, {"pointwise": 0.3}, {"surrogate": "map"}, {"gain": "linear"}):
+        with pytest.raises(ValueError, match="'xendcg' has no options but one_group"):
+            lambda_objective("xendcg", **options)
+
+
+def test_classifiers_take_all_rows_as_one_list_for_xe_ndcg() -> None:
+    labels, scores = graded(2)
+    X, options = scores[:, None], {"n_estimators": 5, "cv": None, "verbose": -1}
+    objective = lambda_objective("xendcg", one_group=True)
+    given_ = LightGBMClassifier(objective=objective, pos_label=1, **options).fit(X, labels)
+    by_name = LightGBMClassifier(objective="xendcg", pos_label=1, **options).fit(X, labels)
+    assert np.ptp(by_name.decision_function(X)) > 0.0
+    assert_array_equal(by_name.decision_function(X), given_.decision_function(X))

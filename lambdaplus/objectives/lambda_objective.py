@@ -142,7 +142,7 @@ def lambda_objective(
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.  A part may be
         ``logloss``, see `LogLoss`.  ``"xendcg"``, alone or as a part, is the cross-entropy XE-NDCG,
-        LightGBM's ``rank_xendcg``, for both frameworks; no option below applies to it.
+        LightGBM's ``rank_xendcg``, for both frameworks; only ``one_group`` applies to it.
     sigma : float, default=1.0
         Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
@@ -239,6 +239,12 @@ def lambda_objective(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
+    pairs: dict[str, Any] = {
+        "sigma": sigma, "normalize": normalize, "damping": damping, "damped": damped,
+        "truncation": truncation, "pointwise": pointwise, "balance": balance,
+    }  # fmt: skip
+    if not names and (surrogate is not None or options or PairOptions(**pairs) != DEFAULT):
+        raise ValueError(f"{metric!r} has no options but one_group")
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
     for (name, weight), part in zip(terms, others, strict=True):
@@ -249,10 +255,7 @@ def lambda_objective(
         other = default_surrogate(parsed)
         if surrogate is not None:
             other = objective_metric(surrogate).with_pairs(of_table=False)
-        ranking = LambdaObjective(
-            parsed, other, one_group, sigma=sigma, normalize=normalize, damping=damping,
-            damped=damped, truncation=truncation, pointwise=pointwise, balance=balance,
-        )  # fmt: skip
+        ranking = LambdaObjective(parsed, other, one_group, **pairs)
         parts.append((ranking, weight))
     only, weight = parts[0]
     if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
