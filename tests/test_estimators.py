@@ -549,6 +549,17 @@ def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
     assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
 
 
+def test_a_loaded_model_knows_columns_whose_names_are_numbers(tmp_path: Path) -> None:
+    X = pd.DataFrame(GRADED.features)
+    model = made(XGBoostRanker).fit(X, GRADED.labels, qid=GRADED.qid)
+    model.save_model(tmp_path / "model.json")
+    loaded = made(XGBoostRanker)
+    loaded.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="pass the columns of fit, in their order"):
+        loaded.predict(X[X.columns[::-1]])
+
+
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
     X, y, qid = shuffled()
     model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
