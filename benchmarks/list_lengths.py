@@ -208,7 +208,7 @@ def best_contender(fits: Fits, on: str, framework: str, metric: str) -> str:
 
 def by_set(fits: Fits, framework: str) -> Table:
     rows = []
-    for on in dict.fromkeys(key[0] for key in fits):
+    for on in dict.fromkeys(key[0] for key in fits if key[1] == framework):
         cells = [in_words(on)]
         for metric, objective in DEFAULT.items():
             now = NOW.format(objective)

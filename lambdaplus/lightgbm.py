@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import canonical, refuse_infinite
+from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.warn_once import warn
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
+from lambdaplus.frameworks.data_sets import readable
 from lambdaplus.frameworks.internals import (
     is_constructed,
     lightgbm_aliases,
@@ -41,9 +42,6 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError(f"LightGBM is not installed: {installation('lightgbm')}") from error
 
-# Types of columns that it reads from Arrow's frames, by narwhals' names.
-_READABLE = {"Boolean", "Float32", "Float64"}
-_READABLE |= {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
 _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
@@ -203,31 +201,6 @@ def refuse_random_forest(boosting: Any) -> None:
         )
 
 
-def readable(name: str, X: Any) -> Any:
-    """The features in a form that LightGBM reads right.
-
-    A ValueError is raised for columns of a polars or pyarrow frame on which it ends Python.
-    """
-    try:
-        import narwhals
-    except ImportError:  # a LightGBM that raises errors of its own
-        return canonical(X)
-    dependencies = narwhals.dependencies
-    if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
-        return canonical(X)
-    frame = narwhals.from_native(X, eager_only=True)
-    for column, kind in frame.schema.items():
-        if str(kind) not in _READABLE:
-            native = frame[column].to_native()
-            raise ValueError(
-                f"{name}: the column {column!r} is {getattr(native, 'dtype', None) or native.type},"
-                f" which LightGBM cannot read from {type(X).__module__.partition('.')[0]}: convert "
-                "it to numbers, leave it out or, for categories, pass X.to_pandas() in training "
-                "and prediction"
-            )
-    return X
-
-
 def refuse_wrapped(params: Mapping[str, Any]) -> None:
     """Raise a ValueError for whole numbers of which LightGBM would take the last 32 bits."""
     for name, value in params.items():
@@ -240,7 +213,7 @@ def _refuse_unusable(name: str, data: Any) -> None:
     """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
-    data.data = readable(name, data.data)
+    data.data = readable(name, data.data, "LightGBM")
     in_file = isinstance(data.data, str | os.PathLike)
     if data.label is None and not in_file and getattr(data, "used_indices", None) is None:
         raise ValueError(f"{name} has no labels: pass lightgbm.Dataset(X, label=y)")

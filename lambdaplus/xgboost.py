@@ -172,7 +172,7 @@ def _with_our_defaults(
     if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
         kwargs["obj"] = found
         del params["objective"]
-    objective = kwargs.get("obj")
+    objective = find_objective(kwargs.get("obj"))
     if objective is not None:
         warn_of_unused(params, objective, stacklevel=4)
         params.setdefault("base_score", 0.0)

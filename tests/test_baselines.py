@@ -155,10 +155,10 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
     },
     QueryScaler: {"method": ("mean",)},
     RankBoost: {"n_rounds": (0,), "balance": ("both",), "max_bins": (257,), "patience": (0,)},
-    RankSVM: {"C": (0.0, np.inf), "balance": (1,), "max_iter": (0,), "tol": (-1.0,)},
+    RankSVM: {"C": (0.0, np.inf, 1e300), "balance": (1,), "max_iter": (0,), "tol": (-1.0,)},
     StructuralSVM: {
-        "C": (0.0, np.nan, "a"), "tol": (0.0, "a"), "max_passes": (0,), "pair_scale": ("no",),
-        "relevant": ("a",), "correct": ("late",), "epsilon": (0.0,),
+        "C": (0.0, np.nan, "a", 1e300), "tol": (0.0, "a"), "max_passes": (0,),
+        "pair_scale": ("no",), "relevant": ("a",), "correct": ("late",), "epsilon": (0.0,),
     },
     SVMAccuracy: {"relevant": ([1.0],), "variant": ("acc5",)},
     SVMCombo: {

@@ -271,6 +271,8 @@ TRAINING_ROWS: dict[str, Callable[[], Any]] = {
     "a copy": lambda: (X.copy(), list(y)),
     "another order": lambda: (X[::-1], y[::-1]),
     "another container": lambda: (csr_matrix(X), y),
+    "some of them": lambda: (X[1::2].astype(np.float32), y[1::2]),
+    "twice": lambda: (np.concatenate([X, X]), np.concatenate([y, y])),
 }
 
 
@@ -757,19 +759,24 @@ CHANGES: dict[str, Any] = {  # of what a saved model has
         {"values": [0, 1], "dtype": "V100000000"},
         {"values": [0, 1, 2], "dtype": "<i8"},
         {"values": [1, 1], "dtype": "<i8"},
+        {"values": [1, 0], "dtype": "<i8"},
+        {"values": [0.5, float("nan")], "dtype": "<f8"},
+        {"values": ["no", 1], "dtype": "|O"},
         {"values": [0, 300], "dtype": "|i1"},
         {"values": [[0], [1]], "dtype": "<i8"},
         {"values": [0, 1]},
         [0, 1],
     ],
-    "positive": [2, "1", None],
-    "threshold": [float("nan"), float("inf"), None, "0", True],
+    "positive": [2, "1", None, False],
+    "threshold": [float("nan"), 10**400, float("inf"), None, "0", True],
     "calibrator": [
         {"slope": float("nan"), "intercept": 0.0},
         {"slope": 1.0},
+        {"slope": -1.0, "intercept": 0.0},
         {"scores": [0.0, 1.0], "probabilities": [0.5]},
         {"scores": [1.0, 0.0], "probabilities": [0.1, 0.5]},
         {"scores": [0.0, 1.0], "probabilities": [0.1, 1.5]},
+        {"scores": [0.0, 1.0], "probabilities": [0.5, 0.1]},
         {"scores": [], "probabilities": []},
         7,
     ],
@@ -801,6 +808,9 @@ def test_a_changed_model_is_refused_and_leaves_the_estimator_as_it_was(
         booster.set_attr(lambdaplus=text)
         with pytest.raises(ValueError, match=r"attribute 'lambdaplus' .* cannot be read"):
             loaded.load_model(booster.save_raw())
+    booster.set_attr(lambdaplus=json.dumps({**saved, "objective": "binary:logistic"}))
+    with pytest.raises(ValueError, match="objective='binary:logistic' has none"):
+        loaded.load_model(booster.save_raw())
     for expression in ("map(", "open('x')", "(" * 300, "lambda_objective()", "combine(7)"):
         booster.set_attr(lambdaplus=json.dumps({**saved, "objective": {"expression": expression}}))
         with pytest.raises(ValueError, match="the saved model has objective="):

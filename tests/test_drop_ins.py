@@ -456,6 +456,24 @@ def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alo
         xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
 
 
+@pytest.mark.parametrize("other", [lp.lambda_objective, lp.combine, eval_metric("map")])
+def test_what_is_no_objective_of_lambdaplus_is_refused(
+    lightgbm_alone: Any, xgboost_alone: Any, other: Any
+) -> None:
+    of_lightgbm, of_xgboost = lightgbm_alone.data(GRADED), xgboost_alone.data(GRADED)
+    X, y, qid = GRADED.features, GRADED.labels, GRADED.qid
+    for fit in (
+        lambda: lightgbm_alone.own.train({"objective": other}, of_lightgbm, 2),
+        lambda: lightgbm_alone.own.cv({}, of_lightgbm, 2, fobj=other),
+        lambda: xgboost_alone.own.train({"objective": other}, of_xgboost, 2),
+        lambda: xgboost_alone.own.cv({}, of_xgboost, 2, obj=other),
+        lambda: lp.LightGBMRanker(objective=other).fit(X, y, qid=qid),
+        lambda: lp.XGBoostClassifier(objective=other).fit(X, y > 1),
+    ):
+        with pytest.raises(TypeError, match=r"is not an objective: pass lambda_objective\('map'\)"):
+            fit()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -461,6 +461,10 @@ def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored
         for given in (csr_matrix(dense), X)
     )
     assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
+    assert_array_equal(expected.predict(X.copy()), expected.predict(csr_matrix(dense)))
+    if hasattr(expected, "predict_proba"):
+        probabilities = [expected.predict_proba(given) for given in (X.copy(), csr_matrix(dense))]
+        assert_array_equal(*probabilities)
     assert curves(found) == curves(expected)
     if kind is LightGBMRanker:
         boosters = [
@@ -515,9 +519,22 @@ def test_columns_on_which_lightgbm_ends_python_are_refused(column: str, frame: s
         "train_set": lambda: lgb.train({"verbose": -1}, data, 2),
         "train_set: ": lambda: lgb.cv({"verbose": -1}, data, 2),
         "valid_sets[0]": lambda: lgb.train({"verbose": -1}, valid, 2, valid_sets=[data]),
+        "X": lambda: made(LightGBMRanker).fit(numeric, y, qid=qid).predict(X),
     }.items():
         with pytest.raises(ValueError, match=f"{re.escape(name)}.*the column 'brand'.* {frame}"):
             train()
+
+
+@pytest.mark.parametrize("column", sorted({*ODD_COLUMNS} - {"categories"}))
+def test_columns_that_xgboost_cannot_read_are_named(column: str) -> None:
+    pytest.importorskip("narwhals", reason="XGBoost raises a KeyError")
+    X = pl.DataFrame({"x": np.arange(200.0)}).with_columns(ODD_COLUMNS[column].alias("brand"))
+    numeric = X.with_columns(pl.Series("brand", np.arange(200.0)))
+    y, qid = np.arange(200) % 2, np.arange(200) // 10
+    model = made(XGBoostRanker).fit(numeric, y, qid=qid)
+    for call in (lambda: clone(model).fit(X, y, qid=qid), lambda: model.predict(X)):
+        with pytest.raises(ValueError, match=r"the column 'brand' .* XGBoost cannot read"):
+            call()
 
 
 def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
@@ -530,6 +547,17 @@ def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
     model.fit(frame.to_pandas(), y, qid=np.arange(200) // 8)
     new = pl.DataFrame({"brand": pl.Series(["Dune", "Cord", "Bolt"], dtype=pl.Categorical)})
     assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
+
+
+def test_a_loaded_model_knows_columns_whose_names_are_numbers(tmp_path: Path) -> None:
+    X = pd.DataFrame(GRADED.features)
+    model = made(XGBoostRanker).fit(X, GRADED.labels, qid=GRADED.qid)
+    model.save_model(tmp_path / "model.json")
+    loaded = made(XGBoostRanker)
+    loaded.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="pass the columns of fit, in their order"):
+        loaded.predict(X[X.columns[::-1]])
 
 
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
-from lambdaplus import lambda_objective
+from lambdaplus import LightGBMClassifier, lambda_objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries
 
@@ -202,3 +202,13 @@ def test_xe_ndcg_in_sums_and_as_text() -> None:
 def test_xe_ndcg_refuses_options_that_it_does_not_have(name: str, options: Any) -> None:
     with pytest.raises(ValueError, match=f"has no option {next(iter(options))}: leave it out"):
         lambda_objective(name, **options)
+
+
+def test_classifiers_take_all_rows_as_one_list_for_xe_ndcg() -> None:
+    labels, scores = graded(2)
+    X, options = scores[:, None], {"n_estimators": 5, "cv": None, "verbose": -1}
+    objective = lambda_objective("xendcg", one_group=True)
+    given_ = LightGBMClassifier(objective=objective, pos_label=1, **options).fit(X, labels)
+    by_name = LightGBMClassifier(objective="xendcg", pos_label=1, **options).fit(X, labels)
+    assert np.ptp(by_name.decision_function(X)) > 0.0
+    assert_array_equal(by_name.decision_function(X), given_.decision_function(X))

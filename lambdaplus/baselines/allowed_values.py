@@ -20,7 +20,9 @@ def _finite(name: str, value: Any) -> None:
 
 
 Finite = Annotated[float, _finite]
-Positive = Annotated[float, number]
+# Squares of larger numbers, in norms, are none.
+positive = partial(number, most=1e100)
+Positive = Annotated[float, positive]
 AtLeastOne = Annotated[int, partial(whole_number, least=1)]
 
 

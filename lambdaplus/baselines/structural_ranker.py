@@ -14,12 +14,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
-from lambdaplus.baselines.allowed_values import check_parameters
+from lambdaplus.baselines.allowed_values import check_parameters, positive
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss
-from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.ranking.queries import Queries, reaches
@@ -159,7 +158,7 @@ class StructuralRanker(BaseRanker):
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
-        each = np.array([number("C", value) for value in np.asarray(C).ravel().tolist()])
+        each = np.array([positive("C", value) for value in np.asarray(C).ravel().tolist()])
         slacks = len(hinges.losses) if self._separate else 1
         if each.size not in (1, slacks):
             raise ValueError(f"C has {each.size} values, but a query has {slacks} slack variables")

@@ -186,7 +186,7 @@ class RankingClassifier(FrameworkEstimator):
         (n,) float64
             With the framework's own objectives, its raw scores.
         """
-        self._refuse_other_columns(X)
+        X = self._readable(X)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -198,7 +198,7 @@ class RankingClassifier(FrameworkEstimator):
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
-        self._refuse_other_columns(X)
+        X = self._readable(X)
         parent = super().predict  # type: ignore[misc]
         if not hasattr(self, "offset_"):
             return parent(X, *args, **kwargs)
@@ -215,7 +215,7 @@ class RankingClassifier(FrameworkEstimator):
         without such rows does not have this method (AttributeError, which is the cause of that of a
         `Pipeline`).
         """
-        self._refuse_other_columns(X)
+        X = self._readable(X)
         if not isinstance(find_objective(self.objective), Objective):
             return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
         check_is_fitted(self, "calibrator_")
@@ -315,14 +315,17 @@ class RankingClassifier(FrameworkEstimator):
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
 
     def _are_training_rows(self, scores: Floats, codes: Ints, call: dict[str, Any]) -> bool:
-        """Whether rows with these scores and codes are the training rows, in any order."""
+        """Whether rows with these scores and codes are training rows, all or some, in any order.
+
+        Scores tell rows of any container apart, unless most training rows share theirs with others.
+        """
         if codes is call["y"]:
             return True
-        if codes.size != call["y"].size or codes.sum() != call["y"].sum():
-            return False
-        trained = np.asarray(self._raw(call["X"]), dtype=np.float64)
-        given, seen = np.stack([codes, scores]), np.stack([call["y"], trained])
-        return np.array_equal(given[:, np.lexsort(given)], seen[:, np.lexsort(seen)])
+        seen = call["y"] + 1j * np.asarray(self._raw(call["X"]), dtype=np.float64)
+        given, different = codes + 1j * scores, np.unique(seen).size
+        if 2 * different < seen.size:
+            return np.array_equal(np.sort(given), np.sort(seen))
+        return bool(np.isin(given, seen).all())
 
     def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
         """A model that is trained like this one, for as many rounds, on some of the rows.

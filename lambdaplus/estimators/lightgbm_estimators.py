@@ -142,6 +142,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     (['fraud', 'ok'], 'fraud', (1000, 2))
     """
 
+    _framework: ClassVar = "LightGBM"
     _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 

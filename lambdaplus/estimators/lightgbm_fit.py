@@ -14,7 +14,7 @@ from lambdaplus.estimators.metrics_by_name import (
     metric_of,
     refuse_unknown,
 )
-from lambdaplus.estimators.parent import change_features, replaced
+from lambdaplus.estimators.parent import make_readable, replaced
 from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_attributes,
@@ -57,7 +57,7 @@ def fit_lightgbm(
     if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
         # LightGBM would ignore it.
         raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
-    change_features(call, lgb.readable)
+    make_readable(call, "LightGBM")
     ours = isinstance(objective, Objective)
     params = model.get_params()
     lgb.refuse_wrapped(params)

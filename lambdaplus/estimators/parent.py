@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lambdaplus.compute.arguments import from_gpu, plain
+from lambdaplus.frameworks.data_sets import readable
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 
@@ -32,6 +33,7 @@ class FrameworkEstimator:
     """A subclass of a framework's estimator, which has all of its parent's parameters."""
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
+    _framework: ClassVar[Literal["LightGBM", "XGBoost"]]
     _names: ClassVar[ArgumentNames]
     _one_ranking: ClassVar = False  # whether all rows are one, for any metric
 
@@ -64,9 +66,12 @@ class FrameworkEstimator:
     def _refuse_other_columns(self, X: Any, where: str = "X") -> None:
         """Raise a ValueError for columns of other names, or another order, than those of `fit`."""
         known, given = vars(self).get("_trained_columns"), columns_of(X)
-        if known is None or given is None or known == given:
+        if known is None or given is None:
             return
-        same = sorted(map(str, known)) == sorted(map(str, given))
+        texts, texts_given = [*map(str, known)], [*map(str, given)]  # a saved model has texts
+        if texts == texts_given:
+            return
+        same = sorted(texts) == sorted(texts_given)
         if same or all(isinstance(name, str) for name in (*known, *given)):
             pairs = enumerate(zip(known, given, strict=False))
             differ = [
@@ -75,6 +80,11 @@ class FrameworkEstimator:
                 if given != known
             ] or [f"{len(given)} columns, and fit had {len(known)}"]
             raise ValueError(f"{where} has {differ[0]}: pass the columns of fit, in their order")
+
+    def _readable(self, X: Any) -> Any:
+        """The features for a prediction, with the columns of `fit`, as the framework reads them."""
+        self._refuse_other_columns(X)
+        return readable("X", X, self._framework)
 
     def _for_framework(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters without those that the framework does not know."""
@@ -182,11 +192,11 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
         call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
 
 
-def change_features(call: dict[str, Any], change: Callable[[str, Any], Any]) -> None:
-    """Replace the features of training data and evaluation sets, given their names."""
-    given, X = call["X"], change("training data", call["X"])
+def make_readable(call: dict[str, Any], framework: Any) -> None:
+    """Replace the features of training data and evaluation sets by what the framework reads."""
+    given, X = call["X"], readable("training data", call["X"], framework)
     sets = [
-        (X if part is given else change(f"evaluation set {i}", part), y)
+        (X if part is given else readable(f"evaluation set {i}", part, framework), y)
         for i, (part, y) in enumerate(evaluation_sets(call))
     ]
     call["X"] = X

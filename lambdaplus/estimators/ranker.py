@@ -29,8 +29,6 @@ _scored: dict[str, list[str]] = {}  # metrics of the scores of clones of an esti
 class RankingEstimator(FrameworkEstimator):
     """`fit` and `score` of a ranker, to which scikit-learn's metadata routing passes the qid."""
 
-    _framework: ClassVar[str]
-
     __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
 
@@ -124,8 +122,7 @@ class RankingEstimator(FrameworkEstimator):
             "qid" is left out.
         """
         X, _ = _without_qid(X)
-        self._refuse_other_columns(X)
-        return super().predict(X, *args, **kwargs)  # type: ignore[misc]
+        return super().predict(self._readable(X), *args, **kwargs)  # type: ignore[misc]
 
     def _warn_of_different_metrics(self, metric: str) -> None:
         """Warn if clones of one estimator, as in a search, have scores of different metrics."""

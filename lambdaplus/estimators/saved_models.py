@@ -7,9 +7,9 @@ labels, threshold and probabilities as numbers.
 
 import ast
 import json
-import math
 import re
 import reprlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
@@ -36,7 +36,8 @@ _MAKERS: Mapping[str, Any] = {
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not is_flag(value) and math.isfinite(value)
+    is_one = isinstance(value, int | float) and not is_flag(value)
+    return is_one and abs(value) <= sys.float_info.max  # which NaN is not
 
 
 def _is_whole(value: Any) -> bool:
@@ -57,7 +58,7 @@ def _is_parameter(saved: Any) -> bool:
 
 
 def _are_labels(saved: Any) -> bool:
-    """Whether these are two labels of a type that a file can hold, or none."""
+    """Whether these are two labels, sorted, of a type that a file can hold, or none."""
     if saved is None:
         return True
     if not isinstance(saved, dict) or {*saved} != {"values", "dtype"}:
@@ -67,24 +68,25 @@ def _are_labels(saved: Any) -> bool:
         return False
     try:
         labels = restored_labels(saved)
+        return labels.shape == (2,) and bool(labels[0] < labels[1])
     except (TypeError, ValueError, OverflowError):
         return False
-    return labels.shape == (2,) and bool(labels[0] != labels[1])
 
 
 def _is_calibrator(saved: Any) -> bool:
     if not isinstance(saved, dict):
         return saved is None
     if {*saved} == {"slope", "intercept"}:
-        return all(map(_is_number, saved.values()))
+        return all(map(_is_number, saved.values())) and saved["slope"] >= 0.0
     if {*saved} != {"scores", "probabilities"}:
         return False
     lists = [saved["scores"], saved["probabilities"]]
     if not all(isinstance(each, list) and each and all(map(_is_number, each)) for each in lists):
         return False
-    scores, probabilities = map(np.asarray, lists)
-    rises = scores.size == probabilities.size and bool((np.diff(scores) >= 0.0).all())
-    return rises and bool(((probabilities >= 0.0) & (probabilities <= 1.0)).all())
+    scores, probabilities = lists
+    rise = scores == sorted(scores) and probabilities == sorted(probabilities)
+    in_range = probabilities[0] >= 0.0 and probabilities[-1] <= 1.0
+    return rise and in_range and len(scores) == len(probabilities)
 
 
 _VALID: Mapping[str, Callable[[Any], bool]] = {
@@ -92,7 +94,7 @@ _VALID: Mapping[str, Callable[[Any], bool]] = {
     "eval_metric": _is_parameter,
     "rounds": _is_whole,
     "labels": _are_labels,
-    "positive": lambda saved: saved in (0, 1),
+    "positive": lambda saved: _is_whole(saved) and saved <= 1,
     "threshold": _is_number,
     "calibrator": _is_calibrator,
     "calibration": lambda saved: saved in (None, "sigmoid", "isotonic"),

@@ -21,6 +21,8 @@ from lambdaplus.estimators.saved_models import (
 )
 from lambdaplus.estimators.xgboost_fit import fit_xgboost
 from lambdaplus.frameworks.internals import named_for_files, xgboost_type_of_file
+from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents
 
 _ARGS = ArgumentNames("base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model")
@@ -120,6 +122,7 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
     (['fraud', 'ok'], 'fraud')
     """
 
+    _framework: ClassVar = "XGBoost"
     _names: ClassVar = _ARGS
     _other_outputs: ClassVar = ("output_margin",)
     _saved_as: ClassVar = "binary:logitraw"
@@ -199,6 +202,11 @@ class XGBoostClassifier(RankingClassifier, xgb.XGBClassifier):  # type: ignore[m
                 )
         found = restored_parameters(self, saved)
         if "threshold" in saved:
+            if not isinstance(find_objective(found["objective"]), Objective):
+                raise ValueError(
+                    f"the saved model has a threshold, and objective={found['objective']!r} has "
+                    "none: the file was changed"
+                )
             found["_labels"] = restored_labels(saved["labels"])
             found["pos_label_"] = found["_labels"][saved["positive"]]
             found["offset_"] = saved["threshold"]

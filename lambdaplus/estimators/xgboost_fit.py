@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.compute.arguments import canonical
 from lambdaplus.compute.warn_once import warn
 from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
 from lambdaplus.estimators.metrics_by_name import (
@@ -15,7 +14,7 @@ from lambdaplus.estimators.metrics_by_name import (
     metric_of,
     refuse_unknown,
 )
-from lambdaplus.estimators.parent import change_features, replaced
+from lambdaplus.estimators.parent import make_readable, replaced
 from lambdaplus.estimators.saved_models import parameters_as_saved, save_with
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
@@ -93,7 +92,7 @@ def _is_unknown(name: str) -> bool:
 
 def fit_xgboost(model: Any, fit: Any, call: dict[str, Any], objective: Any) -> None:
     """Call the parent's fit with an objective and metrics that it understands."""
-    change_features(call, lambda _, X: canonical(X))
+    make_readable(call, "XGBoost")
     ours = isinstance(objective, Objective)
     called = ours or (callable(objective) and isinstance(model, xgb.XGBRanker))
     wanted = metric_of(objective) if model.eval_metric is None and ours else model.eval_metric

@@ -11,7 +11,7 @@ from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.combined_objective import CombinedObjective
 from lambdaplus.objectives.lambda_objective import LambdaObjective, lambda_objective
-from lambdaplus.objectives.objective import ObjectiveOn
+from lambdaplus.objectives.objective import Objective, ObjectiveOn
 from lambdaplus.objectives.xe_ndcg import XeNdcg
 
 Named = str | Declaration | RankingMetric | WeightedSum
@@ -57,8 +57,13 @@ def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:
     """The objective for a metric; anything else is returned unchanged, for the framework.
 
-    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.
+    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.  A
+    TypeError is raised for another callable of lambdaplus, such as a metric.
     """
+    ours = str(getattr(objective, "__module__", "")).startswith("lambdaplus.")
+    if callable(objective) and ours and not isinstance(objective, Objective):
+        shown = getattr(objective, "__qualname__", repr(objective))
+        raise TypeError(f"{shown} is not an objective: pass lambda_objective('map'), for example")
     if isinstance(objective, Named):
         try:
             named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective

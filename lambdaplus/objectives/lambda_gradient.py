@@ -23,7 +23,7 @@ from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.list_gradient import ListGradient
 from lambdaplus.objectives.lists import ranked_lists, share_near_top
 from lambdaplus.objectives.pair_options import PairOptions
-from lambdaplus.objectives.pointwise import labels_from_gains, log_loss
+from lambdaplus.objectives.pointwise import labels_from_gains, mix_log_loss
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
     rows_by_label,
@@ -213,22 +213,13 @@ class LambdaGradient(ListGradient):
         factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         values = np.empty((entries.score.size, 2))
         _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
-        return self._with_points(first, entries, values) if self.pointwise else values
-
-    def _with_points(self, first: int, entries: Entries, values: Floats) -> Floats:
-        """These values and those of the pointwise part, by its share."""
-        edges = entries.edges
-        strata = self.arrays.strata[first : first + edges.size]
-        points, size = log_loss(entries, strata, self.labels, self.shape.sigma)
-        counts, share = np.diff(edges), np.where(size > 0.0, self.pointwise, 0.0)
-        if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
-            divisor = self.shape.sigma if self.normalize else max(self.total, NOTHING)
-            unit = np.full(size.size, 1.0 / divisor)
-        else:
-            of_pairs = np.add.reduceat(entries.weight * np.abs(values[:, 0]), edges[:-1])
-            unit = np.divide(of_pairs, size, out=np.zeros_like(size), where=size > 0.0)
-        of_points = np.repeat(share * unit, counts)[:, None] * points
-        return np.repeat(1.0 - share, counts)[:, None] * values + of_points
+        if self.pointwise:
+            strata, unit = self.arrays.strata[first : first + entries.edges.size], None
+            if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
+                unit = 1.0 / (self.shape.sigma if self.normalize else max(self.total, NOTHING))
+            sigma = self.shape.sigma
+            mix_log_loss(entries, strata, self.labels, sigma, self.pointwise, unit, values)
+        return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:
         # Swap deltas of both signs do not add up over the documents of an entry.

@@ -202,7 +202,7 @@ class ObjectiveOn(Objective):
                 f"{objective!r} cannot have labels or weights of its own: call on() or weighted() "
                 "of its part"
             )
-        n = len(np.asarray(weights if labels is None else labels))
+        n = np.asarray(weights if labels is None else labels).size
         checked = Queries(np.zeros(n) if labels is None else labels, weight=weights)
         self.objective, self.weights = objective, checked.weights
         self.labels = None if labels is None else checked.labels
