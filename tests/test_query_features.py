@@ -105,7 +105,7 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"C": 0}, "C must be a number above 0, got 0"),
+        ({"C": 0}, "C must be a number above 0 and at most 1e.100, got 0"),
         ({"C": -1.0}, "C must be a number above 0"),
         ({"tol": 0.0}, "tol must be a number above 0"),
         ({"max_iter": 0}, "max_iter must be a whole number, at least 1"),

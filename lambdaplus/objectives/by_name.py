@@ -61,7 +61,7 @@ def find_objective(objective: Any, one_ranking: bool = False) -> Any:
     TypeError is raised for another callable of lambdaplus, such as a metric.
     """
     ours = str(getattr(objective, "__module__", "")).startswith("lambdaplus.")
-    if callable(objective) and ours and not isinstance(objective, Objective):
+    if callable(objective) and ours and not isinstance(objective, Objective | Named):
         shown = getattr(objective, "__qualname__", repr(objective))
         raise TypeError(f"{shown} is not an objective: pass lambda_objective('map'), for example")
     if isinstance(objective, Named):
