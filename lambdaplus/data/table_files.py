@@ -191,8 +191,8 @@ class TableFile:
         content = stream.read()
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             content = content.decode("utf-16").encode()
-        if content and not content.endswith(b"\n"):  # polars would drop an empty field too many
-            content += b"\n"
+        if content and not content.endswith(b"\n"):
+            content += b"\n"  # without it, polars drops one empty field too many in the last line
         unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
         separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
         self._decimal_commas = separator == ";"

@@ -1,8 +1,8 @@
 """The pointwise part of a gradient: log-loss of the documents of each query, up to a constant.
 
-It is the log-loss of the score plus the constant, for each query, that makes it lowest, so that
-like a ranking it does not depend on where scores begin.  At this constant, the probabilities of a
-query add up to its labels.  The label of a document is its gain, from 0 for the lowest of its query
+In each query, the constant that makes log-loss lowest is added to the scores.  So, like a ranking,
+log-loss does not depend on where scores begin.  At this constant, the probabilities of a query add
+up to its labels.  The label of a document is its gain, from 0 for the lowest of its query
 to 1 for the highest, which for a binary metric is its relevance.
 
 "Combined regression and ranking": Sculley 2010.
