@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import DECLARED, kinds, plain
+from brute_force import DECLARED, kinds, plain, weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS, POOLED, many_labels, random_query
@@ -57,8 +57,9 @@ def assert_invariant(
 
 
 def of(metric: Any, **options: Any) -> Gradient:
+    given = {**weights_of(metric), **options}
     return lambda labels, scores, weight, group: gradients(
-        labels, scores, weight=weight, group=group, metric=metric, **options
+        labels, scores, weight=weight, group=group, **given
     )
 
 
@@ -110,7 +111,7 @@ def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("rounded")
 @pytest.mark.parametrize("kind", ["heavy tails", "few distinct"])
-@pytest.mark.parametrize("metric", ["auc", "auc(pairs=equal)", "map"])
+@pytest.mark.parametrize("metric", ["auc", "auc equal", "map"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rounded_scores_of_two_classes(metric: str, kind: str, weighted: bool) -> None:
     weight = np.random.default_rng(3).uniform(0, 3, N) if weighted else None
@@ -118,7 +119,7 @@ def test_rounded_scores_of_two_classes(metric: str, kind: str, weighted: bool) -
 
 
 @pytest.mark.usefixtures("rounded")
-@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
+@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance equal"])
 @pytest.mark.parametrize("kind", ["as many as documents", "forty"])
 def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
     random = np.random.default_rng(4)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS
@@ -84,13 +85,13 @@ def assert_near(found: Any, exact: Any, largest: float, mean: float) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("metric", ["auc", "auc(pairs=equal)", "map"])
+@pytest.mark.parametrize("metric", ["auc", "auc equal", "map"])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_rounding_hardly_changes_the_gradient(
     metric: str, kind: str, normalize: bool, exactly: Any
 ) -> None:
     """And the gradient of few distinct scores, which are not rounded, not at all."""
-    given = {"metric": metric, "normalize": normalize}
+    given = {**weights_of(metric), "normalize": normalize}
     scores = spread(kind, RARE)
     found, exact = gradients(RARE, scores, **given), exactly(RARE, scores, **given)
     # A thousand units apart, few pairs are within the reach of the logistic function's slope.
@@ -236,14 +237,14 @@ def test_scores_at_regular_distances_are_spread_over_the_table(step: int) -> Non
     "kind", ["normal", "heavy tails", "few distinct", "two leaves", "cluster 5"]
 )
 @pytest.mark.parametrize("labels", ["as many as documents", "heavy tails", "mostly zero", "forty"])
-@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
+@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance equal"])
 def test_rounding_hardly_changes_the_gradient_of_many_labels(
     metric: str, labels: str, kind: str, exactly: Any
 ) -> None:
     """Joined cells have errors of their own: those of equal weights are largest at the ends."""
     y = MANY_LABELS[labels](np.random.default_rng(3), N)
     scores = spread(kind, y / (1 + y))
-    given = {"metric": metric, "group": [N]}
+    given = {**weights_of(metric), "group": [N]}
     found, exact = gradients(y, scores, **given), exactly(y, scores, **given)
     assert_near(found[:1], exact[:1], LARGEST, 1e-3)
     assert_near(found[1:], exact[1:], 2e-2, 1e-3)

@@ -22,7 +22,7 @@ from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import rising, split_labels
 from lambdaplus.objectives.list_gradient import ListGradient
 from lambdaplus.objectives.lists import ranked_lists, share_near_top
-from lambdaplus.objectives.pair_options import PairOptions
+from lambdaplus.objectives.pair_options import PairOptions, PairWeights, refuse_pairs_of
 from lambdaplus.objectives.pointwise import labels_from_gains, mix_log_loss
 from lambdaplus.objectives.rounded_tree import (
     ManyLabels,
@@ -46,12 +46,12 @@ NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise"}
+TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise", "pairs"}
 
 
-def is_table(metric: RankingMetric, queries: Queries) -> bool:
+def is_table(weights: PairWeights, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    return not queries.divided and (metric.equal_pairs or not queries.grouped)
+    return not queries.divided and (weights.equal or not queries.grouped)
 
 
 class LambdaGradient(ListGradient):
@@ -63,17 +63,18 @@ class LambdaGradient(ListGradient):
 
     def __init__(
         self,
-        metric: RankingMetric,
+        weights: PairWeights,
         queries: Queries,
         options: PairOptions,
         all_pairs: bool = False,
     ) -> None:
-        self.metric, self.all_pairs = metric, all_pairs
+        self.weights, self.all_pairs = weights, all_pairs
+        self.metric = metric = weights.metric
         self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
-        self.table = is_table(metric, queries)
+        self.table = is_table(weights, queries)
         # Not for concordances, which have no gains, and rank correlations.
         rise = metric.gains_rise and bool(self.arrays.gain.any())
-        chosen = options.chosen_for(metric, self.table, rise)
+        chosen = options.chosen_for(weights, self.table, rise)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
         damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
         self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
@@ -123,7 +124,7 @@ class LambdaGradient(ListGradient):
             cell_score,
             edge,
             gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
-            discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
+            discount=np.empty(0) if self.weights.equal else arrays.discount[: order.size],
         )
         sums = sums_of_many_labels(many, self.shape)
         factor = self._factor(sums, arrays.scale[q : q + 1])[0]
@@ -136,7 +137,7 @@ class LambdaGradient(ListGradient):
     @property
     def _counts_pairs(self) -> bool:
         """Whether all pairs of different labels have the same weight."""
-        return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
+        return self.weights.equal and self.metric.declaration.form.potentials_by_classes
 
     def _long_queries(self, queries: Queries) -> list[int]:
         """The queries whose scores are rounded."""
@@ -146,7 +147,7 @@ class LambdaGradient(ListGradient):
             return []
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
-        one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
+        one_list = self.weights.equal or not self.metric.declaration.form.potentials_by_classes
         tree = self.copies is None and not self.metric.compares_some
         if one_list and tree and not self.truncation and not self.pointwise:
             gain = np.empty(0) if self._counts_pairs else self.arrays.gain
@@ -183,7 +184,7 @@ class LambdaGradient(ListGradient):
     def _warn_of_many_labels(self, queries: Queries) -> None:
         """Warn if each pair of labels has a list of its own, which takes long for many labels."""
         form, metric = self.metric.declaration.form, self.metric
-        if not form.potentials_by_classes or metric.equal_pairs or metric.declaration.binary:
+        if not form.potentials_by_classes or self.weights.equal or metric.declaration.binary:
             return
         sizes, labels = queries.sizes, np.diff(self.arrays.strata)
         took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
@@ -192,7 +193,7 @@ class LambdaGradient(ListGradient):
                 f"{metric} has a list for each pair of labels, and a query has up to "
                 f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
                 "into grades, or use a metric whose cost is O(n log L), such as "
-                "concordance(pairs=equal) or ndcg(gain=linear)",
+                "the objective concordance or ndcg(gain=linear)",
                 stacklevel=2,
             )
 
@@ -214,7 +215,7 @@ class LambdaGradient(ListGradient):
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         near_top = share_near_top(entries, self.truncation)
-        for lists in ranked_lists(self.metric, self.arrays, first, entries, weighted, near_top):
+        for lists in ranked_lists(self.weights, self.arrays, first, entries, weighted, near_top):
             whole = self.all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
                 add_pairs(few, spread, self.shape, self.all_pairs, sums)
@@ -284,9 +285,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``
-        and ``pointwise=0.0`` of `lambda_objective`; and parameters of the metric, such as
-        ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``,
+        ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
+        such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -310,5 +311,8 @@ def gradients(
     plain: dict[str, Any] = {"normalize": False, "damping": None, "pointwise": 0.0, "balance": 0.0}
     pairs = PairOptions(**{**plain, **of_pairs})
     optimised = parse_metric(metric, **options)
+    if pairs.pairs != "default":
+        refuse_pairs_of([optimised])
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return LambdaGradient(optimised, queries, pairs, all_pairs).at(queries, scores)
+    weights = PairWeights(optimised, pairs.pairs == "equal" or optimised.compares_some)
+    return LambdaGradient(weights, queries, pairs, all_pairs).at(queries, scores)
