@@ -28,8 +28,8 @@ from tables import keep
 
 import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.evaluation import Table
-from lambdaplus.objectives import lambda_gradient
 
 METRICS = ("auc", "map")
 TIMED = ("auc", "auc, pairs=equal", "auc, pairs=swap", "map")
@@ -43,11 +43,11 @@ def timed_objective(name: str) -> Any:
 
 @contextmanager
 def without_rounding() -> Iterator[None]:
-    usual, lambda_gradient.LONG_LIST = lambda_gradient.LONG_LIST, 10**12
+    usual, THRESHOLDS.long_list = THRESHOLDS.long_list, 10**12
     try:
         yield
     finally:
-        lambda_gradient.LONG_LIST = usual
+        THRESHOLDS.long_list = usual
 
 
 def made_up(rows: int, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

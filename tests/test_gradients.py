@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from lambdaplus import evaluate, gradients, lambda_objective
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE, parse_metric
-from lambdaplus.objectives import label_tree, sums
+from lambdaplus.objectives import pair_by_pair
 from lambdaplus.objectives.sweep import CHUNK
 
 Floats = NDArray[np.float64]
@@ -431,12 +432,11 @@ def many_labels(kind: str, n: int, seed: int, ties: int | None = None) -> tuple[
 
 @each(RISING)
 @pytest.mark.parametrize("kind", MANY_LABELS)
-@pytest.mark.parametrize("few", [32, label_tree.FEW_ELEMENTS])  # so many are summed pair by pair
+@pytest.mark.parametrize("few", [32, THRESHOLDS.few_elements])  # so many are summed pair by pair
 def test_the_tree_of_many_labels_is_close(
     weights, kind: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (label_tree, sums):
-        monkeypatch.setattr(module, "FEW_ELEMENTS", few)
+    monkeypatch.setattr(THRESHOLDS, "few_elements", few)
     if str(weights["metric"]) in ("ndcg", "dcg"):
         weights = {**weights, "gain": "linear"}
     for seed, n in enumerate((33, 70, CHUNK + 1, 1500)):
@@ -649,15 +649,15 @@ def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
     labels, scores = random_query(5, 90, 1.0, None)
     given_ = {"metric": "map", "group": [20, 70], "all_pairs": True}
     expected = gradients(labels, scores, **given_)
-    visit, pairs = sums.visit_pairs, []
+    visit, pairs = pair_by_pair.visit_pairs, []
 
-    def look(which: Any, first: int, last: int, start: Any, stop: Any, *others: Any) -> None:
-        size = (stop - start)[which]
+    def look(which: Any, first: int, last: int, lists: Any, *others: Any) -> None:
+        size = (lists.stop - lists.start)[which]
         pairs.append(int((np.minimum(last, size) - first) @ size))
-        visit(which, first, last, start, stop, *others)
+        visit(which, first, last, lists, *others)
 
-    monkeypatch.setattr(sums, "MOST_PAIRS", 500)
-    monkeypatch.setattr(sums, "visit_pairs", look)
+    monkeypatch.setattr(THRESHOLDS, "most_pairs", 500)
+    monkeypatch.setattr(pair_by_pair, "visit_pairs", look)
     assert_close(gradients(labels, scores, **given_), expected, (1e-12, 1e-12))
     assert len(pairs) > 4
     assert max(pairs) <= 500
@@ -665,6 +665,6 @@ def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
 
 def test_a_list_for_each_pair_of_many_labels_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     labels, scores = many_labels("as many as documents", 60, 0)
-    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.MOST_SECONDS", 1e-5)
+    monkeypatch.setattr(THRESHOLDS, "warned_seconds", 1e-5)
     with pytest.warns(UserWarning, match="err has a list for each pair of labels.* up to 60"):
         gradients(labels, scores, metric="err", group=[60])

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from small_data import GRADED, Small, same_gradient
 
 import lambdaplus as lp
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.position_bias import PositionBias
 
 pytest.importorskip("xgboost", minversion="2.1")
@@ -34,8 +35,7 @@ def group() -> Iterator[Group]:
 @pytest.fixture
 def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """One machine rounds scores of any number of rows, as several do."""
-    for module in ("lambda_gradient", "xe_ndcg"):
-        monkeypatch.setattr(f"lambdaplus.objectives.{module}.LONG_LIST", 1)
+    monkeypatch.setattr(THRESHOLDS, "long_list", 1)
 
 
 class Rows:
