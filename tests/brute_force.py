@@ -363,6 +363,8 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
 
 def weights_of(name: Any) -> dict[str, Any]:
     """Arguments of `gradients` for a metric, or for equal weights of pairs: ``auc equal``."""
+    if isinstance(name, dict):
+        return name
     if not isinstance(name, str) or " " not in name:
         return {"metric": name}
     return dict(zip(("metric", "pairs"), name.split(), strict=True))

@@ -75,12 +75,12 @@ def test_gradients_of_queries(metric: Any, options: dict[str, Any]) -> None:
     assert_invariant(of(metric, **options), labels, scores, group, weight)
 
 
-@pytest.mark.parametrize("metric", POOLED)
+@pytest.mark.parametrize("metric", POOLED, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 3])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_gradients_without_queries(
-    metric: str, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
+    metric: Any, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 100)
     labels, scores = random_query(2, 700, 1.0, ties)
