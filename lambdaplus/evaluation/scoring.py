@@ -26,7 +26,7 @@ from lambdaplus.evaluation.ir_measures_values import measure_of, values_of_measu
 from lambdaplus.evaluation.whole_tables import Rows
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.catalogue import BPREF
-from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
+from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
@@ -206,7 +206,7 @@ def evaluate_run(
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             query_values = _values(metric, scored, tie_rule, numbers)
-        refuse_infinite(metric, query_values)
+        refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
         if missing.all():
             _warn_of_relevant_only(metric, ranked)
