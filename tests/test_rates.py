@@ -4,7 +4,6 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 FAMILIES = {"logistic": 3e-7, "damped": 2.1e-3, "partly damped": 7.5e-4}
