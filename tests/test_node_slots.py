@@ -58,7 +58,7 @@ def test_elements_keep_the_sums_and_give_rows_what_is_linear_in_their_potentials
     cells = np.linspace(1.0, 0.0, CELLS)
     given = node.halves.slot, node.slots, points
     elements = score, code, U, weight
-    node_slots.write_elements(*given, cells, start, 2, of_slot, *elements)
+    node_slots.write_elements(*given, cells, start, 2, of_slot, elements)
     apart = np.abs(node.gain - 1.5)
     for j in range(2):  # in list j, |gain - m| is a factor of half j
         in_list = slice(j * n, j * n + n)
@@ -71,8 +71,8 @@ def test_elements_keep_the_sums_and_give_rows_what_is_linear_in_their_potentials
                 assert found == pytest.approx((factor * node.U**power)[rows].sum())
     # Each element gets its weight times 2 + 3 U, or 5 - U in the Hessian; so do rows.
     values = np.zeros((2 * CELLS, 8))
-    totals = weight * (2 + 3 * U), weight * (5 - U)
-    node_slots.values_by_slot(*given, start, 2, of_slot, weight, *totals, values)
+    totals = weight, weight * (2 + 3 * U), weight * (5 - U)
+    node_slots.values_by_slot(*given, start, 2, of_slot, totals, values)
     gradient, hessian = np.zeros((2, N))
     node_slots.add_to_rows(*node.given, values, gradient, hessian)
     both = 1.0 + apart  # a row is in both lists, once with the factor
