@@ -27,7 +27,7 @@ def shows_output(text: str) -> bool:
     return any(block[2] is not None for block in SHOWN.finditer(text))
 
 
-def run(code: str, names: dict[str, Any]) -> str:
+def run(code: Any, names: dict[str, Any]) -> str:
     """What the code prints, without spaces at the end of lines."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -41,7 +41,9 @@ def filled(text: str) -> str:
 
     def fill(block: re.Match[str]) -> str:
         printed = run(block[1], names)
-        return block[0] if block[2] is None else f"```python\n{block[1]}```\n\n```text\n{printed}```\n"
+        return (
+            block[0] if block[2] is None else f"```python\n{block[1]}```\n\n```text\n{printed}```\n"
+        )
 
     return SHOWN.sub(fill, text)
 

@@ -1,6 +1,7 @@
 """Every block of the README and of the pages runs, in the order of the page.
 
-A diff is two programs, before and after, and both run.  Commands are parsed, not run.
+A diff is two programs, before and after, and both run.  Commands are parsed, not run.  A block of
+text below a program is what it prints, and pictures that it saves are in docs/figures.
 
 Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
 imports a tool of the group "stack" is run where that tool is installed.
@@ -12,6 +13,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,11 @@ from lambdaplus.study import Config, study_of
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```", re.MULTILINE | re.DOTALL
+    r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```"
+    r"(?:\n\n```text\n(.*?)^```)?",
+    re.MULTILINE | re.DOTALL,
 )
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEXTS = {
@@ -37,8 +42,12 @@ TEXTS = {
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
-SINCE |= {"clicks": ("lightgbm", "4.1")}
+SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
+LOCKED = (ROOT / "constraints.txt").read_text()
+FRAMEWORKS_ARE_LOCKED = all(
+    re.search(f"^{name}=={re.escape(version_of(name))}( |$)", LOCKED, re.MULTILINE)
+    for name in ("lightgbm", "xgboost", "scikit-learn")
+)
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
@@ -64,23 +73,40 @@ def is_installed(block: str) -> bool:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_code_of_a_page_runs(page: Path) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
         pytest.importorskip(package, version, reason=f"{page.name} needs {package} {version}")
+    monkeypatch.chdir(tmp_path)
     run_blocks(page)
+    for picture in tmp_path.glob("*.svg"):
+        assert f"](figures/{picture.name})" in page.read_text()
+        assert (ROOT / "docs" / "figures" / picture.name).exists()
 
 
 def run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, Any] = {"__name__": "__main__"}
+    printed = module(ROOT / "docs" / "printed.py")
     # On little data, threads only wait for each other; settings of scikit-learn end with the page.
     with threadpool_limits(1), config_context():
         for block in BLOCK.finditer(text):
             above = "\n" * text.count("\n", 0, block.start(2))  # so that an error names the line
             for program in programs(block[1], block[2]):
                 if is_installed(program):
-                    exec(compile(above + program, page, "exec"), names)
+                    found = printed.run(compile(above + program, page, "exec"), names)
+                    if block[3] is not None and FRAMEWORKS_ARE_LOCKED:
+                        same_output(found, block[3])
+
+
+def same_output(found: str, written: str) -> None:
+    """The same words, and numbers that differ as they may between processors."""
+    again = "write it anew: python docs/printed.py"
+    assert NUMBER.sub("", found).split() == NUMBER.sub("", written).split(), again
+    numbers = [[float(number) for number in NUMBER.findall(text)] for text in (found, written)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=0.005), again
 
 
 def programs(kind: str, block: str) -> list[str]:
