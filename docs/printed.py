@@ -16,11 +16,13 @@ import shutil
 import sys
 import tempfile
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
 SHOWN = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def shows_output(text: str) -> bool:
@@ -46,6 +48,20 @@ def filled(text: str) -> str:
         )
 
     return SHOWN.sub(fill, text)
+
+
+def parts(output: str) -> tuple[list[str], list[float]]:
+    """The words of an output, and its numbers."""
+    return NUMBER.sub("", output).split(), list(map(float, NUMBER.findall(output)))
+
+
+def frameworks_are_locked() -> bool:
+    """Whether the versions are those of constraints.txt, with which the outputs were written."""
+    locked = (DOCS.parent / "constraints.txt").read_text(encoding="utf-8")
+    return all(
+        re.search(f"^{name}=={re.escape(version(name))}( |$)", locked, re.MULTILINE)
+        for name in ("lightgbm", "xgboost", "scikit-learn")
+    )
 
 
 def main() -> None:

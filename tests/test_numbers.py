@@ -112,7 +112,7 @@ def ratios(threads: int, title: str, framework: str) -> list[float]:
     ("row", "title"),
     [
         ("12,000 rows in short queries | `lambdarank`, `rank:ndcg`", "Whole training: README's"),
-        ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries of a"),
+        ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries of ab"),
         ("a million rows without queries | log-loss", "Rare positives"),
     ],
 )  # fmt: skip
