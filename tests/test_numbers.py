@@ -112,10 +112,13 @@ def ratios(threads: int, title: str, framework: str) -> list[float]:
     ("row", "title"),
     [
         ("12,000 rows in short queries | `lambdarank`, `rank:ndcg`", "Whole training: README's"),
-        ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries of ab"),
+        (
+            "180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`",
+            "Whole training: queries of about 120",
+        ),
         ("a million rows without queries | log-loss", "Rare positives"),
     ],
-)  # fmt: skip
+)
 def test_the_times_of_the_readme(row: str, title: str) -> None:
     cells = [
         span(ratios(threads, title, framework)) for framework in FRAMEWORKS for threads in (1, 2)
