@@ -168,6 +168,15 @@ def test_results_are_folded_tables(tmp_path: Path) -> None:
     assert page[0].endswith("</details>\n\n|  | MAP |\n|---|---|\n| a | 0.5000 |\n\ntwo sets\n")
 
 
+@pytest.mark.parametrize("name", ["quick-start", "rare-positives"])
+def test_a_notebook_is_its_page(name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        made = module(ROOT / "docs" / "notebooks.py")
+    written = made.NOTEBOOKS[name].read_text()
+    assert written == made.notebook(name), "write it anew: python docs/notebooks.py"
+
+
 # -- the README ----------------------------------------------------------------------------------
 
 README = (ROOT / "README.md").read_text()
@@ -180,12 +189,21 @@ def test_the_picture_of_the_readme_shows_these_results() -> None:
         assert drawn.PICTURE.read_text() == drawn.picture(), "draw it anew: gain_and_time.py"
 
 
-def test_the_links_of_the_readme_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
-    headings = {
-        re.sub(r"[^a-z -]", "", line.lstrip("# ").lower()).replace(" ", "-")
-        for line in README.splitlines()
-        if line.startswith("#")
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_links_of_a_page_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        file, _, anchor = target.partition("#")
+        found = (page.parent / file).resolve() if file else page
+        assert found.exists(), target
+        assert not anchor or anchor in anchors(found), target
