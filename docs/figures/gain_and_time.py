@@ -73,9 +73,9 @@ def picture() -> str:
     bottom = TOP + ROW * len(METRICS)
     parts = [
         text(GAIN[0], 22, "Gain over the best built-in objective", "title"),
-        text(GAIN[0], 40, "log-loss included; four data sets, 95% intervals", "small"),
-        text(TIME[0], 22, "Training time; lambdarank, rank:ndcg = 1", "title"),
-        text(TIME[0], 40, "one thread, queries of about 120 documents", "small"),
+        text(GAIN[0], 40, "of log-loss and ranking; four sets, 95% intervals", "small"),
+        text(TIME[0], 22, "Training time, built-in = 1", "title"),
+        text(TIME[0], 40, "lambdarank, rank:ndcg; 1 thread, lists of 120", "small"),
     ]
     for i, (framework, name) in enumerate(FRAMEWORKS.items()):
         parts.append(f'<circle class="{framework}" cx="{GAIN[0] + 5 + 90 * i}" cy="58" r="5"/>')
