@@ -20,7 +20,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lambdaplus import lambda_objective
 from lambdaplus.baselines import ClassAUCSVM
-from lambdaplus.cli.references import WELLECK
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData, web_search_like
 from lambdaplus.evaluation import Table
@@ -29,6 +28,7 @@ from lambdaplus.study import Config, Fitted, Method, Results, Task, find_methods
 from lambdaplus.study.trainers import train_estimator
 from papers.paper import Claim, Findings, Paper
 from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRECISIONS
+from papers.references import WELLECK
 from papers.session import Session, of_parts, points, scaled, versus
 
 TREES, SVM = "LambdaMART-MAUC", "SVM by class"

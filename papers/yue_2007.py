@@ -14,7 +14,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lambdaplus.baselines import ThresholdFeatures
-from lambdaplus.cli.references import YUE
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
@@ -22,6 +21,7 @@ from lambdaplus.study.trainers import train_estimator
 from papers.algorithm_1 import algorithm_1
 from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper
+from papers.references import YUE
 from papers.session import LEVEL, Session, Versus, points
 
 OURS = "SVMmap"

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from lambdaplus.cli.references import CHAKRABARTI
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Method, Results, find_methods
@@ -40,6 +39,7 @@ from papers.chakrabarti_2008.fits import (
     value_by_query,
 )
 from papers.paper import Findings, Paper
+from papers.references import CHAKRABARTI
 from papers.session import Session, of_parts, points, said, versus
 
 SVMS = "svm:auc,svm:map,svm:ndcg@10,svm:ndcg-nc,svm:mrr,svm:mrr-po,svm:dorm,svm:dorm-sorted"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 
-from lambdaplus.cli.references import ELSAS
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Config
 from papers.elsas_2008 import figure_1, table_4, table_5
 from papers.elsas_2008.systems import COLUMNS, METRICS, in_orders, perceptron, systems
 from papers.elsas_2008.table_4 import by_seed
 from papers.paper import Claim, Findings, Paper
+from papers.references import ELSAS
 from papers.session import Session, of_parts, scaled
 
 SIZES = (10, 100)  # beside the 30 of Table 4

@@ -1,14 +1,7 @@
-"""``lambdaplus cite``: the library, and the papers whose methods it implements."""
+"""The papers that are reproduced, and the library, as in ``references.bib``."""
 
 import re
-from importlib.resources import files
-from typing import Annotated
-
-import typer
-
-from lambdaplus.cli.command_files import errors_of
-
-BIBTEX = files("lambdaplus.cli").joinpath("references.bib").read_text(encoding="utf-8")
+from pathlib import Path
 
 
 class Reference(dict[str, str]):
@@ -23,16 +16,9 @@ class Reference(dict[str, str]):
         return f"{names}: {self['title'].strip('{}')}. {issue} {self['year']}."
 
 
+BIBTEX = Path(__file__).with_suffix(".bib").read_text(encoding="utf-8")
 REFERENCES = [
     Reference(re.findall(r"^  (\w+) += \{(.*)\},$", entry, re.MULTILINE))
     for entry in BIBTEX.strip().split("\n\n")
 ]
 LAMBDAPLUS, YUE, CHAKRABARTI, ELSAS, WELLECK = REFERENCES
-
-
-def cite(
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="As BibTeX entries.")] = False,
-) -> None:
-    """Print what to cite: lambdaplus and the papers whose methods it implements."""
-    with errors_of("cite"):
-        typer.echo(BIBTEX.strip() if bibtex else "\n".join(map(str, REFERENCES)))
