@@ -59,6 +59,9 @@ check: $(VENV)/installed
 docs: $(VENV)/installed  ## the site, into build/docs; runs the code of its pages
 	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
 	$(BIN)/python docs/figures/draw.py
+	rm -rf docs/_extra/sample-report  # or its fits would be reused; docs/compare.md shows it
+	$(BIN)/lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map,pairs:ranksvm \
+		--folds 2 --report --jobs 1 --out docs/_extra/sample-report
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 
 bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute

@@ -92,7 +92,7 @@ def test_lightgbm_goes_on_from_other_objectives_and_other_rows(lightgbm_alone: A
 
 def of_the_page(name: str) -> dict[str, Any]:
     """What the block of the page that defines this function defines."""
-    page = (Path(__file__).parents[1] / "docs" / "how-to" / "move-a-pipeline.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "move-a-pipeline.md").read_text()
     [block] = [part for part in re.findall("```python\n(.*?)```", page, re.S) if name in part]
     defined: dict[str, Any] = {}
     exec(block, defined)
