@@ -37,8 +37,7 @@ TEXTS = {
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
-SINCE |= {"clicks": ("lightgbm", "4.1")}
+SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
