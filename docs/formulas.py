@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 NOTATION = (
-    r"In the formulas, $y_r$ is the label at rank $r$, counted from 1. $\mathrm{rel}_r$ is 1 if "
-    r"the document there is relevant (its label is at least the option `relevant`), and 0 otherwise. "
+    r"In the formulas, $y_r$ is the label at rank $r$, counted from 1. $\mathrm{rel}_r$ is 1 "
+    r"if the document there is relevant (its label reaches `relevant`), and 0 otherwise. "
     r"Of $n$ documents, $R$ are relevant and $N$ are not; $c(r)$ of the first $r$ are relevant. "
     r"Without a cutoff, $k$ is $n$."
 )
