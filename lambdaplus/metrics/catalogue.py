@@ -53,7 +53,7 @@ AUC = Declaration(
     cutoff="no",
     parameters=(OVER, PAIRS),
     pooled="middle",
-    # Damped, and beside log-loss, these pairs are better by AUC: docs/results/options.md.
+    # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
 )
 

@@ -100,7 +100,7 @@ class LambdaObjective(PairOptions, Objective):
     def weighed_by(self, table: bool) -> RankingMetric:
         """The metric that weights the pairs of a table, or of queries."""
         # A table's largest swap deltas are those of outliers far down, which no split mends: the
-        # section "Whole tables" of docs/results/options.md.
+        # section "Whole tables" of research/results/options.md.
         usual = self.metric.pairs == "default" and self.surrogate == default_surrogate(self.metric)
         return (self.metric if table and usual else self.surrogate).with_pairs(table)
 
