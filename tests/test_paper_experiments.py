@@ -42,7 +42,7 @@ from papers.paper import Claim, Findings, Paper
 from papers.report import lines, run_paper
 from papers.session import Session, versus
 
-PAGES = Path(__file__).parents[1] / "docs" / "papers"
+PAGES = Path(__file__).parents[1] / "docs" / "research" / "papers"
 SIZES: Mapping[str, dict[str, Any]] = {
     "yue-2007": {"trials": 3, "train": 2, "valid": 2, "test": 2, "thresholds": 3},
     "chakrabarti-2008": {"shapes": {"long": (4, 8, 160)}, "rounds": 3},
