@@ -85,7 +85,10 @@ def test_citation_file_and_command_cite_the_same() -> None:
     entries = invoke("cite", "--bibtex").output
     assert entries.strip() == BIBTEX.strip()
     for paper in REFERENCES[1:]:
-        assert any(str(paper) in page.read_text() for page in (ROOT / "docs" / "research" / "papers").glob("*"))
+        assert any(
+            str(paper) in page.read_text()
+            for page in (ROOT / "docs" / "research" / "papers").glob("*.md")
+        )
 
 
 def test_the_wheel_holds_the_package_and_the_source_distribution_the_papers_too(
