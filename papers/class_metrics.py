@@ -1,7 +1,7 @@
-"""Precision over classes as Welleck 2016 has it, declared as a user's own metrics.
+"""Metrics of classes as Welleck 2016 has them, declared as a user's own metrics.
 
-The first documents are predicted to be of the highest class, as many as are in that class, the
-following ones of the next class, and so on.
+In the precisions, the first documents are predicted to be of the highest class, as many as are in
+that class, the following ones of the next class, and so on.
 """
 
 from __future__ import annotations
@@ -9,10 +9,31 @@ from __future__ import annotations
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.metrics import Declaration, LabelCounts
+from lambdaplus.metrics import OVER, Declaration, LabelCounts
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.forms import Window
 from lambdaplus.metrics.parameters import RELEVANT, Parameter
+
+
+def one_class(counts: LabelCounts) -> Floats:
+    return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
+
+
+CLASS_AUC = Declaration(
+    name="auc_of_class",
+    title="Class-reference AUC: one class against all others",
+    source="Welleck 2016, sec. 3.1.4 and table 3",
+    binary=False,
+    discount=c.falling,
+    gain=one_class,
+    normalizer=c.both_classes,
+    offset=c.best_rank_sum,
+    cutoff="no",
+    parameters=(Parameter("label", 1.0, "label of the class"), OVER),
+    pooled="middle",
+    follows_label_order=False,
+    refusal="it rewards a class for being ranked above higher classes",
+)
 
 
 def counted_classes(counts: LabelCounts) -> Floats:
