@@ -148,9 +148,7 @@ def test_clusters_of_few_scores_are_not_rounded(
     assert np.unique(rounded.entries.score).size == most
 
 
-@pytest.mark.parametrize(
-    "metric", [d for d in CATALOGUE if not d.refusal and not d.signed_deltas], ids=str
-)
+@pytest.mark.parametrize("metric", CATALOGUE, ids=str)
 def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     metric: Any, exactly: Any
 ) -> None:
