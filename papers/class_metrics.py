@@ -11,8 +11,8 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import OVER, Declaration, LabelCounts
 from lambdaplus.metrics import components as c
-from lambdaplus.metrics.forms import Window
 from lambdaplus.metrics.parameters import RELEVANT, Parameter
+from papers.class_windows import ClassWindow
 
 
 def one_class(counts: LabelCounts) -> Floats:
@@ -70,8 +70,6 @@ def one_over_classes(counts: LabelCounts) -> Floats:
 
 
 CLASSES = Parameter("classes", "relevant", "classes that are counted", ("relevant", "all"))
-PREDICTED = "its classes are predicted by rank, and a swap towards label order may decrease it"
-
 MICRO_PRECISION = Declaration(
     name="micro_precision",
     title="Precision of the classes predicted by rank, pooled over classes",
@@ -80,9 +78,8 @@ MICRO_PRECISION = Declaration(
     discount=c.constant,
     gain=counted_classes,
     normalizer=n_predicted,
-    form=Window(predicted_ranks),
+    form=ClassWindow(predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    refusal=PREDICTED,
 )
 
 MACRO_PRECISION = Declaration(
@@ -93,9 +90,8 @@ MACRO_PRECISION = Declaration(
     discount=c.constant,
     gain=one_over_predicted,
     normalizer=n_classes_predicted,
-    form=Window(predicted_ranks),
+    form=ClassWindow(predicted_ranks),
     parameters=(RELEVANT, CLASSES),
-    refusal=PREDICTED,
 )
 
 PRINTED_PRECISION = Declaration(
