@@ -23,8 +23,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "mathml",  # this one and those below are in _ext
-    "results",
-    "command_line",
     "names",
 ]
 exclude_patterns = ["_ext", "_extra", "_templates"]

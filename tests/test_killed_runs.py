@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from small_data import letor_folder
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parent / "support"
 RUNS = 12
 
 
@@ -30,7 +30,7 @@ def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
         (home / name).write_bytes(name.encode() * 100)
     (home / "fits" / "mine.npz").rename(home / "mine.npz")
     done = subprocess.run(
-        [sys.executable, HERE / "killed_runs.py", home, str(RUNS)],
+        [sys.executable, SUPPORT / "killed_runs.py", home, str(RUNS)],
         capture_output=True, text=True, timeout=600,
         env={**os.environ, "TMPDIR": str(temporary), "LAMBDAPLUS_CACHE": "off"},
     )  # fmt: skip

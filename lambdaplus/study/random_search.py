@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Table
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import count
@@ -23,27 +22,6 @@ def search_in_words(results: Results) -> str:
         f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
         f"{results.config.rounds:,} allowed{'; more rounds may help' if late else ''}."
     )
-
-
-def choosers(results: Results) -> list[str]:
-    """The metrics that select trials, without those that no method optimises if others remain."""
-    metrics = (
-        searched_fits(results).filter("chosen")["metric"].unique(maintain_order=True).to_list()
-    )
-    criteria = set(results.criteria.values())
-    return [metric for metric in metrics if metric in criteria] or metrics
-
-
-def best_by_trial(results: Results, metric: str) -> dict[str, Floats]:
-    """Best validation value after each trial by method, averaged over folds and seeds."""
-    fits = searched_fits(results).filter(pl.col("metric") == metric)
-    best = pl.col("validation").fill_nan(None).cum_max().forward_fill()
-    fits = fits.with_columns(best.over("method", "fold", "seed", order_by="trial"))
-    means = fits.group_by("method", "trial", maintain_order=True).agg(pl.col("validation").mean())
-    methods = means.group_by("method", maintain_order=True)
-    return {
-        str(method): values.sort("trial")["validation"].to_numpy() for (method,), values in methods
-    }
 
 
 def parameter_table(results: Results) -> Table:
