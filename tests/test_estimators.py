@@ -52,7 +52,6 @@ from lambdaplus.estimators import (
     XGBoostRanker,
 )
 from lambdaplus.metrics import CATALOGUE
-from lambdaplus.metrics.names import SPELLINGS
 
 PARENTS = {
     LightGBMRanker: lgb.LGBMRanker,
