@@ -22,7 +22,6 @@ from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
 from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import Entries
 
-LONG_LIST = 32_768  # documents from which a list is rounded
 CLUSTERED = 1 / 4  # share of the documents in crowded parts from which few scores are expected
 MOST_CLASSES = 16  # lists of more classes are not rounded
 WEIGHT_BITS = 30  # precision of the smallest weight
