@@ -8,14 +8,14 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.significance import ROUNDING
-from lambdaplus.evaluation.whole_tables import Rows
+from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics.means import mean_of
 
 Runs = Evaluation | Sequence[Evaluation]
 """The run of a system, or several: with other seeds, or on other folds."""
 
 
-def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, ...]]:
+def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedTable, ...]]:
     """The rows that each run ranked, of a metric without queries; an error if they differ."""
     tables = [run.rows.get(metric, ()) for run in runs.values()]
     if not all(tables):
@@ -110,7 +110,9 @@ def _means_at(place: Ints, values: Floats, n: int) -> Floats:
     return np.asarray(np.divide(total, count, out=np.full(n, np.nan), where=count > 0))
 
 
-def _merged_tables(metric: str, runs: Sequence[Evaluation]) -> tuple[tuple[Rows, ...], list[float]]:
+def _merged_tables(
+    metric: str, runs: Sequence[Evaluation]
+) -> tuple[tuple[RankedTable, ...], list[float]]:
     """The tables of all runs, each with the scores of the runs that rank it, and their means."""
     groups: list[list[Evaluation]] = []
     for run in runs:
@@ -120,7 +122,7 @@ def _merged_tables(metric: str, runs: Sequence[Evaluation]) -> tuple[tuple[Rows,
             groups.append([run])
         else:
             group.append(run)
-    tables: list[Rows] = []
+    tables: list[RankedTable] = []
     means: list[float] = []
     for group in groups:
         for place, table in enumerate(group[0].rows[metric]):
@@ -130,7 +132,7 @@ def _merged_tables(metric: str, runs: Sequence[Evaluation]) -> tuple[tuple[Rows,
     return tuple(tables), means
 
 
-def _same_rows(one: Sequence[Rows], other: Sequence[Rows]) -> bool:
+def _same_rows(one: Sequence[RankedTable], other: Sequence[RankedTable]) -> bool:
     return len(one) == len(other) and all(
         np.array_equal(a.labels, b.labels) and _equal(a.weights, b.weights)
         for a, b in zip(one, other, strict=True)
