@@ -12,7 +12,7 @@ from typing import Any
 import brute_force
 import numpy as np
 import pytest
-from brute_force import OBJECTIVES, examples, kinds, label_lists, metrics, plain, queries
+from brute_force import DECLARED, examples, kinds, label_lists, metrics, plain, queries
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -38,19 +38,15 @@ BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values o
 # Whether a metric is declared right is asked of all of them: by the definition, and of the sweep on
 # short and long lists and with many classes.  All else is asked of one metric of each kind.
 EQUAL = [parse_metric(f"{name}(pairs=equal)") for name in ("auc", "mauc", "concordance")]
-PLAIN = [plain(d) for d in OBJECTIVES] + EQUAL
-SWEPT = [metric for metric in PLAIN if not metric.declaration.signed_deltas]
-KINDS = [plain(d) for d in kinds(OBJECTIVES)]
-KINDS_SWEPT = [metric for metric in KINDS if metric in SWEPT]
-POOLED = [d.name for d in CATALOGUE if d.pooled and not d.refusal]
+PLAIN = [plain(d) for d in DECLARED] + EQUAL
+KINDS = [plain(d) for d in kinds(DECLARED)]
+POOLED = [d.name for d in CATALOGUE if d.pooled]
 POOLED += [str(metric) for metric in EQUAL if metric.declaration.pooled]
 
-each_declared = pytest.mark.parametrize("declaration", OBJECTIVES, ids=lambda d: d.name)
-each_kind = pytest.mark.parametrize("declaration", kinds(OBJECTIVES), ids=lambda d: d.name)
+each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
+each_kind = pytest.mark.parametrize("declaration", kinds(DECLARED), ids=lambda d: d.name)
 each_plain = pytest.mark.parametrize("metric", PLAIN, ids=str)
 each_plain_kind = pytest.mark.parametrize("metric", KINDS, ids=str)
-each_swept = pytest.mark.parametrize("metric", SWEPT, ids=str)
-each_swept_kind = pytest.mark.parametrize("metric", KINDS_SWEPT, ids=str)
 each_pooled = pytest.mark.parametrize("name", POOLED)
 
 
@@ -242,7 +238,7 @@ def test_a_truncation_takes_pairs_with_a_document_near_the_top(
     assert_close(gradients(labels, scores, **given_), expected, SWEEP, floor)
 
 
-@each_swept_kind
+@each_plain_kind
 @pytest.mark.parametrize("truncation", [1, 30, 2 * CHUNK])
 def test_the_truncated_sweep_is_close(metric, truncation: int) -> None:
     given_ = {"truncation": truncation}
@@ -318,7 +314,7 @@ def assert_close_at_many_sizes(
         assert_sweep_is_close(cut, labels, scores, tolerance, **given_)
 
 
-@each_swept
+@each_plain
 def test_the_sweep_of_every_metric_is_close(metric) -> None:
     assert_close_at_many_sizes(metric, 1.0, SWEEP)
     for damped, tolerance in SHARES:
@@ -327,7 +323,7 @@ def test_the_sweep_of_every_metric_is_close(metric) -> None:
         )
 
 
-@each_swept_kind
+@each_plain_kind
 def test_the_sweep_is_close_at_every_spread(metric) -> None:
     for spread in (1e-6, 1e-3, 0.1, 30.0, 1e3, 1e4):
         assert_close_at_many_sizes(metric, spread, SWEEP, FEW_SIZES)
@@ -371,7 +367,7 @@ def test_damping_never_forgets_a_pair_out_of_order(distance: float) -> None:
     assert (share < 1.01).all()
 
 
-@each_swept_kind
+@each_plain_kind
 def test_the_sweep_is_close_with_ties_at_every_sigma_and_in_order(metric) -> None:
     """In order or in reverse, all pairs are of one kind, whose errors another cannot hide."""
     for (seed, n), ties in itertools.product(enumerate((20, CHUNK + 50)), (1, 2, 5, 40)):
@@ -405,9 +401,8 @@ def test_there_may_be_as_many_classes_as_documents_or_a_hundred(metric) -> None:
     given_ = {"metric": metric, "group": [24]}
     assert_close(gradients(labels, scores, all_pairs=True, **given_), expected, ROUNDING)
     assert_close(gradients(labels, scores, **given_), expected, SWEEP)
-    if metric in SWEPT:
-        labels = random.permutation(np.arange(250) % 100) * 0.04
-        assert_sweep_is_close(metric, labels, random.normal(size=250), SWEEP)
+    labels = random.permutation(np.arange(250) % 100) * 0.04
+    assert_sweep_is_close(metric, labels, random.normal(size=250), SWEEP)
 
 
 MANY_LABELS = {
@@ -638,17 +633,6 @@ def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
     one_group = gradients(labels, scores, weight=weight, metric=name, one_group=True)
     assert_identical(found, one_group)
     assert np.abs(found[0]).max() > 0
-
-
-@pytest.mark.parametrize("declaration", [d for d in CATALOGUE if d.refusal], ids=str)
-def test_metrics_without_an_objective_say_why(declaration) -> None:
-    metric = plain(declaration)
-    for refused in (
-        lambda: gradients([0, 1], [1, 2], metric=metric, group=[2]),
-        lambda: lambda_objective(metric),
-    ):
-        with pytest.raises(ValueError, match=f"{metric.declaration.name}.* is not available as an"):
-            refused()
 
 
 def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(

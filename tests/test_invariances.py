@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import OBJECTIVES, kinds, plain
+from brute_force import DECLARED, kinds, plain
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS, POOLED, many_labels, random_query
@@ -20,8 +20,8 @@ from lambdaplus.compute.parallel import limit_threads
 Floats = NDArray[np.float64]
 Gradient = Callable[..., Any]
 
-KINDS = [plain(declaration) for declaration in kinds(OBJECTIVES)]
-KINDS += [declaration(5) for declaration in kinds(OBJECTIVES) if declaration.cutoff == "optional"]
+KINDS = [plain(declaration) for declaration in kinds(DECLARED)]
+KINDS += [declaration(5) for declaration in kinds(DECLARED) if declaration.cutoff == "optional"]
 each_kind = pytest.mark.parametrize("metric", KINDS, ids=str)
 
 

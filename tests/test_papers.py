@@ -20,7 +20,7 @@ from lambdaplus import evaluate, gradients
 from lambdaplus.baselines import StructuralSVM
 from lambdaplus.metrics import Metric
 from papers import welleck_2016
-from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
+from papers.class_metrics import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
 
-# Of the largest gradient, and of the mean absolute one: what docs/mathematics/sweep.md states.
+# Of the largest gradient, and of the mean absolute one: what research/mathematics/sweep.md states.
 LARGEST, MEAN = 4e-3, 2e-4
 N = 20_000
 WITHOUT_LIMIT = 10**9
@@ -148,9 +148,7 @@ def test_clusters_of_few_scores_are_not_rounded(
     assert np.unique(rounded.entries.score).size == most
 
 
-@pytest.mark.parametrize(
-    "metric", [d for d in CATALOGUE if not d.refusal and not d.signed_deltas], ids=str
-)
+@pytest.mark.parametrize("metric", CATALOGUE, ids=str)
 def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     metric: Any, exactly: Any
 ) -> None:

@@ -52,7 +52,7 @@ def _surrogate(declaration: Declaration) -> str:
 
     metric = declaration(None if declaration.cutoff == "no" else 10)
     surrogate = default_surrogate(metric)
-    if declaration.refusal or surrogate == metric:
+    if surrogate == metric:
         return ""
     weighted = metric if surrogate.declaration == declaration else declaration  # with any cutoff
     return f"; pairs of {weighted} are weighted by {surrogate}"

@@ -54,7 +54,10 @@ def compare_runs(
         "greater" tests whether each run is better than the baseline or, without a baseline, than
         each other run.
     correction : {"holm", "none"}
-        Correction for the number of tests of one metric.
+        Correction for the number of tests in the table, over all pairs and metrics.
+
+        .. versionchanged:: 0.2.0
+           Before, the tests of each metric were corrected separately.
     alpha : float
         Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
@@ -148,11 +151,10 @@ def compare_runs(
             tested = _pairs_of_queries(
                 metric, compared, differences, intervals(differences), p, favours
             )
-        corrected = np.array([pair.p_value for pair in tested])
-        corrected = holm(corrected) if correction == "holm" else corrected
-        pairs += [
-            pair._replace(p_corrected=float(p)) for pair, p in zip(tested, corrected, strict=True)
-        ]
+        pairs += tested
+    corrected = np.array([pair.p_value for pair in pairs])
+    corrected = holm(corrected) if correction == "holm" else corrected
+    pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
     tail = "two-tailed" if alternative == "two-sided" else "one-tailed"
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
@@ -165,7 +167,7 @@ def compare_runs(
     weighted = "" if first.weights is None else ", weighted"
     foot = (
         f"{sample}{weighted}. {marks} ({tail} {test_name}, "
-        f"{'Holm' if correction == 'holm' else 'no'} correction over the tests of a metric).",
+        f"{'Holm' if correction == 'holm' else 'no'} correction over the table).",
         f"Convention {first.convention.name}:",
         *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
     )

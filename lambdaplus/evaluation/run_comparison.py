@@ -29,7 +29,7 @@ class Pair(NamedTuple):
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
-        P-value before and after the correction for all pairs of this metric.
+        P-value before and after the correction for all pairs and metrics.
     favoured : str
         The run that the test favours: by the signed ranks for Wilcoxon's, otherwise by the mean;
         empty for neither.

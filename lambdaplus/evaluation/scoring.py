@@ -23,6 +23,7 @@ from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import Metric, RankingMetric
+from lambdaplus.metrics.catalogue import BPREF
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
@@ -191,7 +192,7 @@ def evaluate_run(
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        only = judged or metric.declaration.judged_only
+        only = judged or metric.declaration == BPREF
         if only and flags is not None and not flags.all():
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:

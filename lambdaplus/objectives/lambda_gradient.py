@@ -37,20 +37,12 @@ from lambdaplus.ranking.rounding import (
     refuse_many_classes,
     round_to_cells,
 )
-from lambdaplus.ranking.sort import Entries, each_alone
+from lambdaplus.ranking.sort import Entries
 
 # Of a document and a pair of labels, with lists of their own; and when to warn.
 SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
-
-
-def objective_metric(metric: str | RankingMetric | Declaration, **options: Any) -> RankingMetric:
-    """Parse the name of a metric; a ValueError if it cannot be an objective."""
-    parsed = parse_metric(metric, **options)
-    if parsed.declaration.refusal:
-        raise ValueError(f"{parsed} is not available as an objective: {parsed.declaration.refusal}")
-    return parsed
 
 
 # The options of pairs in `gradients`.
@@ -150,9 +142,7 @@ class LambdaGradient(ListGradient):
         """The queries whose scores are rounded."""
         if self.workers.size > 1:  # each has a part of the scores
             return [0]
-        if self.all_pairs or self.metric.declaration.signed_deltas:
-            return []
-        if queries.longest < LONG_LIST:
+        if self.all_pairs or queries.longest < LONG_LIST:
             return []
         strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
         possible = n_classes <= MOST_CLASSES
@@ -188,8 +178,6 @@ class LambdaGradient(ListGradient):
             )
         if self.workers.size > 1:  # only rounded scores are known to all of them
             on = f"{self.metric} over all rows on {self.workers.size} workers"
-            if self.metric.declaration.signed_deltas:
-                raise ValueError(f"{on} would have to visit every pair: train on one machine")
             refuse_many_classes(self.arrays.gain.size, on)
 
     def _warn_of_many_labels(self, queries: Queries) -> None:
@@ -222,21 +210,15 @@ class LambdaGradient(ListGradient):
         return values
 
     def _sums(self, first: int, entries: Entries) -> Sums:
-        # Swap deltas of both signs do not add up over the documents of an entry.
-        signed = self.metric.declaration.signed_deltas
-        compared = each_alone(entries) if signed else entries
-        sums = no_sums(compared.score.size, entries.edges.size - 1)
+        sums = no_sums(entries.score.size, entries.edges.size - 1)
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
-        all_pairs = self.all_pairs or signed
         near_top = share_near_top(entries, self.truncation)
-        if signed and near_top is not None:
-            near_top = np.repeat(near_top, entries.size)
-        for lists in ranked_lists(self.metric, self.arrays, first, compared, weighted, near_top):
-            whole = all_pairs and lists.factors is None
+        for lists in ranked_lists(self.metric, self.arrays, first, entries, weighted, near_top):
+            whole = self.all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
-                add_pairs(few, spread, self.shape, all_pairs, sums)
-        return sums.of_entries(entries.size) if signed else sums
+                add_pairs(few, spread, self.shape, self.all_pairs, sums)
+        return sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         if not self.normalize:
@@ -327,6 +309,6 @@ def gradients(
     of_pairs = {name: options.pop(name) for name in TEXTBOOK & options.keys()}
     plain: dict[str, Any] = {"normalize": False, "damping": None, "pointwise": 0.0, "balance": 0.0}
     pairs = PairOptions(**{**plain, **of_pairs})
-    optimised = objective_metric(metric, **options)
+    optimised = parse_metric(metric, **options)
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
     return LambdaGradient(optimised, queries, pairs, all_pairs).at(queries, scores)

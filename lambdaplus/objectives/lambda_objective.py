@@ -13,14 +13,14 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.calls import Call
-from lambdaplus.metrics import Declaration, RankingMetric
+from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
 from lambdaplus.objectives.in_words import objective_in_words
-from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table, objective_metric
+from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import Default, PairOptions
@@ -100,7 +100,7 @@ class LambdaObjective(PairOptions, Objective):
     def weighed_by(self, table: bool) -> RankingMetric:
         """The metric that weights the pairs of a table, or of queries."""
         # A table's largest swap deltas are those of outliers far down, which no split mends: the
-        # section "Whole tables" of docs/results/options.md.
+        # section "Whole tables" of research/results/options.md.
         usual = self.metric.pairs == "default" and self.surrogate == default_surrogate(self.metric)
         return (self.metric if table and usual else self.surrogate).with_pairs(table)
 
@@ -206,8 +206,8 @@ def lambda_objective(
     Raises
     ------
     ValueError
-        For unknown metrics or options (the message lists the known ones), metrics that cannot be
-        objectives, and values of the wrong type or out of range.
+        For unknown metrics or options (the message lists the known ones), and values of the wrong
+        type or out of range.
 
     Examples
     --------
@@ -255,10 +255,10 @@ def lambda_objective(
         if part is not None:
             parts.append((part, weight))
             continue
-        parsed = objective_metric(name, **next(shares))
+        parsed = parse_metric(name, **next(shares))
         other = default_surrogate(parsed)
         if surrogate is not None:
-            other = objective_metric(surrogate).with_pairs(of_table=False)
+            other = parse_metric(surrogate).with_pairs(of_table=False)
         parts.append((LambdaObjective(parsed, other, one_group, **vars(pairs)), weight))
     only, weight = parts[0]
     if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):

@@ -33,12 +33,6 @@ class Sums(NamedTuple):
     hessian: Floats
     received: Floats  # (n_queries,) S, the sum over the pairs of each query of 2 |lambda|
 
-    def of_entries(self, size: Ints) -> Sums:
-        """The sums of entries of these sizes, from those of single documents."""
-        start = np.cumsum(size) - size
-        gradient = np.add.reduceat(self.gradient, start)
-        return Sums(gradient, np.add.reduceat(self.hessian, start), self.received)
-
 
 def no_sums(n_entries: int, n_queries: int) -> Sums:
     return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))

@@ -101,11 +101,6 @@ def mauc(ranked: Labels, data: Labels, relevant: float, classes: str, share: str
     return total / weights if weights else NAN
 
 
-def class_auc(ranked: Labels, label: float) -> float:
-    """AUC of one class against all others."""
-    return share_in_order([found == label for found in ranked])
-
-
 def concordance(ranked: Labels) -> float:
     """Share of the pairs of different labels that are in order."""
     pairs = [(a, b) for a, b in itertools.combinations(ranked, 2) if a != b]
@@ -174,15 +169,6 @@ def gini(ranked: Labels) -> float:
     shifted = [label + 1.0 for label in ranked]  # so that the sum is not 0
     best = area(sorted(shifted, reverse=True))
     return area(shifted) / best if best > 1e-12 else NAN
-
-
-def hand_till(ranked: Labels) -> float:
-    """Hand & Till 2001: the mean, over pairs of classes, of the AUC of one against the other."""
-    of_pairs = [
-        share_in_order([label == high for label in ranked if label in (high, low)])
-        for low, high in itertools.combinations(sorted(set(ranked)), 2)
-    ]
-    return sum(of_pairs) / len(of_pairs) if of_pairs else NAN
 
 
 def average_precision(ranked: Labels, k: int | None, relevant: float, divisor: str) -> float:
@@ -354,7 +340,6 @@ CASCADE = Declaration(
 )
 
 DECLARED = (*CATALOGUE, CASCADE)
-OBJECTIVES = tuple(declaration for declaration in DECLARED if not declaration.refusal)
 
 
 def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
@@ -367,7 +352,7 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
     def kind(declaration: Declaration) -> tuple[Any, ...]:
         form = declaration.form
         parts = type(form), getattr(form, "relation", None), getattr(form, "limit", None) is None
-        flags = declaration.binary, declaration.signed_deltas, declaration.closed_ties
+        flags = declaration.binary, declaration.closed_ties
         return *parts, *flags, declaration.pooled, declaration.cutoff == "no"
 
     first: dict[tuple[Any, ...], Declaration] = {}
