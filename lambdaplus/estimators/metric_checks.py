@@ -1,11 +1,11 @@
 """Checks of the metrics that a fit evaluates, and by which it stops early."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.warn_once import warn
 from lambdaplus.estimators.metrics_by_name import are_ours, as_list, find_metrics
 from lambdaplus.estimators.parent import evaluation_sets
 from lambdaplus.evaluation import EvalMetric, eval_metric
@@ -74,7 +74,7 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -
         return
     for name in names:
         if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
-            warn(
+            warnings.warn(
                 f"early stopping watches {name!r}, which takes scores for predictions of labels. "
                 f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
                 f"{instead}",
@@ -103,7 +103,7 @@ def warn_of_two_rules(metrics: Any, sets: Sequence[Queries], framework: str) -> 
                 f"{sets[i].n_queries} in evaluation set {i}, and {framework}'s counts them as 1"
             )
         if rules:
-            warn(
+            warnings.warn(
                 f"eval_metric={metric!r} is a metric of lambdaplus here: {rules}. For the other "
                 f"value, call lambdaplus.evaluate(..., convention={framework.lower()!r})",
                 stacklevel=5,
