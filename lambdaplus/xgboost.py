@@ -20,7 +20,7 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import LOST_QUERIES
-from lambdaplus.frameworks.internals import xgboost_field
+from lambdaplus.frameworks.data_sets import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective

@@ -1008,41 +1008,6 @@ def test_a_watched_loss_of_labels_is_warned_of(kind: Any) -> None:
         made(kind, eval_metric=loss).fit(**fit)  # without early stopping
 
 
-@rankers
-def test_a_name_of_two_metrics_is_warned_of_where_their_values_differ(kind: Any) -> None:
-    fit, valid = halves(kind)
-    framework = "LightGBM" if of_lightgbm(kind) else "XGBoost"
-    without = np.where(valid["qid"] % 3 == 0, 0, valid["y"])
-    of = len(np.unique(valid["qid"]))
-    fit["eval_set"] = [(valid["X"], without)]
-    n = len(np.unique(valid["qid"])) - len(np.unique(valid["qid"][without > 0]))
-    for name in ("ndcg@10", "map"):
-        rules = rf"{n} of {of} in evaluation set 0, and {framework}'s counts them as 1"
-        with pytest.warns(UserWarning, match=f"eval_metric='{name}' is a .*{rules}") as caught:
-            model = made(kind, eval_metric=[name, "mrr"]).fit(**fit)
-        [value] = [message for message in caught if "convention=" in str(message.message)]
-        assert value.filename == __file__
-        # The value that the framework's class has, as the message says how to get it.
-        scores = model.predict(valid["X"])
-        args = (without, scores)
-        ours = evaluate(*args, qid=valid["qid"], metrics=name)[name]
-        theirs = evaluate(*args, qid=valid["qid"], metrics=name, convention=framework.lower())[name]
-        assert curve_of(model)[name][-1] == pytest.approx(ours, abs=1e-6)
-        assert theirs == pytest.approx((ours * (of - n) + n) / of, abs=0.02)  # but for ties
-    message = "the mean of the AUC of each query, and LightGBM's is that of all rows"
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "eval_metric=")
-        made(kind, objective="ndcg@10").fit(**fit)  # by default
-        all_relevant = {**fit, "eval_set": [(valid["X"], valid["y"] + 1)]}
-        made(kind, eval_metric="ndcg@10").fit(**all_relevant)
-        made(kind, eval_metric="ndcg@10").fit(**data_of(kind))  # without an evaluation set
-        if not of_lightgbm(kind):
-            made(kind, eval_metric="auc").fit(**fit)
-    if of_lightgbm(kind):
-        with pytest.warns(UserWarning, match=message):
-            made(kind).fit(**fit, eval_metric="auc")
-
-
 # -- names of metrics ----------------------------------------------------------------------------
 
 

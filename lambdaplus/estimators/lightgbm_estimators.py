@@ -89,7 +89,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         parent = self._as_parent(objective=objective, **changed)
         with unknown_objective_explained(objective, "LightGBM"):
             parent.fit(**call)
-        vars(self).update(learnt_by_lightgbm(parent))
+        self.__dict__.update(learnt_by_lightgbm(parent))
 
 
 class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ignore[misc]

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Self
 
 from lambdaplus.compute.arguments import from_gpu
-from lambdaplus.estimators.metric_checks import warn_of_two_rules
 from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -46,7 +45,8 @@ class RankingEstimator(FrameworkEstimator):
         sample_weight : (n,) array_like, optional
             In `XGBoostRanker` also (n_queries,), in the order in which queries first appear.
         eval_metric : str, metric, callable, or list of these, optional
-            In `LightGBMRanker`, replaces the parameter of the estimator.
+            In `LightGBMRanker`, replaces the parameter of the estimator.  A name of lambdaplus is
+            its own metric, which leaves out queries without a relevant document.
         eval_at : list of int, optional
             In `LightGBMRanker`, cutoffs of metrics without one.
 
@@ -66,8 +66,7 @@ class RankingEstimator(FrameworkEstimator):
         Warns
         -----
         UserWarning
-            If a metric in ``eval_metric`` has another value than that of the same name in the
-            framework; and if early stopping watches a loss, which scores that rank do not lower.
+            If early stopping watches a loss, which scores that rank do not lower.
         """
         given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
         call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
@@ -125,8 +124,6 @@ class RankingEstimator(FrameworkEstimator):
             name = f"evaluation set {i}"
             held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
             self._refuse_other_columns(held_out[i].X, name)
-        asked = call.get("eval_metric") or self.eval_metric
-        warn_of_two_rules(asked, [part.queries for part in held_out], self._framework)
         replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))

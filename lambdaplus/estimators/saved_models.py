@@ -53,9 +53,13 @@ def as_saved(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [*map(as_saved, value)]
     try:
-        saved = _named(value)
-        if _made(saved) == value:
-            return json.loads(json.dumps(saved))
+        if not isinstance(value, Objective | EvalMetric):
+            [metric] = eval_metric(value).metrics
+            if eval_metric(str(metric)).metrics == (metric,):
+                return str(metric)
+        elif _made(saved := _named(value)) == value:
+            json.dumps(saved)
+            return saved
     except (TypeError, ValueError):
         pass
     lost = {"lost": getattr(value, "__qualname__", None) or repr(value)}
@@ -64,7 +68,7 @@ def as_saved(value: Any) -> Any:
     return lost
 
 
-def _named(value: Any) -> dict[str, Any]:
+def _named(value: Objective | EvalMetric) -> dict[str, Any]:
     if isinstance(value, Objective):
         options: dict[str, Any] = {"one_group": value.one_group}
         if isinstance(value, LambdaObjective):
@@ -73,17 +77,13 @@ def _named(value: Any) -> dict[str, Any]:
             options = {name: getattr(value, name) for name in names}
             options["surrogate"] = str(value.surrogate)
         return {"objective": value.__name__.removeprefix("lambda_"), "options": options}
-    if isinstance(value, EvalMetric):
-        return {"metrics": [*map(str, value.metrics)], "options": {"one_group": value.one_group}}
-    return {"metric": str(eval_metric(value).metrics[0])}
+    return {"metrics": [*map(str, value.metrics)], "options": {"one_group": value.one_group}}
 
 
 def _made(saved: dict[str, Any]) -> Any:
     if "objective" in saved:
         return lambda_objective(saved["objective"], **saved["options"])
-    if "metrics" in saved:
-        return eval_metric(*saved["metrics"], **saved["options"])
-    return eval_metric(saved["metric"]).metrics[0]
+    return eval_metric(*saved["metrics"], **saved["options"])
 
 
 def restored(name: str, saved: Any, given: Any) -> Any:

@@ -3,15 +3,12 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-import inspect
 import sys
 import threading
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from types import MethodType
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -27,13 +24,13 @@ from lambdaplus.frameworks.data_sets import (
     read_lightgbm,
     read_xgboost,
     refuse_cut_queries,
+    xgboost_field,
 )
 from lambdaplus.frameworks.internals import (
     calling_booster,
     lightgbm_parameter,
     openmp_functions,
     own_metrics,
-    xgboost_field,
     xgboost_learner,
 )
 from lambdaplus.ranking.queries import Queries
@@ -185,19 +182,6 @@ class Call(NamedTuple):
         elif self.framework == "xgboost":
             initial = xgboost_field(self.data, "base_margin")
         return initial is not None and np.array_equal(np.ravel(initial), scores)
-
-
-class SignatureOfCalls:
-    """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
-
-    def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
-        # That of the class itself is the signature of its constructor.
-        return None if called is None else _signature_of_calls(kind)
-
-
-@cache
-def _signature_of_calls(kind: type) -> inspect.Signature:
-    return inspect.signature(MethodType(kind.__call__, kind))
 
 
 @contextmanager

@@ -13,9 +13,6 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lambdaplus.compute.parallel import ON_EACH_THREAD
 
 
@@ -76,51 +73,6 @@ def own_metrics(booster: Any) -> frozenset[str]:
     if type(booster).__module__.startswith("lightgbm"):
         return frozenset(getattr(booster, "_Booster__name_inner_eval", None) or ())
     return frozenset(metric["name"] for metric in xgboost_learner(booster)["metrics"])
-
-
-def _in_memory(address: Any, number: Any, size: int) -> NDArray[Any]:
-    """The numbers of this type at an address, (size,), read-only and without a copy."""
-    array = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(number)), (size,))
-    array.flags.writeable = False
-    return array
-
-
-def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
-    """A field of a constructed lightgbm.Dataset; do not keep or change the array.
-
-    It is LightGBM's own memory, which ``get_field`` would copy.  That of "group" has the first row
-    of each query.
-    """
-    from lightgbm import basic
-
-    handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
-    if handle is None:  # not constructed: LightGBM's own error
-        return data.get_field(name)  # type: ignore[no-any-return]
-    size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
-    basic._safe_call(
-        basic._LIB.LGBM_DatasetGetField(
-            handle, name.encode(), *map(ctypes.byref, (size, address, kind))
-        )
-    )
-    if not size.value:
-        return None
-    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
-    return _in_memory(address, number, size.value)
-
-
-def xgboost_field(data: Any, name: str) -> NDArray[Any]:
-    """A field of an xgboost.DMatrix, empty if it has none; do not keep or change the array.
-
-    Fields are "label", "weight", "base_margin" and "group_ptr".  It is XGBoost's own memory, which
-    ``get_float_info`` would copy, or return as a CuPy array if it was used on a GPU.
-    """
-    from xgboost import core
-
-    kind, number = ("UInt", ctypes.c_uint) if name == "group_ptr" else ("Float", ctypes.c_float)
-    size, address = core.c_bst_ulong(), ctypes.c_void_p()
-    read = getattr(core._LIB, f"XGDMatrixGet{kind}Info")
-    core._check_call(read(data.handle, name.encode(), ctypes.byref(size), ctypes.byref(address)))
-    return _in_memory(address, number, size.value) if size.value else np.empty(0)
 
 
 @lru_cache(maxsize=2)

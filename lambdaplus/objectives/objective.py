@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
+from lambdaplus.frameworks.calls import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.queries import Queries
@@ -45,7 +45,6 @@ class Objective(ABC):
     uses_positions = False  # whether it needs the positions of documents
     has_own_labels = False  # whether it, or a part of it, was made by `on`
     own_rows: tuple[Floats, ...] = ()  # what it, or a part of it, carries for each row
-    __signature__ = SignatureOfCalls()
 
     @property
     def __name__(self) -> str:
