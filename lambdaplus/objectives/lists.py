@@ -151,6 +151,7 @@ def _each_two_classes(
 def _select(
     query: Ints, a: Ints, b: Ints, edges: Ints, code: Int32s, entry: Ints, stop: Ints
 ) -> None:
+    """Write the entries of both classes of each list, and where each list ends."""
     size = 0
     for k in range(query.size):
         for e in range(edges[query[k]], edges[query[k] + 1]):

@@ -18,8 +18,8 @@ from lambdaplus.objectives.label_tree import between, middle_of, rising
 from lambdaplus.objectives.list_gradient import LongRoute
 from lambdaplus.objectives.lists import ListArrays, Lists
 from lambdaplus.objectives.node_slots import (
-    LEAST,
-    MOST,
+    LEAST_U,
+    MOST_U,
     Halves,
     add_to_rows,
     count_rows,
@@ -112,6 +112,7 @@ def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
 
 @compiled
 def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    """Sort by cell, then by label: ``place`` is the number of rows of lower labels."""
     # Two counting sorts, which keep the order of equal ones.
     by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
     start = np.cumsum(size) - size
@@ -250,7 +251,7 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
         middle=np.repeat(_between_all(many.gain, first, middle, last), 2),
     )
     slots = np.zeros((slot[-1], 6))
-    slots[:, LEAST], slots[:, MOST] = np.inf, -np.inf
+    slots[:, LEAST_U], slots[:, MOST_U] = np.inf, -np.inf
     # Halves with the same number of cells are together.
     pieces = []
     for p in np.unique(power):
@@ -293,6 +294,7 @@ def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sum
 
 @compiled
 def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
+    """A number between the gains of both halves of each node; 0 without gains."""
     m = np.zeros(first.size)
     if gain.size:
         for k in range(m.size):
@@ -325,6 +327,7 @@ def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, 
 def _rank_leaves(
     first: Ints, last: Ints, edge: Ints, cell: Int32s, row: Ints, code: Int32s
 ) -> None:
+    """Write the rows of each leaf by cell, then label, and their classes in the leaf."""
     at = 0
     for k in range(first.size):
         start = at

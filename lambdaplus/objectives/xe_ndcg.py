@@ -94,6 +94,7 @@ def _cross_entropy(
     edges: Ints, score: Floats, code: Int32s, _: Ints, weight: Floats, strata: Ints, mass: Floats,
     values: Floats,
 ) -> None:  # fmt: skip
+    """Write gradient and Hessian, (m, 2), of a document of each entry; see eq. 6 and sec. 4.3."""
     for q in range(edges.size - 1):
         begin, end, at = edges[q], edges[q + 1], strata[q]
         if end - begin == 1:  # all documents alike

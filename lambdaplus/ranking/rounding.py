@@ -178,6 +178,7 @@ def _entries(
 
 @compiled
 def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
+    """Write the values of each entry to its slot."""
     for e in range(slot_of_entry.size):
         by_slot[slot_of_entry[e], 0] = values[e, 0]
         by_slot[slot_of_entry[e], 1] = values[e, 1]
@@ -185,6 +186,7 @@ def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
 
 @compiled
 def _look_up(slot: Int32s, by_slot: Reals, factor: Floats, gradient: Reals, hessian: Reals) -> None:
+    """Write the values of the slot of each row, times a factor if there are any."""
     if not factor.size:
         for i in range(slot.size):
             k = np.uintp(slot[i])
