@@ -4,7 +4,7 @@
 
 All pairs by the tree of labels, the same pairs one by one, and the labels in 20 grades of equal
 size; the least time of several calls.  The last table compares the gradient of the grades with that
-of the labels.  The figure of docs/results/speed.md shows the first two (docs/figures/measured.py).
+of the labels.  The figure of results/speed.md shows the first two (docs/figures/measured.py).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
 
 from lambdaplus.data import digits_queries, relative_features, web_search_like
+from lambdaplus.evaluation import Table
 from lambdaplus.study import Study
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -95,6 +96,19 @@ def test_gains_are_to_the_best_of_the_frameworks_own(differences: Any) -> None:
     assert {gain.framework for gain in fewer} == {"lightgbm"}
 
 
+def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> None:
+    tables = benchmark_named("tables")
+    tested = [tables.Tested("+.1", p) for p in (0.01, 0.02, 0.03, float("nan"))]
+    rows = [["a", *tested[:2]], ["b", tested[2]._replace(more=" (c)"), tested[3]]]
+    found = tables.starred(Table(("", "one", "two"), rows, ("two sets",)))
+    assert found.rows == [["a", "+.1*", "+.1*"], ["b", "+.1* (c)", "+.1"]]  # 3, 2 and 1 times p
+    assert found.foot == ["two sets", tables.STAR]
+    [row] = tables.starred(Table(("", "one", "two"), [["a", *tested[1:3]]])).rows
+    assert row == ["a", "+.1*", "+.1*"]
+    [row] = tables.starred(Table(("", "one", "two"), [["a", *tested[2:3] * 2]])).rows
+    assert row == ["a", "+.1", "+.1"]  # twice .03
+
+
 @pytest.mark.parametrize(("swing", "chosen"), [(0.01, "map"), (0.001, "map, damping")])
 def test_the_cheapest_near_the_best_is_chosen(
     benchmark_named: Any, swing: float, chosen: str
@@ -131,11 +145,12 @@ def test_contenders_are_compared_by_query_and_by_set(benchmark_named: Any) -> No
             }
     fits = {key: {**fit, "per_round": 1.0} for key, fit in fits.items()}
     assert script.best_contender(fits, "digits", "lightgbm", "map") == "lambdarank"
-    [first, second] = script.by_set(fits, "lightgbm").rows
+    starred = benchmark_named("tables").starred
+    [first, second] = starred(script.by_set(fits, "lightgbm")).rows
     assert first[:3] == ["images of digits", "+0.1000 ± 0.0000*", "+0.0500 ± 0.0000* (lambdarank)"]
     assert second[0] == "30 documents, 10% relevant, noise 2, even"
     [row] = [r for r in script.by_option(fits, "lightgbm").rows if r[0] == "log-loss"]
-    assert row[1] == "+0.5000 ± 0.0000*"
+    assert row[1].text == "+0.5000 ± 0.0000"
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
@@ -186,8 +201,9 @@ def test_leaves_and_kind_of_features_are_chosen_on_validation_queries(benchmark_
     assert values["lightgbm:lambda_map, chosen"]["s"].tolist() == [0.3, 0.4]
     table = relative.gain_table(chosen, "map", ["rank", "chosen"])
     gains = {tuple(row[:2]): row[2:] for row in table.rows}
-    assert gains["rank", "mean"] == ["+0.2000 ± 0.1000, p 0.3"] * 2  # on the set, over sets
-    assert gains["chosen", "xgboost:rank:map"][0] == "+0.0500 ± 0.0500, p 0.5"
+    assert gains["rank", "mean"][0] == gains["rank", "mean"][1]  # on the set, over sets
+    assert gains["rank", "mean"][0].text == "+0.2000 ± 0.1000"
+    assert gains["chosen", "xgboost:rank:map"][0].text == "+0.0500 ± 0.0500"
 
 
 def test_relative_features_of_a_fold_are_those_of_its_queries(benchmark_named: Any) -> None:

@@ -189,10 +189,10 @@ def test_letters_say_who_is_beaten() -> None:
     assert rows["a good"] == ["bcd", "bcd"]
     assert rows["d bad"] == ["", ""]
     assert rows["b fair"] == rows["c same"] == ["d", "d"]
-    pairs = found.of("map")
-    assert len(pairs) == 6
-    corrected = holm(np.array([pair.p_value for pair in pairs]))
-    assert [pair.p_corrected for pair in pairs] == corrected.tolist()
+    assert len(found.of("map")) == 6
+    # Over the table: all pairs and metrics.
+    corrected = holm(np.array([pair.p_value for pair in found.pairs]))
+    assert [pair.p_corrected for pair in found.pairs] == corrected.tolist()
     assert found.means["map"]["good"] == pytest.approx(four_runs()["good"]["map"])
 
 
@@ -281,85 +281,6 @@ def test_queries_are_matched_by_name() -> None:
     [expected] = compare_runs({"a": plain[0], "b": plain[1]}).pairs
     [found] = compare_runs({"a": plain[0], "b": moved}).pairs
     assert found == expected
-
-
-def test_runs_with_other_seeds_are_compared_by_their_mean_on_each_query() -> None:
-    seeds = {name: [run(noise, seed) for seed in range(3)] for name, noise in (("a", 1), ("b", 2))}
-    found = compare_runs({**seeds, "one": run(1.5)})
-    means = {name: np.mean([of.per_query["map"] for of in runs], 0) for name, runs in seeds.items()}
-    pair = found.of("map")[0]
-    expected = stats.wilcoxon(means["a"] - means["b"]).pvalue
-    assert (pair.first, pair.second) == ("a", "b")
-    assert pair.p_value == pytest.approx(expected)
-    assert pair.difference == pytest.approx((means["a"] - means["b"]).mean())
-    assert found.means["map"]["a"] == pytest.approx(means["a"].mean())
-    for name, runs in seeds.items():
-        assert found.spreads["map"][name] == pytest.approx(stats.tstd([r["map"] for r in runs]))
-    assert math.isnan(found.spreads["map"]["one"])
-    assert found.table.columns == ["run", "map", "sd of runs", "ndcg@5", "sd of runs"]
-    assert found.table.rows[0][2] == found.spreads["map"]["a"]
-    assert compare_runs(four_runs()).spreads == {}
-    assert (
-        compare_runs({"a": [run(1)], "b": run(2)}).pairs
-        == compare_runs({"a": run(1), "b": run(2)}).pairs
-    )
-
-
-def test_folds_are_joined_and_repeated_queries_averaged() -> None:
-    random = np.random.default_rng(0)
-    labels, scores = random.integers(0, 3, 300), random.normal(size=(2, 300))
-    qid, weight = np.repeat(np.arange(100, 130), 10), np.repeat(random.integers(1, 4, 30), 10)
-    parts = [slice(0, 100), slice(100, 300), slice(50, 150)]
-
-    def of(part: slice, k: int) -> Evaluation:
-        at = qid[part], weight[part]
-        return evaluate(labels[part], scores[k][part], qid=at[0], weight=at[1], metrics="map")
-
-    whole = {k: of(slice(None), k) for k in (0, 1)}
-    expected = compare_runs({"a": whole[0], "b": whole[1]})
-    for several in (parts[:2], parts):
-        found = compare_runs(
-            {name: [of(part, k) for part in several] for k, name in enumerate("ab")}
-        )
-        assert found.pairs == expected.pairs
-        assert found.means["map"] == {k: pytest.approx(v) for k, v in expected.means["map"].items()}
-    numbered = [evaluate(labels[:n], scores[0][:n], group=[10] * (n // 10)) for n in (100, 200)]
-    other = evaluate(labels[:100], scores[0][:100], qid=qid[:100], metrics="map")
-    for runs, message in (
-        (numbered, "different queries, all numbered from 0"),
-        ([of(parts[0], 0), other], "the runs of 'a' have different weights of the same queries"),
-        ([of(parts[0], 0), numbered[0]], "run 2 of 'a' and the first were not evaluated with the"),
-        ([], "'a' has no runs"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            compare_runs({"a": runs, "b": whole[1]})
-    with pytest.raises(TypeError, match="'a' is not an Evaluation, but str"):
-        compare_runs({"a": "ab", "b": whole[1]})  # type: ignore[dict-item]
-
-
-def test_runs_of_tables_are_averaged_over_seeds_and_folds() -> None:
-    random = np.random.default_rng(1)
-    folds = [(random.random(n) < 0.4).astype(float) for n in (60, 80)]
-
-    def runs(noise: float) -> list[list[Evaluation]]:
-        return [
-            [evaluate(y, y + noise * random.normal(size=y.size), metrics="auc") for y in folds]
-            for _ in range(3)
-        ]
-
-    a, b = runs(1.0), runs(2.0)
-    found = compare_runs({"a": [*a[0], *a[1], *a[2]], "b": [*b[0], *b[1], *b[2]]})
-    means = [np.mean([each["auc"] for of in system for each in of]) for system in (a, b)]
-    [pair] = found.pairs
-    assert pair.difference == pytest.approx(means[0] - means[1])
-    assert pair.interval[0] < pair.difference < pair.interval[1]
-    assert found.means["auc"]["a"] == pytest.approx(means[0])
-    # Each fold is a sample of its own.
-    alone = [
-        compare_runs({"a": [s[k] for s in a], "b": [s[k] for s in b]}).pairs[0] for k in (0, 1)
-    ]
-    widths = [np.diff(one.interval)[0] for one in (*alone, pair)]
-    assert widths[2] == pytest.approx(np.hypot(*widths[:2]) / 2)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -19,7 +19,7 @@ from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
 
-# Of the largest gradient, and of the mean absolute one: what docs/mathematics/sweep.md states.
+# Of the largest gradient, and of the mean absolute one: what research/mathematics/sweep.md states.
 LARGEST, MEAN = 4e-3, 2e-4
 N = 20_000
 WITHOUT_LIMIT = 10**9

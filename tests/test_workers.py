@@ -332,7 +332,7 @@ def differently(part: dict[str, Any]) -> Any:
 
 @pytest.mark.filterwarnings("ignore:.*RabitTracker:pytest.PytestUnraisableExceptionWarning")
 def test_a_killed_worker_is_an_error_for_the_other() -> None:
-    """Of three, XGBoost's allreduce may leave one waiting: see docs/how-to/many-machines.md."""
+    """Of three, XGBoost's allreduce may leave one waiting: see docs/large-data.md."""
     parts = Rows().parts("sorted")
     parts[1]["dies"] = True
     with worker_group() as group:

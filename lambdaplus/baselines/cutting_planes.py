@@ -3,7 +3,7 @@
     min over w   P(w) = 1/2 |w|^2 + sum over blocks of weight_b * hinge_b(w)
 
 Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009; see
-docs/mathematics/structural-svm.md.
+research/mathematics/structural-svm.md.
 """
 
 import time
@@ -264,7 +264,7 @@ def solve(
             precise = epsilon is not None or (warm and len(history) == 1)
             gap = tol * primal if precise else primal - dual
             planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, INNER * gap)
-            # w and D(alpha) of docs/mathematics/structural-svm.md, "The certificate". Any feasible
+            # w and D(alpha) of mathematics/structural-svm.md, "The certificate". Any feasible
             # alpha gives a lower bound, so the best one so far is kept.
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)

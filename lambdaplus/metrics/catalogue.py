@@ -57,7 +57,7 @@ AUC = _relevant(
     cutoff="no",
     parameters=(OVER,),
     pooled="middle",
-    # Damped, and beside log-loss, these pairs are better by AUC: docs/results/options.md.
+    # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
 )
 

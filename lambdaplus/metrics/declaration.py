@@ -35,7 +35,7 @@ from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_t
 class Declaration:
     """The declaration of one metric: its discount d, gain g, normalizer Z and form.
 
-    The page on declarations of metrics has the formula, the how-to page on custom metrics examples.
+    The page "Declare a metric" has the formula and an example.
     Functions get read-only `LabelCounts`, in which each label of each query is one of s strata.
     Their results are checked when the metric is first used on a data set.
 

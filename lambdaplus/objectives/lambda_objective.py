@@ -107,7 +107,8 @@ class LambdaObjective(PairOptions, Objective):
         """What weights the pairs of a table, or of queries."""
         if self.pairs != "default":
             return PairWeights(self.surrogate, self.pairs == "equal")
-        # A table's largest swap deltas are those of outliers far down, which no split mends.
+        # A table's largest swap deltas are those of outliers far down, which no split mends: the
+        # section "Whole tables" of research/results/options.md.
         if table and may_be_equal(self.metric) and self.surrogate == default_surrogate(self.metric):
             return PairWeights(self.metric, equal=True)
         # The swap deltas of concordance depend on all documents between the two.
@@ -185,8 +186,8 @@ def lambda_objective(
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
-        the sum of their gradients (see the how-to page on weights).  For other metrics,
-        a weight multiplies the gradient of its row.
+        the sum of their gradients (see the page "Several labels, weights and clicks").  For other
+        metrics, a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
         evaluated.  The default is that of the declaration (MAP for AUC, and for

@@ -8,7 +8,7 @@ contribution of the documents above is computed from two sums for each class and
     E = sum over i of exp(-rate (s_i - s_r)),
     M = sum over i of (U_i - U_r) exp(-rate (s_i - s_r)),
 
-with a recurrence down the ranking: docs/mathematics/sweep.md.  A second pass, up, adds the
+with a recurrence down the ranking: research/mathematics/sweep.md.  A second pass, up, adds the
 contributions of the documents below.  If the swap delta of two classes is the same for all pairs,
 there are no potentials (``U`` and ``V`` are None), and E alone is needed.
 
@@ -143,7 +143,7 @@ def sweep_two_classes(
                             gap_0 = splat(abs(P_0[before] - P_0[i]))
                             gap_1 = splat(abs(P_1[before] - P_1[i]))
                             # M <- (M + g E) x, then E <- E x: the recurrence of
-                            # docs/mathematics/sweep.md with the gap g. M comes first, since it
+                            # research/mathematics/sweep.md with the gap g. M comes first, since it
                             # takes the E of the element before. Potentials never increase with the
                             # rank, so absolute gaps are right on both ways, and no terms cancel.
                             M_0 = madd(madd(gap_0, E_0, M_0), x, tiny)

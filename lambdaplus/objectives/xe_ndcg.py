@@ -35,6 +35,8 @@ LEAST_REST = 1e-9  # least that is assumed of 1 - p
 class XeNdcg(Objective):
     """The objective XE-NDCG; create it with ``lambda_objective("xendcg")``.
 
+    .. versionadded:: 0.2.0
+
     Attributes
     ----------
     one_group : bool

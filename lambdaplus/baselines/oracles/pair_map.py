@@ -6,7 +6,7 @@ With m_i bad documents ahead of good document i, 0 <= m_0 <= m_1 <= ... <= N, th
                    - discount[i + m_i] * (gain + slope * i).
 
 Yue et al. 2007, sec. 3.2 (MAP); Chakrabarti et al. 2008, secs. 3.1 to 3.4 (NDCG); see
-docs/mathematics/structural-svm.md.
+research/mathematics/structural-svm.md.
 """
 
 from typing import NamedTuple

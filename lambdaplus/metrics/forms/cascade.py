@@ -71,7 +71,7 @@ class Cascade(Form):
             base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
             begin, slope = left[lowest], change[lowest]
             total, log_chance, n_certain = 0.0, 0.0, 0
-            # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
+            # h of research/mathematics/metric-as-data.md, before the first rank of a run of ties.
             reach = _reached(0.0, 0.0, begin, slope)
             start = 0
             while start < n and (reach > 0.0 or slope > 0.0):
@@ -134,7 +134,7 @@ class Cascade(Form):
             passed_U = passed_V = 0.0
             for e in range(entries.edges[q], entries.edges[q + 1]):
                 size, x = entries.size[e], lowest + entries.code[e]
-                # T_ab(r) of docs/mathematics/metric-as-data.md: the term of rank r itself, and the
+                # T_ab(r) of mathematics/metric-as-data.md: the term of rank r itself, and the
                 # changes of the terms above it (passed). For U = T_ab, a document of class b
                 # replaces one of class a above; for V = -T_ba, one of class a replaces one of class
                 # b.

@@ -142,7 +142,7 @@ class CountAbove(Form):
                     if higher:
                         upto = before[i]
                         others = _sum_above(above, n_classes, x) - upto if m > 1 else 0.0
-                    # The term of docs/mathematics/metric-as-data.md. A document of the run is
+                    # The term of research/mathematics/metric-as-data.md. A document of the run is
                     # equally often at each of its ranks, so its gain, and what is added from above
                     # the run, get the mean discount.
                     expected = weight * (gain[lowest + x] + factor[lowest + x] * upto)
@@ -163,7 +163,7 @@ class CountAbove(Form):
         most = 0
         for q in lists.query:
             most = max(most, metric.strata[q + 1] - metric.strata[q])
-        # T_ab of docs/mathematics/metric-as-data.md. A document's own part and that of others are
+        # T_ab of mathematics/metric-as-data.md. A document's own part and that of others are
         # apart, since multiplicities weight them differently (`Part`).
         adds, changes = np.empty(most), np.empty(most)
         for k in range(lists.query.size):

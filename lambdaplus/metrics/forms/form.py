@@ -2,7 +2,7 @@
 
 Consider two classes, a with a higher label than b.  For a document of class a at rank p and one of
 class b at rank q > p (a concordant pair), swapping them changes the metric by -(U(p) - U(q)); for b
-at p and a at q (a discordant pair) by V(p) - V(q).  docs/mathematics/metric-as-data.md has the
+at p and a at q (a discordant pair) by V(p) - V(q).  research/mathematics/metric-as-data.md has the
 formula of the potentials U and V, which is the same for all forms.
 """
 
