@@ -16,7 +16,7 @@ from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import between, middle_of, rising
 from lambdaplus.objectives.list_gradient import LongRoute
-from lambdaplus.objectives.lists import ListArrays, Lists
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.node_slots import (
     LEAST_U,
     MOST_U,
@@ -273,21 +273,20 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
     write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
     zeros, potential = np.zeros_like(start), U if terms.U.size else None
     gains = np.array([0.0, 1.0] if terms.gain.size else [])
-    arrays = ListArrays(
-        start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight, None
-    )
-    sums = _sums_of_lists(arrays, terms.spread, shape, out)
+    of_elements = score, code, potential, potential, weight, None
+    sums = _sums_of_lists((start, stop, zeros, gains, zeros + 2, *of_elements), terms, shape, out)
     values = np.zeros((slot[-1], 8))
     totals = weight, sums.gradient, sums.hessian
     values_by_slot(slot, slots, points, start, per_node, of_slot, totals, values)
     over_tasks(lambda i: add_to_rows(*at(i), values, out.gradient, out.hessian), len(pieces))
 
 
-def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sums) -> Sums:
-    n_lists = arrays.start.size
-    sums = no_sums(arrays.score.size, n_lists)
-    lists = Lists(arrays, np.arange(n_lists), np.empty(0, np.int64))
-    add_pairs(lists, np.full(n_lists, spread), shape, False, sums)
+def _sums_of_lists(lists: Any, terms: Terms, shape: PairShape, out: Sums) -> Sums:
+    n_lists = lists[0].size
+    parts: Any = (*lists, np.arange(n_lists), np.empty(0, np.int64))
+    whole = Lists(*parts)
+    sums = no_sums(whole.score.size, n_lists)
+    add_pairs(whole, np.full(n_lists, terms.spread), shape, False, sums)
     out.received[0] += sums.received.sum()
     return sums
 
@@ -317,8 +316,8 @@ def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, 
     _rank_leaves(first, last, many.edge, many.cell, row, code)
     U = terms.U[row] if terms.U.size else None
     elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size), None
-    arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, terms.spread, shape, out)
+    bounds = stop - size, stop, first.copy(), many.gain, last - first
+    sums = _sums_of_lists((*bounds, *elements), terms, shape, out)
     out.gradient[row] += sums.gradient
     out.hessian[row] += sums.hessian
 
