@@ -475,15 +475,6 @@ def test_a_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, damping, met
     assert_close(weighted, summed, (DAMPED if damping else SWEEP) if tree else (1e-9, 1e-9))
 
 
-@pytest.mark.parametrize("metric", ["auc", "mauc", "map", "gini"])
-@pytest.mark.parametrize("scale", [1e-3, 1e-9, 1e-18, 1e-28, 1e28])
-def test_the_scale_of_weights_is_that_of_the_gradient(metric: str, scale: float) -> None:
-    labels, scores, weight = pooled_query(8)
-    expected = gradients(labels, scores, metric=metric, weight=weight)
-    found = gradients(labels, scores, metric=metric, weight=weight * scale)
-    assert_close([part / scale for part in found], expected, (1e-9, 1e-9))
-
-
 def weighted_average_precision_lambdas(
     labels: Floats, scores: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
@@ -523,7 +514,9 @@ def test_weighted_average_precision_is_as_defined() -> None:
 @each_pooled
 @pytest.mark.parametrize("ties", [None, 1, 8])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_a_weight_of_zero_is_no_row(weights, ties: int | None, normalize: bool) -> None:
+def test_a_weight_of_zero_is_no_row_and_weights_have_any_scale(
+    weights, ties: int | None, normalize: bool
+) -> None:
     labels, scores, weight = pooled_query(ties)
     weight[np.argmax(scores)] = 0.0  # at the very top, too, where ranks begin
     weight = np.where(weight > 0, np.sqrt(weight), 0.0)
@@ -534,6 +527,11 @@ def test_a_weight_of_zero_is_no_row(weights, ties: int | None, normalize: bool) 
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
     # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
+    for scale in (1e-3, 1e-9, 1e-18, 1e-28, 1e28):
+        scaled = gradients(labels, scores, weight=weight * scale, **given_)
+        assert_close([part / scale for part in scaled], found, (1e-9, 1e-9))
+    with pytest.raises(ValueError, match="all classes but one have weight 0"):
+        gradients([0, 1, 0], [1.0, 2.0, 3.0], weight=[1, 0, 2], **weights)
 
 
 @pytest.mark.parametrize("metric", ["mauc", "mauc(classes=all)"])
@@ -551,12 +549,6 @@ def test_a_class_of_weight_zero_is_no_class(metric: str, label: int) -> None:
     objective = lambda_objective(metric)
     found, absent = (objective(y, s, w) for y, s, w in (whole, part))
     assert_close([one[kept] for one in found], absent, (1e-6, 1e-5))
-
-
-@each_pooled
-def test_weights_of_a_single_class_are_refused(weights) -> None:
-    with pytest.raises(ValueError, match="all classes but one have weight 0"):
-        gradients([0, 1, 0], [1.0, 2.0, 3.0], weight=[1, 0, 2], **weights)
 
 
 @pytest.mark.parametrize("score", [1e130, -1e308, 1e-300])
