@@ -96,7 +96,7 @@ def sentences_of_evidence() -> list[str]:
         f"returns by {plain(returns)[1:]} over squared error",
         f"takes {span(every)} of the time of `lambdarank`'s",
         f"compares no pairs, takes {span(cheapest)}.",
-        f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time of one",
+        f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
         f"with LightGBM's log-loss {plain(built_in['LightGBM, binary'][1])}.",
         f"takes {one} times as long as `XGBClassifier` on one thread, and {two} times on two",
         f"takes {first[1]:.1f} s after installation, and {plain(f'{first[0]:.1f}')} s in later",
