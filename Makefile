@@ -56,7 +56,7 @@ check: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed_example.py
 
-docs: $(VENV)/installed  ## the site, into build/docs; runs the code of its pages
+docs: $(VENV)/installed sample-report  ## the site, into build/docs; runs the code of its pages
 	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
 
@@ -66,6 +66,12 @@ pages: $(VENV)/installed  ## write the generated tables and figures of the pages
 
 bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
 	$(BIN)/python benchmarks/speed.py
+
+.PHONY: sample-report
+sample-report: $(VENV)/installed  ## the report that docs/compare.md shows
+	rm -rf docs/_extra/sample-report  # or its fits would be reused
+	$(BIN)/lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map,pairs:ranksvm \
+		--folds 2 --report --jobs 1 --out docs/_extra/sample-report
 
 papers: $(VENV)/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
 	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done

@@ -62,5 +62,5 @@ pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["_extra"]  # the sample report, written by docs/how-to/read-a-report.md
+html_extra_path = ["_extra"]  # the sample report of compare.md, written by `make docs`
 (Path(__file__).parent / "_extra").mkdir(exist_ok=True)

@@ -14,7 +14,6 @@ from small_data import graded
 
 from lambdaplus.baselines import (
     BestFeature,
-    ClassAUCSVM,
     CommitteePerceptron,
     McRank,
     QueryScaler,
@@ -34,7 +33,7 @@ VALIDATED = [
     McRank(n_estimators=3, n_jobs=1, random_state=0),
     RankBoost(10),
 ]
-STRUCTURAL = [ClassAUCSVM(), StructuralSVM(), SVMCombo(["map", "ndcg"])]
+STRUCTURAL = [StructuralSVM(), SVMCombo(["map", "ndcg"])]
 RANKERS = [*VALIDATED, *STRUCTURAL, RankSVM(), SVMAccuracy()]
 SCALERS = [QueryScaler(), ThresholdFeatures()]
 
@@ -133,7 +132,6 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
         BestFeature: "ndcg@10 has no value on any query",
-        ClassAUCSVM: "labels must be 0 or more, some of them above; they are 0 to 0",
         McRank: "all labels are 0, one class; at least two",
         StructuralSVM: "labels of one class only",
         SVMAccuracy: "one class only",

@@ -1,6 +1,7 @@
 """Every block of the README and of the pages runs, in the order of the page.
 
-A diff is two programs, before and after, and both run.  Commands are parsed, not run.
+A diff is two programs, before and after, and both run.  Commands are parsed, not run.  A block of
+text below a program is what it prints, and pictures that it saves are in docs/figures.
 
 Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
 imports a tool of the group "stack" is run where that tool is installed.
@@ -29,7 +30,9 @@ from lambdaplus.study import Config, study_of
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```", re.MULTILINE | re.DOTALL
+    r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```"
+    r"(?:\n\n```text\n(.*?)^```)?",
+    re.MULTILINE | re.DOTALL,
 )
 COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -41,8 +44,7 @@ LOCKED = (ROOT / "constraints.txt").read_text()
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = dict.fromkeys(("large-data", "many-machines"), ("xgboost", "3.0"))
-SINCE |= {"clicks": ("lightgbm", "4.1")}
+SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow",
     "onnxmltools",
@@ -68,23 +70,36 @@ def is_installed(block: str) -> bool:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the frameworks, about parameters and small data
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_code_of_a_page_runs(page: Path) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if page.stem in SINCE:
         package, version = SINCE[page.stem]
         pytest.importorskip(package, version, reason=f"{page.name} needs {package} {version}")
+    monkeypatch.chdir(tmp_path)
     run_blocks(page)
+    for picture in tmp_path.glob("*.svg"):
+        assert f"](figures/{picture.name})" in page.read_text()
+        assert (ROOT / "docs" / "figures" / picture.name).exists()
 
 
 def run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, Any] = {"__name__": "__main__"}
+    printed = module(ROOT / "docs" / "printed.py")
     # On little data, threads only wait for each other; settings of scikit-learn end with the page.
     with threadpool_limits(1), config_context():
         for block in BLOCK.finditer(text):
             above = "\n" * text.count("\n", 0, block.start(2))  # so that an error names the line
             for program in programs(block[1], block[2]):
                 if is_installed(program):
-                    exec(compile(above + program, page, "exec"), names)
+                    found = printed.run(compile(above + program, page, "exec"), names)
+                    if block[3] is not None and printed.frameworks_are_locked():
+                        words, numbers = printed.parts(found)
+                        assert words == printed.parts(block[3])[0], printed.__doc__
+                        # Numbers differ a little between processors.
+                        written = pytest.approx(printed.parts(block[3])[1], rel=0.02, abs=0.005)
+                        assert numbers == written, printed.__doc__
 
 
 def programs(kind: str, block: str) -> list[str]:
@@ -175,13 +190,22 @@ def test_results_are_folded_tables(generate: Any, tmp_path: Path, monkeypatch: A
 
 
 def test_every_metric_has_a_formula(generate: Any) -> None:
-    assert {metric.name for metric in CATALOGUE} <= set(generate.references.FORMULAS)
+    assert {metric.name for metric in CATALOGUE} == set(generate.references.FORMULAS)
 
 
 def test_the_images_of_the_pages_are_there() -> None:
     for name, text in TEXTS.items():
         for image in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
             assert ((ROOT / name).parent / image).exists(), f"{name} shows {image}"
+
+
+@pytest.mark.parametrize("name", ["quick-start", "rare-positives"])
+def test_a_notebook_is_its_page(name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        made = module(ROOT / "docs" / "notebooks.py")
+    written = made.NOTEBOOKS[name].read_text()
+    assert written == made.notebook(name), "write it anew: python docs/notebooks.py"
 
 
 # -- the README ----------------------------------------------------------------------------------
@@ -196,12 +220,21 @@ def test_the_picture_of_the_readme_shows_these_results() -> None:
         assert drawn.PICTURE.read_text() == drawn.picture(), "draw it anew: gain_and_time.py"
 
 
-def test_the_links_of_the_readme_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
-    headings = {
-        re.sub(r"[^a-z -]", "", line.lstrip("# ").lower()).replace(" ", "-")
-        for line in README.splitlines()
-        if line.startswith("#")
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_links_of_a_page_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+        file, _, anchor = target.partition("#")
+        found = (page.parent / file).resolve() if file else page
+        assert found.exists(), target
+        assert not anchor or anchor in anchors(found), target

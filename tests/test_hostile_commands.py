@@ -1,4 +1,4 @@
-"""The commands evaluate, explain, export and cite with unusual and invalid input."""
+"""The commands evaluate, explain and export with unusual and invalid input."""
 
 import gzip
 import os
@@ -112,7 +112,7 @@ def test_text_in_results_is_no_formula_of_a_spreadsheet(folder: Path) -> None:
         ("{} evaluate a.csv --per-query /dev/stdout | cat", "a,1,map,"),
         ("{} evaluate a.csv --per-query /dev/full 2>&1; echo $?", "No space left on device"),
         ("{} evaluate a.csv 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
-        ("{} cite 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
+        ("{} metrics 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
     ],
 )
 def test_odd_outputs_lose_nothing_and_give_no_traceback(

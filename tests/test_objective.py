@@ -28,7 +28,7 @@ EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
     lambda_objective("auc"),
     lambda_objective("mauc", classes="all", share="dataset"),
-    lambda_objective("hand_till"),
+    lambda_objective("concordance", pairs="swap"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
     lambda_objective("mrr(relevant=2)@5", truncation=3),
@@ -92,7 +92,7 @@ def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
 # -- queries and weights as arrays ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["hand_till", "mrr", "ndcg"])
+@pytest.mark.parametrize("metric", ["mrr", "ndcg"])
 def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
     one = lambda_objective(metric, one_group=True)(GRADED.labels, GRADED.scores())
     assert_same_gradient(
@@ -163,7 +163,7 @@ def test_a_metric_needs_a_known_name_and_known_options() -> None:
         eval_metric("auc", "map", gain="linear")
 
 
-@pytest.mark.parametrize("metric", ["auc", "mauc", "hand_till", "map", "mrr", "ndcg", "bpref"])
+@pytest.mark.parametrize("metric", ["auc", "mauc", "map", "mrr", "ndcg", "bpref"])
 def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str) -> None:
     # LightGBM and XGBoost would take NaN for a value, and early stopping would never improve.
     with pytest.raises(ValueError, match=f"{metric} has no value on any query"):
@@ -182,7 +182,7 @@ def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
     for same in (lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
         assert same.surrogate == same.metric
     assert lp.lambda_auc.surrogate == parse_metric("map")  # in queries; of a table:
-    assert lp.lambda_auc.weighed_by(table=True) == parse_metric("auc(pairs=equal)")
+    assert lp.lambda_auc.weighed_by(table=True) == (parse_metric("auc"), True)
 
 
 def test_a_surrogate_is_shown() -> None:

@@ -12,7 +12,6 @@ import pytest
 from brute_force import (
     CASCADE,
     DECLARED,
-    OBJECTIVES,
     classes,
     examples,
     label_lists,
@@ -34,10 +33,8 @@ from lambdaplus.ranking.sort import Entries, rank
 ROUNDING = 1e-12
 
 # All others; pairs of cindex are comparable or not, and weigh the same.
-BY_POTENTIALS = [d for d in OBJECTIVES if not d.labels]
-each_declared = pytest.mark.parametrize(
-    "declaration", [d for d in DECLARED if not d.labels], ids=lambda d: d.name
-)
+BY_POTENTIALS = [d for d in DECLARED if not d.form.labels]
+each_declared = pytest.mark.parametrize("declaration", BY_POTENTIALS, ids=lambda d: d.name)
 
 
 class Laid:
@@ -117,7 +114,7 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     assert_potentials_give_swap_deltas(metric, ranked, others)
 
 
-@pytest.mark.parametrize("declaration", BY_POTENTIALS, ids=lambda d: d.name)
+@each_declared
 @given(data=st.data())
 @examples(30)
 def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
@@ -131,7 +128,7 @@ def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
     if not laid.form.potentials_by_classes:
         assert np.all(np.diff(laid.arrays.discount) <= 0)  # these, times the size of the worth
         return
-    if declaration.signed_deltas or laid.scale == 0.0:
+    if laid.scale == 0.0:
         return
     for upper, lower in itertools.permutations(range(len(laid.arrays.gain)), 2):
         sign = 1.0 if upper > lower else -1.0

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, folds_of, graded, tiny
 
-from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
+from lambdaplus.baselines import StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.data import RankingData, digits_queries
 from papers.algorithm_1 import algorithm_1
@@ -307,17 +307,3 @@ def test_each_loss_of_a_combination_has_its_c() -> None:
     mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*data.ranking)
     one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*data.ranking)
     assert mostly.primal_ == pytest.approx(one.primal_, rel=1e-5)
-
-
-@pytest.mark.parametrize("labels", ["labels", "binary"])
-def test_class_auc_svm_is_the_sum_of_the_svms_of_its_classes(labels: str) -> None:
-    data = graded()
-    X, y, qid = data.features, getattr(data, labels), data.qid
-    model = ClassAUCSVM(C=100.0).fit(X, y, qid=qid)
-    classes = np.unique(y[y > 0])
-    parts = [StructuralSVM("auc", C=100.0).fit(X, y == c, qid=qid) for c in classes]
-    expected = sum(c * part.predict(X) for c, part in zip(classes, parts, strict=True))
-    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(model.class_coef_, [part.coef_ for part in parts])
-    with pytest.raises(ValueError, match="labels must be 0 or more, some of them above; they are"):
-        model.fit(X, y - 1, qid=qid)

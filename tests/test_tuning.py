@@ -26,8 +26,8 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Range, draw
-from lambdaplus.study.random_search import best_by_trial, parameter_table, search_in_words
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
+from lambdaplus.study.tables import search_in_words
 from lambdaplus.study.trainers import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)
@@ -368,21 +368,8 @@ def test_rounds_at_the_cap_are_counted_and_shown(finished: Study, tmp_path: Path
     said = search_in_words(finished.results)
     start = f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
     assert said.startswith(start)
-    rows = {tuple(row[:2]): row[2:] for row in parameter_table(finished.results).rows}
-    method = finished.methods[0].name
-    mine = chosen.filter(pl.col("method") == method)
-    rates = mine["parameters"].str.json_path_match("$.learning_rate").cast(pl.Float64)
-    assert rows[method, "learning_rate"][2] == f"{rates.median():.3g}"
-    assert rows[method, "rounds"][2] == f"{mine['round'].median():.3g}"
-    for name, curve in best_by_trial(finished.results, "mrr").items():
-        assert len(curve) == 6
-        assert (np.diff(curve) >= 0).all()
-        last = chosen.filter(pl.col("method") == name, pl.col("metric") == "mrr")["validation"]
-        assert curve[-1] == pytest.approx(last.mean())
     page = write_report(Summary(finished.results), tmp_path).read_text()
-    assert '<section id="searches"' in page
     assert said in page
-    assert (tmp_path / "plots" / "trials_map.png").exists()
 
 
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:

@@ -12,7 +12,6 @@ Examples
 """
 
 from lambdaplus.baselines.best_feature import BestFeature
-from lambdaplus.baselines.class_auc_svm import ClassAUCSVM
 from lambdaplus.baselines.committee_perceptron import CommitteePerceptron
 from lambdaplus.baselines.mcrank import McRank
 from lambdaplus.baselines.rank_boost import RankBoost
@@ -25,7 +24,6 @@ from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
 
 __all__ = [
     "BestFeature",
-    "ClassAUCSVM",
     "CommitteePerceptron",
     "McRank",
     "PathPoint",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -51,7 +51,7 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS),
+    parameters=(OVER,),
     pooled="middle",
     # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
@@ -89,7 +89,7 @@ SENSITIVE_AUC = Declaration(
     gain=c.relevance,
     normalizer=c.standardised_area_of_last,
     # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
-    form=Cascade(c.relevance, skip=c.first_relevant),
+    form=c.LastRelevant(c.relevance),
     offset=c.standardised_offset_of_last,
     cutoff="no",
     parameters=(
@@ -115,40 +115,9 @@ MAUC = Declaration(
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
-        PAIRS,
     ),
     pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
-)
-
-CLASS_AUC = Declaration(
-    name="class_auc",
-    title="Class-reference AUC: one class against all others",
-    source="Welleck 2016, sec. 3.1.4 and table 3",
-    binary=False,
-    discount=c.falling,
-    gain=c.one_class,
-    normalizer=c.both_classes,
-    offset=c.best_rank_sum,
-    cutoff="no",
-    parameters=(Parameter("label", 1.0, "label of the class"), OVER),
-    pooled="middle",
-    follows_label_order=False,
-    refusal="it rewards a class for being ranked above higher classes; use mauc, or auc with "
-    "relevant=",
-)
-
-HAND_TILL = Declaration(
-    name="hand_till",
-    title="Multi-class AUC: mean over the pairs of classes",
-    source="Hand & Till 2001, with one score for all classes",
-    binary=False,
-    discount=c.constant,
-    gain=c.nothing,
-    normalizer=c.class_pairs,
-    form=CountAbove(c.one_over_count, c.one_over_count, "higher"),
-    cutoff="no",
-    signed_deltas=True,  # a swap also moves both documents past documents of other classes
 )
 
 CONCORDANCE = Declaration(
@@ -161,9 +130,6 @@ CONCORDANCE = Declaration(
     normalizer=c.unequal_pairs,
     form=CountAbove(c.each_one, c.each_one, "higher"),
     cutoff="no",
-    parameters=(PAIRS,),
-    # Its swap deltas depend on all documents between the two.
-    surrogate="concordance(pairs=equal)",
 )
 
 CINDEX = Declaration(
@@ -173,11 +139,10 @@ CINDEX = Declaration(
     source="Harrell et al. 1982; scikit-survival's concordance_index_censored, without its "
     "tied_tol; labels as in XGBoost's survival:cox, negative if the time is censored",
     binary=False,
-    labels=c.time_order,
     discount=c.constant,
     gain=c.nothing,
     normalizer=c.comparable_pairs,
-    form=CountAbove(c.may_be_lower, c.may_be_higher, "higher"),
+    form=CountAbove(c.may_be_lower, c.may_be_higher, "higher", c.time_order),
     cutoff="no",
     parameters=(
         Parameter(
@@ -216,7 +181,7 @@ KENDALL = Declaration(
     form=CountAbove(c.two, c.each_one, "higher"),
     cutoff="no",
     correlation="pairs",
-    surrogate="concordance(pairs=equal)",
+    surrogate="concordance",
 )
 
 GINI = Declaration(
@@ -382,7 +347,7 @@ TOP_PRECISION = Declaration(
     discount=c.constant,
     gain=c.relevance,
     normalizer=c.ranks_in_share,
-    form=Window(c.ranks_of_share),
+    form=Window(c.ranks_in_share),
     cutoff="no",
     parameters=(FRACTION, OVER),
     surrogate="map",
@@ -436,7 +401,7 @@ R_PRECISION = Declaration(
     discount=c.constant,
     gain=c.relevance,
     normalizer=c.n_relevant,
-    form=Window(c.first_ranks),
+    form=Window(c.n_relevant),
     cutoff="no",
     surrogate="map",
 )
@@ -452,7 +417,6 @@ BPREF = Declaration(
     form=Cascade(c.irrelevance, limit=c.smaller_class),
     cutoff="no",
     closed_ties=False,
-    judged_only=True,
 )
 
 CATALOGUE: tuple[Declaration, ...] = tuple(  # those above, in their order

@@ -40,15 +40,6 @@ class Cascade(Form):
     limit : callable, optional
         Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
         probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
-    skip : callable, optional
-        Positive numbers, (n_queries,), as a function of `LabelCounts`, instead of a limit: readers
-        are not there before, but after so many documents with probability 1, which may be half a
-        document.  The share is ``S + 1 - skip``, from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        For a limit and a skip.
 
     Examples
     --------
@@ -59,18 +50,10 @@ class Cascade(Form):
 
     stop: CountsFunction
     limit: CountsFunction | None = None
-    skip: CountsFunction | None = None
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.skip is not None:
-            raise ValueError("Cascade: readers stop at a limit or start after skip: pass one")
 
     def parts(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))
         one = np.ones_like(stop)
-        if self.skip is not None:
-            skip = counts.spread(counts.per_query("skip", self.skip(counts)))
-            return Stops(stop, 1.0 - skip, one)
         if self.limit is None:
             return Stops(stop, one, -one)
         limit = counts.spread(counts.per_query("limit", self.limit(counts)))
@@ -133,8 +116,8 @@ class Cascade(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
-        # The probability of passing probabilistic stops is a product; certain stops are counted
-        # separately, so that one of them can be removed again.
+        """The chance to pass doubtful stops is a product; certain stops are counted."""
+        # Counted separately, so that one of them can be removed again.
         gain, (stop, left, change) = metric.gain, metric.parts
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):
