@@ -33,14 +33,6 @@ FORMULAS = {
         r"\frac{\sum_{c > 0} m_c A_c}{\sum_{c > 0} m_c}",
         "$A_c$ is the AUC of the $m_c$ documents of class $c$ against all others.",
     ),
-    "class_auc": (
-        _IN_ORDER,
-        f"Over the $P$ pairs of a document of the class `label` and another: {_IN_ORDER_WORDS}.",
-    ),
-    "hand_till": (
-        r"\frac{1}{B} \sum_{c > d} A_{cd}",
-        "$A_{cd}$ is the AUC of class $c$ against class $d$, for $B$ pairs of classes.",
-    ),
     "concordance": (
         _IN_ORDER,
         f"Over the $P$ pairs of documents with different labels: {_IN_ORDER_WORDS}.",
