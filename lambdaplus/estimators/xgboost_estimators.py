@@ -23,7 +23,7 @@ from lambdaplus.estimators.saved_models import (
 )
 from lambdaplus.frameworks.internals import metric_for_xgboost, set_booster, xgboost_matrices
 from lambdaplus.objectives import Objective
-from lambdaplus.objectives.by_name import find_objective
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 from lambdaplus.ranking.queries import Documents
 
 _SAVED_TYPE = "lambdaplus.XGBoostClassifier"
@@ -55,10 +55,11 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         wanted = metric_of(objective) if self.eval_metric is None and ours else self.eval_metric
         chosen = bool(self.eval_metric)
         metrics, native = metrics_of_fit(self, call, objective, wanted, chosen=chosen)
-        if called or metrics is not None:
-            self._train_booster(call, objective if called else None, wanted, metrics, native)
-        else:
-            super().fit(**call)
+        with unknown_objective_explained(objective, "XGBoost"):
+            if called or metrics is not None:
+                self._train_booster(call, objective if called else None, wanted, metrics, native)
+            else:
+                super().fit(**call)
         save_with(self.get_booster(), **parameters_as_saved(self))
 
     def _train_booster(
