@@ -3,8 +3,7 @@
 A diff is two programs, before and after, and both run.  Commands are parsed, not run.  A block of
 text below a program is what it prints, and pictures that it saves are in docs/figures.
 
-Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
-imports a tool of the group "stack" is run where that tool is installed.
+A block that imports a tool of the group "stack" is run where that tool is installed.
 """
 
 import ast
