@@ -171,10 +171,11 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, each of ``cv``
         folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of
-        which only the first is used if there are 500 rows of the trained class, and none if they
-        have fewer rows than two leaves.  On few rows, a fold takes as long as the model itself: on 10,000, `fit` takes three
-        to five times as long as with None.  With None, training rows set the threshold, new rows of
-        the trained class are often below it, and there is no `predict_proba`.
+        which only the first is used if there are 500 rows of the trained class, and none if a fold
+        had fewer rows than two leaves need.  On few rows, a fold takes as long as the model itself:
+        on 10,000, `fit` takes three to five times as long as with None.  With None, training rows
+        set the threshold, new rows of the trained class are often below it, and there is no
+        `predict_proba`.
     boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
