@@ -42,7 +42,11 @@ def filled(text: str) -> str:
     names: dict[str, Any] = {"__name__": "__main__"}
 
     def fill(block: re.Match[str]) -> str:
-        printed = run(block[1], names)
+        try:
+            printed = run(block[1], names)
+        except ModuleNotFoundError as error:  # an optional tool
+            print(f"not run: {error}", file=sys.stderr)
+            return block[0]
         return (
             block[0] if block[2] is None else f"```python\n{block[1]}```\n\n```text\n{printed}```\n"
         )

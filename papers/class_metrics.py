@@ -32,7 +32,6 @@ CLASS_AUC = Declaration(
     parameters=(Parameter("label", 1.0, "label of the class"), OVER),
     pooled="middle",
     follows_label_order=False,
-    refusal="it rewards a class for being ranked above higher classes",
 )
 
 

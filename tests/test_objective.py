@@ -28,7 +28,7 @@ EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
     lambda_objective("auc"),
     lambda_objective("mauc", classes="all", share="dataset"),
-    lambda_objective("concordance"),
+    lambda_objective("concordance", pairs="swap"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
     lambda_objective("mrr(relevant=2)@5", truncation=3),
@@ -182,7 +182,7 @@ def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
     for same in (lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
         assert same.surrogate == same.metric
     assert lp.lambda_auc.surrogate == parse_metric("map")  # in queries; of a table:
-    assert lp.lambda_auc.weighed_by(table=True) == parse_metric("auc(pairs=equal)")
+    assert lp.lambda_auc.weighed_by(table=True) == (parse_metric("auc"), True)
 
 
 def test_a_surrogate_is_shown() -> None:

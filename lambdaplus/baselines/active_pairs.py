@@ -52,6 +52,7 @@ def _active_pairs(
     first: int, last: int, boundaries: Ints, row: Rows, score: Floats, code: Int32s,
     n_classes: Ints, margin: Floats, value: Floats, below: Floats, above: Floats, total: Floats,
 ) -> None:  # fmt: skip
+    """Write the sums of `Partners` for each document, with a Fenwick tree over the labels."""
     for q in range(first, last):
         start, stop, top = boundaries[q], boundaries[q + 1], n_classes[q] - 1
         n = stop - start

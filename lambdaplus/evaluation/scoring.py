@@ -319,7 +319,6 @@ def _rules(
         if (kind := metric.declaration.correlation) is not None:
             ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
-    used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
-    used |= {"ties": ties, "empty": empty}
+    used = {name: metric[name] for name in known} | {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

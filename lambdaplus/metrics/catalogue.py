@@ -9,7 +9,7 @@ from dataclasses import replace
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -51,7 +51,7 @@ AUC = Declaration(
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS),
+    parameters=(OVER,),
     pooled="middle",
     # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
@@ -115,7 +115,6 @@ MAUC = Declaration(
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
-        PAIRS,
     ),
     pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
@@ -131,9 +130,6 @@ CONCORDANCE = Declaration(
     normalizer=c.unequal_pairs,
     form=CountAbove(c.each_one, c.each_one, "higher"),
     cutoff="no",
-    parameters=(PAIRS,),
-    # Its swap deltas depend on all documents between the two.
-    surrogate="concordance(pairs=equal)",
 )
 
 CINDEX = Declaration(
@@ -185,7 +181,7 @@ KENDALL = Declaration(
     form=CountAbove(c.two, c.each_one, "higher"),
     cutoff="no",
     correlation="pairs",
-    surrogate="concordance(pairs=equal)",
+    surrogate="concordance",
 )
 
 GINI = Declaration(

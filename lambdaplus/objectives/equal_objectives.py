@@ -26,6 +26,7 @@ def _what_it_trains(objective: Any, table: bool) -> Any:
     if isinstance(objective, CombinedObjective):
         return frozenset((_what_it_trains(part, table), weight) for part, weight in objective.parts)
     if isinstance(objective, LambdaObjective):
-        metric = objective.weighed_by(table)
-        return replace(objective, metric=metric, surrogate=metric)
+        weights = objective.weighed_by(table)
+        metric = weights.metric
+        return replace(objective, metric=metric, surrogate=metric, pairs="default"), weights.equal
     return objective

@@ -74,7 +74,7 @@ def _fits(width: float, share: float, far: bool) -> Fits:
         return _logistic()
     if share == 1.0:
         return _damped(width, far)
-    if share <= MOST:
+    if share <= MOST_DAMPED:
         return _partly_damped(width, share)
     # The sum of both, each with rates of its own.
     (first, *logistic), (second, *damped) = _logistic(), _damped(width, far)
@@ -93,8 +93,8 @@ def _logistic() -> Fits:
 
     The relative errors are 2e-7 and 3e-6.  No coefficient exceeds 32, so cancellation is small.
     """
-    # A geometric grid, since the rates differ by orders of magnitude; exp(-NEAR) is 4e-31.
-    distance = np.concatenate([[0.0], np.geomspace(1e-3, NEAR, 400)])
+    # A geometric grid, since the rates differ by orders of magnitude; exp(-REACH_IN_ORDER) is 4e-31.
+    distance = np.concatenate([[0.0], np.geomspace(1e-3, REACH_IN_ORDER, 400)])
     x, steep = np.exp(-distance), LOGISTIC > 0
     rho = x / (1 + x)
     # Relative errors: in units of the function itself. The rate 0 is not used, since both decay.
@@ -107,7 +107,7 @@ def _logistic() -> Fits:
 
 
 REACH, FAR = 1e3, 1e7  # largest distances, times sigma, at which the damped fits hold
-NEAR, FAINT = 70.0, 10.0  # concordant pairs (weight exp(-d)) are less exact beyond FAINT
+REACH_IN_ORDER, FAINT = 70.0, 10.0  # concordant pairs (weight exp(-d)) are less exact beyond FAINT
 
 # Optimised like LOGISTIC, for a width of 0.01.  The function of a discordant pair decays like 1/d,
 # which a nearly geometric series of rates fits; with the rate 0, pairs beyond REACH have a weight
@@ -120,12 +120,12 @@ FITTED_WIDTH = 0.01
 
 # Common rates of both functions, optimised for shares of a quarter and three quarters and the
 # distances up to FAR, of which the discordant function approaches a constant. A concordant pair
-# far away has the rate 1. From the share MOST on, errors would be above those of damping alone.
+# far away has the rate 1. From the share MOST_DAMPED on, errors would be above those of damping alone.
 SLOW_IN_PART = np.array([0.0, 0.00237, 0.02075, 0.1022, 0.41419, 1.0])
 PAST_ONE_IN_PART = np.array(
     [0.10514, 0.44909, 0.99972, 1.84624, 3.30764, 8.72589, 24.22612, 65.98325, 181.38817, 617.78353]
 )
-MOST = 0.9
+MOST_DAMPED = 0.9
 
 
 def _damped(width: float, far: bool) -> Fits:
@@ -169,7 +169,7 @@ def _weighted_fits(
     small = min(width, 1.0)
     # Concordant pairs and Hessians fall at least like exp(-d), which rates below 1 cannot follow.
     steep = rates >= 1.0
-    near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 160)])
+    near = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH_IN_ORDER, 160)])
     x = np.exp(-near)
     concordant = x / (1 + x) * (1.0 - share + share / (width + near))
     hessian = concordant / (1 + x)

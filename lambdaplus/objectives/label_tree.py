@@ -18,11 +18,9 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.lists import ListArrays, Lists
 
-# Lists, and nodes, of no more labels or elements are not split: of more labels than this, they are
-# summed pair by pair (`pair_rows`), which takes as long as the tree at 1,000 to 2,000 elements.
-FEW_LABELS, FEW_ELEMENTS = 16, 1000
 FEW_WITH_FACTORS = (1, 1)
 
 
@@ -32,7 +30,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
     arrays = lists.arrays
-    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else FEW_WITH_FACTORS
+    few = THRESHOLDS.few_labels, THRESHOLDS.few_elements
+    few = few if lists.factors is None else FEW_WITH_FACTORS
     many = (arrays.n_classes > few[0]) & (arrays.stop - arrays.start > few[1])
     if not many.any():
         yield lists

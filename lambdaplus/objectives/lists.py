@@ -19,6 +19,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
+from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.sort import Entries
 
 ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
@@ -59,7 +60,7 @@ class Lists(NamedTuple):
 
 
 def ranked_lists(
-    metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
+    weights: PairWeights, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
     near_top: Floats | None,
 ) -> Iterator[Lists]:  # fmt: skip
     """Yield the lists of the queries from ``first`` on, with these entries.
@@ -67,13 +68,13 @@ def ranked_lists(
     With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
     of `share_near_top`.
     """
-    form, edges = metric.declaration.form, entries.edges
+    (metric, equal), edges = weights, entries.edges
+    form = metric.declaration.form
     strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
     n_classes = np.diff(strata)
     # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
     # The entries are the elements themselves, without a copy, if one list serves a query.
-    equal = metric.equal_pairs
     whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
@@ -150,6 +151,7 @@ def _each_two_classes(
 def _select(
     query: Ints, a: Ints, b: Ints, edges: Ints, code: Int32s, entry: Ints, stop: Ints
 ) -> None:
+    """Write the entries of both classes of each list, and where each list ends."""
     size = 0
     for k in range(query.size):
         for e in range(edges[query[k]], edges[query[k] + 1]):

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import between, middle_of
+from lambdaplus.objectives.label_tree import between, middle_of, rising
+from lambdaplus.objectives.list_gradient import LongRoute
 from lambdaplus.objectives.lists import ListArrays, Lists
 from lambdaplus.objectives.node_slots import (
-    LEAST,
-    MOST,
+    LEAST_U,
+    MOST_U,
     Halves,
     add_to_rows,
     count_rows,
@@ -26,7 +27,10 @@ from lambdaplus.objectives.node_slots import (
     values_by_slot,
     write_elements,
 )
-from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+from lambdaplus.objectives.route import Sums, no_sums
+from lambdaplus.objectives.sums import add_pairs
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
 FEWEST_CELLS = 2  # likewise
@@ -35,6 +39,50 @@ FEW_ROWS = 32  # nodes of no more rows are lists of these
 # mean gradient, as labels that differ so little are tied.
 NEGLIGIBLE = 1e-4
 PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
+
+
+class RoundedTree(LongRoute):
+    """One list of many labels that needs no classes: with potentials of ranks, or with none."""
+
+    def applies_to(self, gradient: Any, queries: Queries) -> Bools:
+        metric, strata = gradient.metric, gradient.arrays.strata
+        one_list = gradient.weights.equal or not metric.declaration.form.potentials_by_classes
+        if gradient.copies is not None or metric.compares_some or not one_list:
+            return np.zeros(queries.n_queries, bool)
+        if gradient.truncation or gradient.pointwise:
+            return np.zeros(queries.n_queries, bool)
+        gain = np.empty(0) if _counts_pairs(gradient) else gradient.arrays.gain
+        return np.asarray(rising(strata[:-1], np.diff(strata), gain))
+
+    def write(self, gradient: Any, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        arrays = gradient.arrays
+        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
+        cell_score, cell = round_to_cells(scores[rows])
+        count = queries.strata(gradient.metric.relevant).count[strata].astype(np.int64)
+        edge = np.append(0, np.cumsum(count))
+        order = queries.row_order[rows] - rows.start
+        if edge.size <= order.size:  # some labels have several rows
+            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
+        many = ManyLabels(
+            cell[order],
+            cell_score,
+            edge,
+            gain=np.empty(0) if _counts_pairs(gradient) else arrays.gain[strata],
+            discount=np.empty(0) if gradient.weights.equal else arrays.discount[: order.size],
+        )
+        sums = sums_of_many_labels(many, gradient.shape)
+        factor = gradient.factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
+
+
+def _counts_pairs(gradient: Any) -> bool:
+    """Whether all pairs of different labels have the same weight."""
+    form = gradient.metric.declaration.form
+    return gradient.weights.equal and bool(form.potentials_by_classes)
 
 
 class ManyLabels(NamedTuple):
@@ -64,6 +112,7 @@ def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
 
 @compiled
 def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    """Sort by cell, then by label: ``place`` is the number of rows of lower labels."""
     # Two counting sorts, which keep the order of equal ones.
     by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
     start = np.cumsum(size) - size
@@ -202,7 +251,7 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
         middle=np.repeat(_between_all(many.gain, first, middle, last), 2),
     )
     slots = np.zeros((slot[-1], 6))
-    slots[:, LEAST], slots[:, MOST] = np.inf, -np.inf
+    slots[:, LEAST_U], slots[:, MOST_U] = np.inf, -np.inf
     # Halves with the same number of cells are together.
     pieces = []
     for p in np.unique(power):
@@ -245,6 +294,7 @@ def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sum
 
 @compiled
 def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
+    """A number between the gains of both halves of each node; 0 without gains."""
     m = np.zeros(first.size)
     if gain.size:
         for k in range(m.size):
@@ -277,6 +327,7 @@ def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, 
 def _rank_leaves(
     first: Ints, last: Ints, edge: Ints, cell: Int32s, row: Ints, code: Int32s
 ) -> None:
+    """Write the rows of each leaf by cell, then label, and their classes in the leaf."""
     at = 0
     for k in range(first.size):
         start = at

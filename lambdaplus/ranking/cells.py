@@ -219,6 +219,8 @@ def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, end
 
 @compiled
 def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
+    """Count a score in its part, whose extremes it may move."""
+    """Count a score in its part, whose extremes it may move."""
     c = np.uintp(part)
     count[c] += np.int32(1)
     # Without branches, which would be hard to predict.
@@ -228,6 +230,8 @@ def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
 
 @compiled
 def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
+    """Copy the scores in parts that are cut again, and their parts; return how many."""
+    """Copy the scores in parts that are cut again, and their parts; return how many."""
     lift, top, per_unit, child, _ = cuts
     n = 0
     for i in range(score.size):
@@ -245,16 +249,17 @@ def slots_in_cells(score: Reals, code: Int32s, n_classes: int, cells: Cells) -> 
 
     def count(i: int) -> None:
         rows = pieces[i]
-        _count(score[rows], code[rows], n_classes, cells.cuts, of_row[rows], sizes[i])
+        _write_slots(score[rows], code[rows], n_classes, cells.cuts, of_row[rows], sizes[i])
 
     over_tasks(count, len(pieces))
     return Slots(cells.score, n_classes, of_row, pieces, sizes)
 
 
 @compiled
-def _count(
+def _write_slots(
     score: Reals, code: Int32s, n_classes: int, cuts: Cuts, slot: Int32s, size: Int32s
 ) -> None:
+    """Write the slot of each row, by cell and class, and count the rows of each slot."""
     lift, top, per_unit, child, line = cuts
     classes = np.int32(n_classes)
     for i in range(score.size):

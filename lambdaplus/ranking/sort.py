@@ -168,6 +168,7 @@ def _merge(
     boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats, edges: Ints,
     first_rank: Ints, scores: Floats, classes: Int32s, size: Ints, weight: Floats,
 ) -> int:  # fmt: skip
+    """Write the entries of ranked queries and their first ranks; return how many there are."""
     m, base = 0, boundaries[0]
     for q in range(boundaries.size - 1):
         edges[q] = m

@@ -176,6 +176,7 @@ METHODS: tuple[Method, ...] = (
     ),
     _estimator("perceptron:pocket", "CommitteePerceptron", "ndcg@10", {}, variant="pocket"),
     _estimator("perceptron:average", "CommitteePerceptron", "ndcg@10", {}, variant="average"),
+    _estimator("perceptron:last", "CommitteePerceptron", "ndcg@10", {}, variant="last"),
     _estimator("pairs:ranksvm", "RankSVM", "ndcg@10", SMALL_C),
     _estimator("pairs:rankboost", "RankBoost", "ndcg@10", {}),
     _estimator("mcrank:multiclass", "McRank", "ndcg@10", {}),

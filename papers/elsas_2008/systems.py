@@ -24,12 +24,8 @@ IN_ORDERS: Mapping[str, dict[str, Any]] = {
 }
 
 
-# Readings of the order of pairs, and of what a bound does; table 4 reshuffles them in every pass.
-ORDERS: Mapping[str, dict[str, Any]] = {
-    "reshuffled, removed for good": {"over_bound": "remove"},
-    "reshuffled, no bound": {"alpha_bound": None},
-    "list order": {"order": "list"},
-}
+# Readings of the order of pairs; table 4 reshuffles them in every pass.
+ORDERS: Mapping[str, dict[str, Any]] = {"list order": {"order": "list"}}
 Values = NDArray[np.float64]
 
 

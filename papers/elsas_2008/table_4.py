@@ -42,7 +42,9 @@ def order_table(results: Results, values: Mapping[str, list[Values]]) -> Table:
         (reading, *(cell(by_seed(results, f"{name}, {reading}")) for name in IN_ORDERS))
         for reading in ORDERS
     ]
-    foot = f"Mean and standard error over {len(values['Average'])} random orders."
+    foot = (
+        f"Mean and standard error over {len(values['Average'])} random orders; list order is one."
+    )
     return Table(("pairs", *IN_ORDERS), rows, (foot,), narrow=True)
 
 
