@@ -22,10 +22,10 @@ from lambdaplus.baselines import (
     StructuralSVM,
     SVMAccuracy,
     SVMCombo,
-    ThresholdFeatures,
 )
 from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.compute.parallel import limit_threads
+from papers.threshold_features import ThresholdFeatures
 
 VALIDATED = [
     BestFeature(),
