@@ -60,7 +60,7 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     while query.size:
         nodes = query, begin, end, low, high
         found, (entry, code, weight), children = _split(
-            *nodes, order, label, upto, gain, factors, arrays.weight, *few
+            nodes, (order, label, upto), (gain, factors, arrays.weight), few
         )
         list_query, starts, stops, gain_at, classes = found.T.copy()
         U = None if arrays.U is None else arrays.U[entry]
@@ -149,10 +149,12 @@ def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: 
 
 @compiled
 def _split(
-    query: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, order: Ints, label: Ints,
-    upto: Ints, gain: Floats, factors: Floats, weight: Floats, few_labels: int, few_elements: int,
+    nodes: tuple[Ints, ...], places: tuple[Ints, ...], worth: tuple[Floats, ...],
+    few: tuple[int, int],
 ) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
     """Lists and elements of the nodes of one level, and the nodes of the next one."""
+    (query, begin, end, low, high), (order, label, upto) = nodes, places
+    (gain, factors, weight), (few_labels, few_elements) = worth, few
     most = 0
     for k in range(query.size):
         most += 2 * (end[k] - begin[k])

@@ -71,7 +71,7 @@ def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
 @compiled
 def write_elements(
     slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
-    of_slot: Ints, score: Floats, code: Int32s, U: Floats, weight: Floats,
+    of_slot: Ints, elements: tuple[Floats, Int32s, Floats, Floats],
 ) -> None:  # fmt: skip
     """Write the elements of the lists of each node, in ranked order.
 
@@ -79,7 +79,7 @@ def write_elements(
     elements, of the largest and the smallest U, whose weights have the sum and the mean of its
     rows.
     """
-    at = 0  # in cell_score
+    (score, code, U, weight), at = elements, 0  # in cell_score
     half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
     for k in range(slot.size // 2):
         lower, upper = slot[2 * k], slot[2 * k + 1]
@@ -122,12 +122,14 @@ def write_elements(
 @compiled
 def values_by_slot(
     slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
-    weight: Floats, gradient: Floats, hessian: Floats, values: Floats,
+    totals: tuple[Floats, Floats, Floats], values: Floats,
 ) -> None:  # fmt: skip
     """Write what the rows of a slot get, as a function of |gain - m| and U.
 
     In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
+    ``totals`` are weight, gradient and Hessian of the elements.
     """
+    weight, gradient, hessian = totals
     for k in range(slot.size // 2):
         for h in range(2):
             for s in range(slot[2 * k + h], slot[2 * k + h + 1]):

@@ -270,7 +270,7 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
     of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
     score, U, weight = (np.empty(stop[-1]) for _ in range(3))
     elements = score, code, U, weight
-    write_elements(slot, slots, points, cell_score, start, per_node, of_slot, *elements)
+    write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
     zeros, potential = np.zeros_like(start), U if terms.U.size else None
     gains = np.array([0.0, 1.0] if terms.gain.size else [])
     arrays = ListArrays(
@@ -279,7 +279,7 @@ def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, ou
     sums = _sums_of_lists(arrays, terms.spread, shape, out)
     values = np.zeros((slot[-1], 8))
     totals = weight, sums.gradient, sums.hessian
-    values_by_slot(slot, slots, points, start, per_node, of_slot, *totals, values)
+    values_by_slot(slot, slots, points, start, per_node, of_slot, totals, values)
     over_tasks(lambda i: add_to_rows(*at(i), values, out.gradient, out.hessian), len(pieces))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
@@ -85,16 +85,14 @@ class _Gradient(ListGradient):
     def values(self, first: int, entries: Entries) -> Floats:
         values = np.zeros((entries.score.size, 2))
         strata = self.arrays.strata[first : first + entries.edges.size]
-        _cross_entropy(*entries, strata, self.mass, values)
+        _cross_entropy(entries, strata, self.mass, values)
         return values
 
 
 @compiled(error_model="numpy")
-def _cross_entropy(
-    edges: Ints, score: Floats, code: Int32s, _: Ints, weight: Floats, strata: Ints, mass: Floats,
-    values: Floats,
-) -> None:  # fmt: skip
+def _cross_entropy(entries: Entries, strata: Ints, mass: Floats, values: Floats) -> None:
     """Write gradient and Hessian, (m, 2), of a document of each entry; see eq. 6 and sec. 4.3."""
+    edges, score, code, _, weight = entries
     for q in range(edges.size - 1):
         begin, end, at = edges[q], edges[q + 1], strata[q]
         if end - begin == 1:  # all documents alike
