@@ -17,32 +17,30 @@ class Panel(NamedTuple):
 
     Attributes
     ----------
-    scales : str
-        "log-x", "log-xy" or "" for linear ones.
+    log : bool
+        Whether x is on a logarithmic scale.
     """
 
     title: str
     x: str
     lines: Mapping[str, tuple[Any, Any]]
-    scales: str = ""
+    log: bool = False
 
 
 @styled
-def draw(panels: Sequence[Panel], columns: int = 2) -> Figure:
-    """Panels side by side, with one legend below them."""
+def draw(panels: Sequence[Panel]) -> Figure:
+    """Two or three panels side by side, with one legend below them."""
+    columns = 3 if len(panels) % 3 == 0 else 2
     rows = -(-len(panels) // columns)
-    figure, axes = new_figure(2.4 * rows + 0.4, rows, columns, width=WIDE)
-    for panel, ax in zip(panels, axes, strict=False):
-        points = max(len(x) for x, _ in panel.lines.values())
+    figure, axes = new_figure(2.2 * rows + 0.4, rows, columns, width=WIDE)
+    for panel, ax in zip(panels, axes, strict=True):
         for colour, (name, (x, y)) in zip(SERIES, panel.lines.items(), strict=False):
-            ax.plot(x, y, color=colour, label=name, marker="o" if points <= 10 else "", ms=3)
+            ax.plot(x, y, color=colour, label=name, marker="o" if len(x) <= 10 else "", ms=3)
         ax.set(title=panel.title, xlabel=panel.x)
-        if panel.scales:
+        if panel.log:
             ax.set_xscale("log")
-        if panel.scales == "log-xy":
-            ax.set_yscale("log")
-    for ax in axes[len(panels) :]:
-        ax.remove()
+            ax.set_xticks(x[::2], [f"{value:g}" for value in x[::2]])
+            ax.minorticks_off()
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure

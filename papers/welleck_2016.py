@@ -289,13 +289,14 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     return _record(fold, time.process_time() - begin, True)
 
 
-def svm_time(queries: int, C: float) -> dict[str, float]:
+def svm_time(queries: int, C: float, max_passes: int = 300) -> dict[str, float]:
     """Train the AUC SVM of every class, on one thread, and see whether all converge."""
     fold = mslr_like(queries)
     begin = time.process_time()
     with warnings.catch_warnings(), limit_threads(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says so
-        svm = ClassAUCSVM(C=C).fit(np.asarray(fold.train.features), fold.train.labels)  # one area
+        svm = ClassAUCSVM(C=C, max_passes=max_passes)
+        svm.fit(np.asarray(fold.train.features), fold.train.labels)  # one area
     seconds = time.process_time() - begin
     gap = max(each.relative_gap_ for each in svm.svms_.values())
     passes = max(each.n_passes_ for each in svm.svms_.values())

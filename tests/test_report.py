@@ -31,7 +31,7 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, query_plots
+from lambdaplus.study.plots import learning_curves
 from lambdaplus.study.summary import outcome
 from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
 from lambdaplus.study.trainers import train_lightgbm
@@ -265,22 +265,6 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     assert "3 of 4 fits are not finished" in reader.shown
 
 
-def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:
-    metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
-    pooled = Study(study.folds, study.methods[:2], metrics, study.config, folder=study.folder)
-    pooled.finish()
-    names = [name for name, *_ in query_plots(Summary(pooled.results))]
-    assert names == ["differences_ndcg_3"]
-
-
-def test_results_as_markdown_and_latex(folder: Path, results: Results) -> None:
-    for ending in ("md", "tex"):
-        text = (folder / "tables" / f"results.{ending}").read_text(encoding="utf-8")
-        for method in [*results.methods][:3]:
-            assert f"{results.mean(method, 'map'):.4f}" in text
-        assert "Holm" in text
-
-
 @pytest.mark.usefixtures("empty_plots")
 def test_a_section_that_fails_leaves_a_line(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -307,11 +291,6 @@ def test_learning_curves_end_where_training_ended() -> None:
     [axes] = learning_curves("MAP", pl.DataFrame(rows)).axes
     lines = [line.get_ydata().tolist() for line in axes.lines]  # type: ignore[union-attr]
     assert lines == [[0.9, 0.3], [0.1, 0.2, 0.8], pytest.approx([0.5, 0.25])]
-
-
-def test_a_method_has_the_curve_of_its_own_criterion(results: Results) -> None:
-    methods = {k: v["method"].unique().to_list() for k, v in curves_of(results).items()}
-    assert methods == {"map": ["lightgbm:lambda_map"], "auc": ["lightgbm:lambda_auc"]}
 
 
 def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> None:

@@ -66,13 +66,6 @@ def test_a_label_of_zero_is_an_event_at_time_zero() -> None:
                 assert evaluate([zero, -1.0, 2.0], scores, metrics=metric)[str(metric)] == expected
 
 
-def test_without_censoring_it_is_concordance() -> None:
-    time, _, scores = survival(200)
-    life = evaluate(time, scores, metrics="cindex(higher=life)")["cindex(higher=life)"]
-    same = evaluate(time, scores, metrics="concordance", one_group=True)["concordance"]
-    assert life == pytest.approx(same, rel=1e-12)
-
-
 def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
     time, event, scores = survival(3000)
     labels, order = survival_labels(time, event), np.random.default_rng(1).permutation(3000)

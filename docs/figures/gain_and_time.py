@@ -96,7 +96,7 @@ def picture() -> str:
         f'<rect class="paper" width="{WIDTH}" height="{bottom + 84}" rx="6"/>',
         text(GAIN[0], 22, "Gain over the best built-in objective", "title"),
         text(GAIN[0], 40, "four public data sets; lines: 95% intervals", "small"),
-        text(TIME[0], 22, "Training time, the same built-in objective = 1", "title"),
+        text(TIME[0], 22, "Training time, that objective = 1", "title"),
         text(TIME[0], 40, "one thread, queries of about 120 documents", "small"),
     ]
     for i, (framework, name) in enumerate(FRAMEWORKS.items()):

@@ -21,12 +21,17 @@ from lambdaplus.estimators.saved_models import (
     save_with,
     saved_with,
 )
-from lambdaplus.frameworks.internals import metric_for_xgboost, set_booster, xgboost_matrices
+from lambdaplus.frameworks.internals import (
+    SAVED_TYPE,
+    metric_for_xgboost,
+    set_booster,
+    xgboost_matrices,
+)
 from lambdaplus.objectives import Objective
-from lambdaplus.objectives.by_name import find_objective
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 from lambdaplus.ranking.queries import Documents
 
-_SAVED_TYPE = "lambdaplus.XGBoostClassifier"
+_TYPE = "lambdaplus.XGBoostClassifier"
 
 
 class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
@@ -55,13 +60,14 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         wanted = metric_of(objective) if self.eval_metric is None and ours else self.eval_metric
         chosen = bool(self.eval_metric)
         metrics, native = metrics_of_fit(self, call, objective, wanted, chosen=chosen)
-        if called or metrics is not None:
-            self._train_booster(call, objective if called else None, wanted, metrics, native)
-        else:
-            super().fit(**call)
+        with unknown_objective_explained(objective, "XGBoost"):
+            if called or metrics is not None:
+                self._boost(call, objective if called else None, wanted, metrics, native)
+            else:
+                super().fit(**call)
         save_with(self.get_booster(), **parameters_as_saved(self))
 
-    def _train_booster(
+    def _boost(
         self, call: dict[str, Any], objective: Any, wanted: Any, metrics: Any, native: list[Any]
     ) -> None:
         by_name = [metric for metric in native if isinstance(metric, str)]
@@ -250,7 +256,7 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
             return
         self._save_with_booster()  # the threshold may have been changed since
         booster = copy(self.get_booster())
-        booster.set_attr(scikit_learn=json.dumps({"_estimator_type": _SAVED_TYPE}))
+        booster.set_attr(scikit_learn=json.dumps({SAVED_TYPE: _TYPE}))
         booster.save_model(fname)
 
     def load_model(self, fname: Any) -> None:
@@ -263,8 +269,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
             that has been trained further or cut since its threshold was set.
         """
         booster = xgb.Booster(model_file=fname)
-        kind = json.loads(booster.attr("scikit_learn") or "{}").get("_estimator_type")
-        if kind == _SAVED_TYPE:
+        kind = json.loads(booster.attr("scikit_learn") or "{}").get(SAVED_TYPE)
+        if kind == _TYPE:
             booster.set_attr(scikit_learn=None)
         elif kind is not None and "threshold" in saved_with(booster):
             forget_saved(booster)  # trained further by XGBoost's own
@@ -301,4 +307,4 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
 
     def _of_parent(self, method: str, X: Any, **kwargs: Any) -> Any:
         self._refuse_unread_booster()
-        return getattr(super(), method)(X, **kwargs)
+        return getattr(xgb.XGBClassifier, method)(self, X, **kwargs)

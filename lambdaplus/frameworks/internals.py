@@ -103,6 +103,9 @@ def calling_booster() -> Any:
     return _caller("Booster")
 
 
+SAVED_TYPE = "_estimator_type"  # in the attribute "scikit_learn" of XGBoost's saved estimators
+
+
 def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The training data of a fit of XGBoost's estimators, its named evaluation sets, and the start.
 

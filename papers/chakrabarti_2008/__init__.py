@@ -207,16 +207,14 @@ def panels(paths: Mapping[str, Sequence[Record]], reading: str) -> list[Panel]:
             for name, svm in OF_FIGURES.items()
         }
 
-    return [
-        Panel(f"Mean slack, {reading}", "C", lines(lambda point, _: point["slack"]), "log-x"),
-        Panel("Objective over that at w = 0", "C", lines(lambda point, _: point["share"]), "log-x"),
-        Panel(
-            "|w| over that at the largest C",
-            "C",
-            lines(lambda point, end: point["norm"] / end["norm"] if end["norm"] else 0.0),
-            "log-x",
+    values: dict[str, Callable[[Record, Record], float]] = {
+        "Mean slack": lambda point, _: point["slack"],
+        "Objective / that at w = 0": lambda point, _: point["share"],
+        "|w| / that at the largest C": lambda point, end: (
+            point["norm"] / end["norm"] if end["norm"] else 0.0
         ),
-    ]
+    }
+    return [Panel(f"{title}: {reading}", "C", lines(v), True) for title, v in values.items()]
 
 
 def measured_times(

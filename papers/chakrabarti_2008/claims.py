@@ -304,8 +304,8 @@ def time_claims(times: Times, documents: Mapping[str, int]) -> Iterator[Claim]:
         "McRank is more expensive than structured learners by up to two orders of magnitude.",
         max(trees[NDCG]) > 100,
         "whole fits: "
-        + ", ".join(
-            f"{' and '.join(f'{ratio:.1f}' for ratio in ratios)} times {name}"
+        + "; ".join(
+            f"{', '.join(f'{ratio:.1f}' for ratio in ratios)} times {name}"
             for name, ratios in trees.items()
         ),
     )
