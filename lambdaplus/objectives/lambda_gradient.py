@@ -7,6 +7,7 @@ sums over pairs (`sums`) are normalised; and a part of them is replaced by log-l
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,6 @@ from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.compute.warn_once import warn
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.exponentials import PairShape
@@ -127,7 +127,7 @@ class LambdaGradient(ListGradient):
         sizes, labels = queries.sizes, np.diff(self.arrays.strata)
         took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
         if took > THRESHOLDS.warned_seconds:
-            warn(
+            warnings.warn(
                 f"{metric} has a list for each pair of labels, and a query has up to "
                 f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
                 "into grades, or use a metric whose cost is O(n log L), such as "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.instance_docs import documented_by
-from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -96,7 +96,7 @@ class LambdaObjective(PairOptions, Objective):
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
             where = "all labels of each query" if ranked.divided else "all labels"
-            warn(
+            warnings.warn(
                 f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
                 "same, or no two of them differ in a way that matters to it",
                 stacklevel=7,
