@@ -240,6 +240,8 @@ def lambda_objective(
     0.0
     >>> lambda_objective("map", damping=None, pointwise=0.0).pointwise  # pairs alone
     0.0
+    >>> lambda_objective("mauc", pairs="swap")
+    lambda_objective('mauc', pairs='swap')
     >>> lambda_objective("err", one_group=True).one_group
     True
     >>> str(lambda_objective("mrr", surrogate="mrr").surrogate)
