@@ -25,7 +25,11 @@ class PairRows(Route):
 
     def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
         size = lists.stop - lists.start
-        applies = short(lists) & (size >= SHORTEST) & (lists.n_classes > 2)  # U and V are the same
+        # Of more than two classes, since U and V are the same.
+        applies: Bools = (size >= SHORTEST) & (lists.n_classes > 2)
+        if not applies.any():
+            return applies
+        applies &= short(lists)
         some = np.flatnonzero(applies)
         apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
         applies[some] = function.shape.sigma * apart <= FARTHEST

@@ -22,9 +22,12 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
         out = no_sums(lists.score.size, n_lists)
     for function, left in _functions(spread, lists.query, shape):
         for route in EXACT if all_pairs else ROUTES:
+            if not left.any():
+                break
             taken = left & route.applies_to(lists, function)
-            if taken.any():
-                route.add(np.flatnonzero(taken), lists, function, out)
+            which = np.flatnonzero(taken)
+            if which.size:
+                route.add(which, lists, function, out)
                 left = left & ~taken
     if lists.entry.size:
         # An entry is an element of the list of each pair of classes that has its own.
