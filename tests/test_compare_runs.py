@@ -1,6 +1,5 @@
 """Comparisons of runs: the tests against scipy and by hand, alignment, tables, errors."""
 
-import io
 import itertools
 import math
 from dataclasses import replace
@@ -61,27 +60,6 @@ def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
     few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
     assert p_value(few, "wilcoxon", "two-sided") == pytest.approx(2 / 2**3)
     assert p_value(-few, "wilcoxon", "greater") == pytest.approx(1 / 2**3)
-
-
-@given(
-    hits=st.lists(st.integers(-4, 4), min_size=1, max_size=8).filter(any),
-    divisor=st.sampled_from([3, 5, 7, 10]),
-    test=st.sampled_from(["wilcoxon", "randomization"]),
-)
-@examples(60)
-def test_differences_that_are_equal_up_to_rounding_are_tied(
-    hits: list[int], divisor: int, test: Any
-) -> None:
-    """The share of all sign patterns of whole numbers, which have no rounding errors."""
-    counts = np.array([hit for hit in hits if hit])
-    size = stats.rankdata(abs(counts)) if test == "wilcoxon" else abs(counts)
-    signs = np.array(list(itertools.product((-1, 1), repeat=counts.size)))
-    sums, observed = signs @ size, np.sign(counts) @ size
-    at_least = (abs(sums) >= abs(observed)).mean(), (sums >= observed).mean()
-    base = np.random.default_rng(0).integers(0, 5, len(hits))
-    difference = (base + np.array(hits)) / divisor - base / divisor  # such as .6 - .4 and .4 - .2
-    for alternative, expected in zip(("two-sided", "greater"), at_least, strict=True):
-        assert p_value(difference, test, alternative) == pytest.approx(expected, abs=1e-12)
 
 
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=6))
@@ -329,22 +307,6 @@ def test_a_table_in_every_form() -> None:
     )
 
 
-@pytest.mark.parametrize("width", [40, 60, 200])
-def test_long_names_are_whole_on_the_terminal(width: int) -> None:
-    console = pytest.importorskip("rich.console").Console(
-        width=width, record=True, file=io.StringIO()
-    )
-    names = [f"package.of.estimators:LightGBMRanker{end}" for end in "AB"]
-    columns = ("method", *(f"ndcg@{k}" for k in (1, 5, 10)))
-    console.print(Table(columns, [(name, 0.1, 0.2, 0.3) for name in names], narrow=True))
-    shown = console.export_text()
-    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
-    _, lines = shown.split("\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 3, 1)
-    letters = "".join(line.split(" .")[0].strip() for line in lines.splitlines()[1:])
-    assert letters.strip("\N{BOX DRAWINGS LIGHT HORIZONTAL}") == "".join(names)
-    assert shown.count(".1000 ") == shown.count(".3000") == 2
-
-
 # Tables without queries --------------------------------------------------------------------------
 
 
@@ -404,23 +366,6 @@ def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
     assert compare_runs(runs, seed=3).of("map") == [pair]  # the same samples
     low, high = found.intervals["map"]["a"]
     assert low < runs["a"]["map"] < high
-
-
-@pytest.mark.parametrize("metric", ["auc(max_fpr=0.3)", "auc(min_tpr=0.5)", "lift@20%"])
-def test_rows_of_weight_one_are_rows_in_the_bootstrap(metric: str) -> None:
-    _, (labels, scores, _) = of_rows(80, 2)
-    plain, ones = (
-        compare_runs({
-            name: evaluate(labels, one, weight=weight, metrics=metric)
-            for name, one in zip("ab", scores, strict=True)
-        })
-        for weight in (None, np.ones(80))
-    )  # fmt: skip
-    [pair], [other] = plain.pairs, ones.pairs
-    assert pair.interval[0] < pair.difference < pair.interval[1]
-    assert (other.difference, *other.interval, other.p_value) == pytest.approx(
-        (pair.difference, *pair.interval, pair.p_value)
-    )
 
 
 def test_runs_on_other_rows_are_refused_and_one_query_is_not_tested() -> None:

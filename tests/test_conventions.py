@@ -298,15 +298,6 @@ def test_what_is_said_goes_before_the_convention() -> None:
     assert skipped["ndcg"] == close(1.5 * linear["ndcg"])
 
 
-def test_the_foot_names_the_conventions() -> None:
-    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ndcg@3", "mrr"], convention="letor4")
-    text = str(found)
-    assert "Convention letor4:" in text
-    assert "gain=exp2, discount=letor, short=zero, ties=stable, empty=0" in text
-    assert "not a metric of the evaluation script of LETOR 4.0" in text  # the reciprocal rank
-    assert "3 queries, 1 without relevant documents." in text
-
-
 def test_conventions_name_metrics_and_options_that_there_are() -> None:
     known = {declaration.name for declaration in CATALOGUE}
     for convention in CONVENTIONS.values():

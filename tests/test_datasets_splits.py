@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
 from papers.balanced_splits import balanced_splits
@@ -64,23 +62,6 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     ):
         [fold] = random_splits(small_set(n_queries), 1, *shares)
         assert [len(found) for found in queries(fold)] == expected
-
-
-@given(st.data())
-def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
-    n_queries = data.draw(st.integers(3, 25))
-    train = data.draw(st.integers(1, n_queries - 2))
-    valid = data.draw(st.integers(1, n_queries - train - 1))
-    test = data.draw(st.integers(1, n_queries - train - valid))
-    n, random_state = data.draw(st.integers(1, 30)), data.draw(st.integers(0, 99))
-    found = balanced_splits(small_set(n_queries), n, train, valid, test, random_state=random_state)
-    assert len(found) == n
-    for fold in found:
-        assert [len(part) for part in queries(fold)] == [train, valid, test]
-        assert len(set(flat(queries(fold)))) == train + valid + test
-    for part in range(3):
-        counts = times(found, part, n_queries)
-        assert max(counts) - min(counts) <= 1
 
 
 @pytest.mark.parametrize(

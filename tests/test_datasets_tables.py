@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lambdaplus.data import Fold, RankingData, read_columns, read_data, read_folds, read_table
-from lambdaplus.data.ranking_data import join
+from lambdaplus.data import Fold, read_columns, read_data, read_folds, read_table
 
 pd = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -209,22 +208,6 @@ def test_queries_written_alike_stay_apart(tmp_path: Path) -> None:
     rows = "".join(f"{query},{i % 2},{i}\n" for i, query in enumerate(wanted))
     file = written(tmp_path / "a.csv", f"qid,label,score\n{rows}")
     assert read_table(file).qid.tolist() == read_columns(file).qid.tolist() == wanted
-
-
-def test_unsigned_numbers_of_queries(tmp_path: Path) -> None:
-    def of_queries(qid: list[int]) -> RankingData:
-        queries = polars.Series(qid, dtype=polars.UInt64)
-        frame = polars.DataFrame({"qid": queries, "label": 0, "x": 1})
-        frame.write_parquet(tmp_path / "a.parquet")
-        return read_columns(tmp_path / "a.parquet")
-
-    large, small = of_queries([2**64 - 1, 1]), of_queries([1])
-    assert large.qid.tolist() == ["18446744073709551615", "1"]
-    assert small.qid.tolist() == [1]
-    with pytest.raises(ValueError, match="query 1 is in two"):
-        join([large, small])
-    unsigned = RankingData([[1.0]], [1], np.array([2**64 - 1], dtype=np.uint64), "", ("x",))
-    assert join([small, unsigned]).qid.tolist() == ["1", "18446744073709551615"]
 
 
 def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:

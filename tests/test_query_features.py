@@ -9,7 +9,8 @@ from baseline_data import halves
 from sklearn.svm import SVC, LinearSVC
 from small_data import graded, value
 
-from lambdaplus.baselines import BestFeature, QueryScaler, SVMAccuracy, ThresholdFeatures
+from lambdaplus.baselines import BestFeature, QueryScaler, SVMAccuracy
+from papers.threshold_features import ThresholdFeatures
 
 
 def by_query(qid: np.ndarray) -> list[np.ndarray]:

@@ -226,19 +226,6 @@ def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]
         Study(ones, find_methods("lightgbm:map"), ["map", "auc"])
 
 
-def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
-    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:mrr,lightgbm:map"
-    with pytest.warns(UserWarning, match="train the same trees") as caught:
-        make_study(folds, f"{same},xgboost:map,lightgbm:auc")
-    assert [str(warning.message).partition(" train")[0] for warning in caught] == [
-        "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
-        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map, lightgbm:lambda_auc",
-    ]
-    models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
-    assert models[0] == models[1] != models[2]
-    assert models[2] == models[3] == models[4]
-
-
 # Trainers ----------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Rankers from papers, as scikit-learn compatible estimators, and transformers of features.
+"""Rankers from papers, as scikit-learn compatible estimators, and a scaler of features.
 
 Rankers have ``fit(X, y, qid)`` and ``predict(X)``.
 
@@ -20,7 +20,7 @@ from lambdaplus.baselines.structural_ranker import PathPoint
 from lambdaplus.baselines.structural_svm import StructuralSVM
 from lambdaplus.baselines.svm_accuracy import SVMAccuracy
 from lambdaplus.baselines.svm_combo import SVMCombo
-from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
+from lambdaplus.baselines.transformers import QueryScaler
 
 __all__ = [
     "BestFeature",
@@ -33,5 +33,4 @@ __all__ = [
     "SVMAccuracy",
     "SVMCombo",
     "StructuralSVM",
-    "ThresholdFeatures",
 ]

@@ -254,6 +254,7 @@ class RankingClassifier(FrameworkEstimator):
         since they are too far apart: a threshold between them leaves out most new positives.
         """
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        weights = None if weights is None else np.asarray(weights)
         scores = self._scores(X)
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
@@ -265,12 +266,12 @@ class RankingClassifier(FrameworkEstimator):
                 if i + 1 < len(sets):
                     _say_what_is_taken(f"evaluation set {i} sets")
                 return held_out
-        splits = [] if model is not None else splits_of(self.cv, codes)
+        few = self.cv == "auto" and len(codes) < 2 * self._least_rows()
+        splits = [] if few or model is not None else splits_of(self.cv, codes)
         if sets:
             _say_what_is_taken("models of folds set" if splits else "without others, they set")
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
-        weights = None if weights is None else np.asarray(weights)
         scale = Scale.of(scores, weights)
         for train, rest in splits:
             X_train = rows_of(X, train)
@@ -280,6 +281,10 @@ class RankingClassifier(FrameworkEstimator):
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
+
+    def _least_rows(self) -> int:
+        """The rows of which a tree can be grown."""
+        return 0
 
     def _scores(self, X: Any) -> Floats:
         return np.array(self._raw(X), dtype=np.float64)

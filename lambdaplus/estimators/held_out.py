@@ -22,7 +22,6 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from lambdaplus.compute.arguments import is_flag, number
 from lambdaplus.compute.array_types import Floats, Ints
 
-FEW_ROWS = 100  # of which halves may have no split
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 
 
@@ -72,7 +71,7 @@ def check_folds(cv: Any) -> None:
 
 def splits_of(cv: Any, codes: Ints) -> list[Any]:
     """Rows for training and others, for each fold; no folds if they are not needed."""
-    if cv is None or (cv == "auto" and len(codes) < FEW_ROWS):
+    if cv is None:
         return []
     if cv == "auto" or isinstance(cv, Integral):
         folds = min(2 if cv == "auto" else int(cv), int(np.bincount(codes).min()))

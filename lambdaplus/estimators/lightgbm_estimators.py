@@ -19,6 +19,7 @@ from lambdaplus.frameworks.internals import (
     learnt_by_lightgbm,
     lightgbm_aliases,
     lightgbm_early_stopping,
+    lightgbm_parameter,
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
@@ -170,10 +171,11 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, each of ``cv``
         folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of
-        which only the first is used if there are 500 rows of the trained class, and none below 100
-        rows.  On few rows, a fold takes as long as the model itself: on 10,000, `fit` takes three
-        to five times as long as with None.  With None, training rows set the threshold, new rows of
-        the trained class are often below it, and there is no `predict_proba`.
+        which only the first is used if there are 500 rows of the trained class, and none if a fold
+        had fewer rows than two leaves need.  On few rows, a fold takes as long as the model itself:
+        on 10,000, `fit` takes three to five times as long as with None.  With None, training rows
+        set the threshold, new rows of the trained class are often below it, and there is no
+        `predict_proba`.
     boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -239,6 +241,9 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
         return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+
+    def _least_rows(self) -> int:
+        return 2 * int(lightgbm_parameter(self.get_params(), "min_data_in_leaf"))
 
     @staticmethod
     def _changing(callbacks: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """The values of runs that can be compared: with the same queries or rows, metrics and weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,18 +16,16 @@ def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedT
     if not all(tables):
         return []
     for name, of_run in zip(runs, tables, strict=True):
-        if not _same_rows(of_run, tables[0]):
+        same = len(of_run) == len(tables[0]) and all(
+            np.array_equal(a.labels, b.labels) and np.array_equal(a.weights, b.weights)  # type: ignore[arg-type]
+            for a, b in zip(of_run, tables[0], strict=True)
+        )
+        if not same:
             raise ValueError(
                 f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, row "
                 "by row: evaluate both on the same rows in the same order"
             )
     return tables
-
-
-def _equal(first: Floats | None, second: Floats | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
 
 
 def check_runs(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
@@ -41,13 +39,6 @@ def check_runs(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
         raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
-
-
-def _same_rows(one: Sequence[RankedTable], other: Sequence[RankedTable]) -> bool:
-    return len(one) == len(other) and all(
-        np.array_equal(a.labels, b.labels) and _equal(a.weights, b.weights)
-        for a, b in zip(one, other, strict=True)
-    )
 
 
 def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:

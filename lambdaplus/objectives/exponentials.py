@@ -64,11 +64,11 @@ def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
     return PairFunction(shape, fits)
 
 
-Fits = tuple[Floats, Floats, Floats, Floats]
+RatesAndFits = tuple[Floats, Floats, Floats, Floats]
 """Rates, and coefficients of the concordant function, the discordant one and the Hessian."""
 
 
-def _fits(width: float, share: float, far: bool) -> Fits:
+def _fits(width: float, share: float, far: bool) -> RatesAndFits:
     """Of the functions times 1 - share + share / (width + d)."""
     if share == 0.0:
         return fit_logistic(LOGISTIC)
@@ -88,7 +88,7 @@ def _fits(width: float, share: float, far: bool) -> Fits:
 LOGISTIC = np.array([0.0, 1.0, 1.99975, 3.01415, 4.25839, 4.41708, 4.90801, 5.6557])
 
 
-def fit_logistic(rates: Floats) -> Fits:
+def fit_logistic(rates: Floats) -> RatesAndFits:
     """With x = exp(-d), fit rho = x / (1 + x) and the Hessian x / (1 + x)^2 by powers of x.
 
     The relative errors are 2e-7 and 3e-6.  No coefficient exceeds 32, so cancellation is small.
@@ -128,7 +128,7 @@ PAST_ONE_IN_PART = np.array(
 MOST_DAMPED = 0.9
 
 
-def _damped(width: float, far: bool) -> Fits:
+def _damped(width: float, far: bool) -> RatesAndFits:
     """Rates and coefficients of the same functions divided by width + d."""
     slow, reach = SLOW, REACH
     if far:  # the same series four powers of ten lower, and a geometric series up to its last rate
@@ -139,7 +139,7 @@ def _damped(width: float, far: bool) -> Fits:
     return (rates, *weighted_fits(rates, width, 1.0, reach))
 
 
-def _partly_damped(width: float, share: float) -> Fits:
+def _partly_damped(width: float, share: float) -> RatesAndFits:
     """The same, if a share of the functions is divided."""
     rates = np.concatenate([SLOW_IN_PART, _past_one(PAST_ONE_IN_PART, width)])
     return (rates, *weighted_fits(rates, width, share, FAR))

@@ -25,8 +25,8 @@ from lambdaplus.ranking.sort import Entries
 ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
 
 
-class ListArrays(NamedTuple):
-    """Ranked lists, from the highest to the lowest score: arguments of kernels that sum over pairs.
+class Lists(NamedTuple):
+    """Ranked lists, from the highest to the lowest score, over whose pairs kernels sum.
 
     List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element: score, class,
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
@@ -47,13 +47,7 @@ class ListArrays(NamedTuple):
     V: Floats | None
     weight: Floats
     near_top: Floats | None  # share of the documents of each element; None without a truncation
-
-
-class Lists(NamedTuple):
-    """Ranked lists, and the query of each."""
-
-    arrays: ListArrays
-    query: Ints
+    query: Ints  # of each list
     entry: Ints  # of each element; empty if the elements are the entries
     # (s, 2) factors of the lower and the higher document of a pair, by stratum; None if all are 1.
     factors: Floats | None = None
@@ -95,12 +89,11 @@ def ranked_lists(
         # by one.
         gain = np.empty(0) if form.potentials_by_classes else gain
         elements = score, code, None, None, weight, near_top
-        one = ListArrays(start, stop, gain_at, gain, classes, *elements)
-        factors = None
+        one = Lists(start, stop, gain_at, gain, classes, *elements, query, entry)
         if metric.compares_some:
-            one = one._replace(gain_at=strata[query])
             factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
-        yield Lists(one, query, entry, factors)
+            one = one._replace(gain_at=strata[query], factors=factors)
+        yield one
         return
     pairs, declared = ClassPairs(query, a, b, start), arrays._replace(strata=strata)
     if weighted:
@@ -117,7 +110,7 @@ def ranked_lists(
         if part is OWN:
             times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
         of_elements = score, code, U, V, times, near_top
-        yield Lists(ListArrays(start, stop, gain_at, gain, classes, *of_elements), query, entry)
+        yield Lists(start, stop, gain_at, gain, classes, *of_elements, query, entry)
 
 
 def share_near_top(entries: Entries, truncation: int | None) -> Floats | None:

@@ -10,7 +10,7 @@ from lambdaplus.compute.array_types import Bools, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.route import Route, Sums
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L: that costs
@@ -18,7 +18,7 @@ from lambdaplus.objectives.route import Route, Sums
 FEW, FEW_PER_CLASS = 12, 3
 
 
-def short(lists: ListArrays) -> Bools:
+def short(lists: Lists) -> Bools:
     """Whether pair by pair is faster than a sweep, (n_lists,)."""
     size, n_classes = lists.stop - lists.start, lists.n_classes
     many = (n_classes > THRESHOLDS.few_labels) & (size <= THRESHOLDS.few_elements)
@@ -31,10 +31,10 @@ class PairByPair(Route):
     def __init__(self, all_pairs: bool = False) -> None:
         self.all_pairs = all_pairs
 
-    def applies_to(self, lists: ListArrays, function: PairFunction) -> Bools:
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
         return np.ones(lists.start.size, bool) if self.all_pairs else short(lists)
 
-    def add(self, which: Ints, lists: ListArrays, function: PairFunction, out: Sums) -> None:
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
         for some, first, last in _calls(which, lists.stop - lists.start):
             optional = lists.U, lists.V, lists.near_top
             visit_pairs(some, first, last, lists, *optional, function.shape, out)
@@ -54,7 +54,7 @@ def _calls(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
 
 @compiled(error_model="numpy")
 def visit_pairs(
-    which: Ints, first: int, last: int, lists: ListArrays, U: Any, V: Any, near_top: Any,
+    which: Ints, first: int, last: int, lists: Lists, U: Any, V: Any, near_top: Any,
     shape: PairShape, out: Sums,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs whose upper element is ``first`` to ``last - 1`` of its list."""

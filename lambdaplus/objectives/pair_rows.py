@@ -12,7 +12,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.pair_by_pair import short
 from lambdaplus.objectives.route import Route, Sums
 
@@ -23,7 +23,7 @@ FARTHEST = 600.0  # exp(-FARTHEST) is not yet denormal
 class PairRows(Route):
     """Vector instructions for each element and all below it, of more than two classes."""
 
-    def applies_to(self, lists: ListArrays, function: PairFunction) -> Bools:
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
         size = lists.stop - lists.start
         applies = short(lists) & (size >= SHORTEST) & (lists.n_classes > 2)  # U and V are the same
         some = np.flatnonzero(applies)
@@ -31,7 +31,7 @@ class PairRows(Route):
         applies[some] = function.shape.sigma * apart <= FARTHEST
         return applies
 
-    def add(self, which: Ints, lists: ListArrays, function: PairFunction, out: Sums) -> None:
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
         pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
 
 
@@ -68,7 +68,7 @@ def _with_those_below(
 
 @compiled(error_model="numpy")
 def pair_rows(
-    which: Ints, lists: ListArrays, U: Any, near_top: Any, shape: PairShape, out: Sums
+    which: Ints, lists: Lists, U: Any, near_top: Any, shape: PairShape, out: Sums
 ) -> None:
     """Add the sums over the pairs of these lists, of more than two classes each."""
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain

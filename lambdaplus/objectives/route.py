@@ -7,7 +7,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Ints
 from lambdaplus.objectives.exponentials import PairFunction
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.lists import Lists
 
 
 class Sums(NamedTuple):
@@ -26,9 +26,9 @@ class Route(ABC):
     """A way to sum over all pairs of a list; `lambdaplus.objectives.sums` has their order."""
 
     @abstractmethod
-    def applies_to(self, lists: ListArrays, function: PairFunction) -> Bools:
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
         """The lists that this way is for, (n_lists,), if no earlier one took them."""
 
     @abstractmethod
-    def add(self, which: Ints, lists: ListArrays, function: PairFunction, out: Sums) -> None:
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
         """Add the sums of these lists; ``out.received`` is by list."""

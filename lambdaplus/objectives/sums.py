@@ -16,15 +16,15 @@ EXACT: tuple[Route, ...] = (PairByPair(all_pairs=True),)
 
 def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, sums: Sums) -> None:
     """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
-    arrays, n_lists = lists.arrays, lists.query.size
+    n_lists = lists.query.size
     out = Sums(sums.gradient, sums.hessian, np.zeros(n_lists))
     if lists.entry.size:
-        out = no_sums(arrays.score.size, n_lists)
+        out = no_sums(lists.score.size, n_lists)
     for function, left in _functions(spread, lists.query, shape):
         for route in EXACT if all_pairs else ROUTES:
-            taken = left & route.applies_to(arrays, function)
+            taken = left & route.applies_to(lists, function)
             if taken.any():
-                route.add(np.flatnonzero(taken), arrays, function, out)
+                route.add(np.flatnonzero(taken), lists, function, out)
                 left = left & ~taken
     if lists.entry.size:
         # An entry is an element of the list of each pair of classes that has its own.

@@ -24,7 +24,7 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.exponentials import Exponentials
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.route import Sums
 
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
@@ -69,7 +69,7 @@ def _write_decays(
 
 @compiled(error_model="numpy")
 def sweep_two_classes(
-    which: Ints, lists: ListArrays, U: Any, V: Any, near_top: Any, fits: Exponentials,
+    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
     first_way: int, last_way: int, out: Sums,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of the lists ``which``, of two classes each.
@@ -182,7 +182,7 @@ def sweep_two_classes(
 
 @compiled(error_model="numpy")
 def sweep_many_classes(
-    which: Ints, lists: ListArrays, U: Any, V: Any, near_top: Any, fits: Exponentials,
+    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
     first_way: int, last_way: int, out: Sums,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""

@@ -8,7 +8,7 @@ from lambdaplus.compute.array_types import Bools, Ints
 from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import PairFunction
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.route import Route, Sums, no_sums
 from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
@@ -16,11 +16,11 @@ from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_
 class Sweep(Route):
     """Near-linear in the number of elements, with sums of exponentials."""
 
-    def applies_to(self, lists: ListArrays, function: PairFunction) -> Bools:
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
         return np.ones(lists.start.size, bool)
 
-    def add(self, which: Ints, lists: ListArrays, function: PairFunction, out: Sums) -> None:
-        # Of two classes, U and V differ; of more, they are the same (see `ListArrays`).
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+        # Of two classes, U and V differ; of more, they are the same (see `Lists`).
         two, size = lists.n_classes[which] == 2, lists.stop - lists.start
         of_lists = lists, lists.U, lists.V, lists.near_top, function.fits
         for kernel, some in ((sweep_two_classes, which[two]), (sweep_many_classes, which[~two])):

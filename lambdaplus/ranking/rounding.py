@@ -97,7 +97,7 @@ def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers)
         few = slots_of_few(score, code, n_classes, most_distinct(n), workers)
         if few is not None:
             return few
-    return slots_in_cells(score, code, n_classes, find_cells(score, n, parts, workers))
+    return slots_in_cells(score, code, n_classes, *find_cells(score, n, parts, workers))
 
 
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:

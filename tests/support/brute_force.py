@@ -534,7 +534,6 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "stop": ("exp2",),
     "max_fpr": (0.1, 0.5),
     "min_tpr": (0.5, 0.9),
-    "pairs": ("default", "swap", "equal"),
     "fraction": (0.01, 0.3, 0.5),
 }
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)
