@@ -20,13 +20,13 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 COMPILE := uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml
 
-.PHONY: demo test test-fast test-lightgbm3 test-oldest test-newest mutations check docs bench papers \
+.PHONY: demo test test-fast test-lightgbm3 test-oldest test-newest mutations check docs pages bench papers \
 	lock release clean
 
 demo: $(VENV)/installed-demo  ## compare our objectives with the frameworks' own on built-in data
 	@echo "11 methods on 3 folds take about two minutes."
 	$(BIN)/lambdaplus compare digits:whole --folds 3 --report --out build/demo
-	@echo "Accuracy on ranking data: docs/results/accuracy.md"
+	@echo "Accuracy on ranking data: docs/research/results/accuracy.md"
 
 test: $(VENV)/installed  ## all tests, on locked versions
 	$(PYTEST)
@@ -56,13 +56,24 @@ check: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typed_example.py
 
-docs: $(VENV)/installed  ## the site, into build/docs; runs the code of its pages
+docs: $(VENV)/installed sample-report  ## the site, into build/docs; runs the code of its pages
 	rm -rf docs/reference/api  # generated, and pages of modules that are gone would be errors
-	$(BIN)/python docs/figures/draw.py
 	$(BIN)/sphinx-build -E -W --keep-going docs build/docs
+
+pages: $(VENV)/installed  ## write the generated tables and figures of the pages, which are committed
+	$(BIN)/python docs/figures/draw.py
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/printed.py
+	$(BIN)/python docs/notebooks.py
 
 bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
 	$(BIN)/python benchmarks/speed.py
+
+.PHONY: sample-report
+sample-report: $(VENV)/installed  ## the report that docs/compare.md shows
+	rm -rf docs/_extra/sample-report  # or its fits would be reused
+	$(BIN)/lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map,pairs:ranksvm \
+		--folds 2 --report --out docs/_extra/sample-report
 
 papers: $(VENV)/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
 	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done

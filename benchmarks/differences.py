@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
+from tables import Tested
 
 from lambdaplus.evaluation import Table
 
@@ -55,8 +56,9 @@ class Difference(NamedTuple):
     error: float
     p: float
 
-    def __str__(self) -> str:
-        return f"{self.mean:+.4f} ± {self.error:.4f}, p {self.p:.2g}"
+    @property
+    def cell(self) -> Tested:
+        return Tested(f"{self.mean:+.4f} ± {self.error:.4f}", self.p)
 
 
 def difference(values: Values, first: str, second: str, sets: list[str]) -> Difference:
@@ -107,15 +109,22 @@ def gains_of(studies: Mapping[str, pl.DataFrame], by: str) -> list[Gain]:
     return gains
 
 
-def gain_table(gains: list[Gain], foot: str) -> Table:
-    """A row for each metric and framework, a column for each set and their mean."""
+def gain_tables(title: str, gains: list[Gain], foot: str) -> dict[str, Table]:
+    """The gains on the mean over sets, and on each set."""
+    by_set = [gain for gain in gains if gain.on != "mean"]
+    means = [gain for gain in gains if gain.on == "mean"]
+    return {title: _gain_table(means, foot), f"{title}, by set": _gain_table(by_set, foot)}
+
+
+def _gain_table(gains: list[Gain], foot: str) -> Table:
+    """A row for each metric and framework, a column for each set or their mean."""
     columns = list(dict.fromkeys(gain.on for gain in gains))
-    rows: dict[tuple[str, ...], list[str]] = {}
+    rows: dict[tuple[str, ...], list[Tested]] = {}
     for gain in gains:
         where = f"{METRICS[gain.metric]}, {FRAMEWORKS[gain.framework]}"
         cells = rows.setdefault((where, gain.ours, gain.own), [])
-        cells.append(str(Difference(gain.mean, gain.error, gain.p)))
-    heads = ("", "ours", "best of the framework's own", *columns)
+        cells.append(Difference(gain.mean, gain.error, gain.p).cell)
+    heads = ("", "lambdaplus", "best built-in", *columns)
     return Table(heads, [[*row, *cells] for row, cells in rows.items()], [foot])
 
 

@@ -31,7 +31,8 @@ from differences import FRAMEWORKS
 from list_sets import fold_of
 from ranking_sets import set_name
 from rich.progress import track
-from tables import keep
+from scipy.stats import ttest_1samp
+from tables import Tested, keep
 
 from lambdaplus import evaluate, lambda_objective
 from lambdaplus.compute.array_types import Floats
@@ -54,8 +55,8 @@ OURS = {
     "map, damped .1, log-loss": ("map", {}),
     "map, damped .1, 3/4 log-loss": ("map", {"pointwise": 0.75}),
     "map, damped .01, log-loss": ("map", {"damping": 0.01}),
-    "auc, swap deltas": ("auc", {**PLAIN, "surrogate": "auc(pairs=swap)"}),
-    "auc, equal pairs, log-loss": ("auc(pairs=equal)", {"damping": None, "pointwise": 0.5}),
+    "auc, swap deltas": ("auc", {**PLAIN, "pairs": "swap"}),
+    "auc, equal pairs, log-loss": ("auc", {"damping": None, "pointwise": 0.5, "pairs": "equal"}),
     "ndcg, pairs alone": ("ndcg", PLAIN),
     "ndcg, damped .1, log-loss": ("ndcg", {}),
     "ndcg, top 30, damped .1, log-loss": ("ndcg", {"truncation": 30}),
@@ -186,12 +187,13 @@ def difference(fits: Fits, on: str, framework: str, one: str, other: str, metric
     return found[~np.isnan(found)]
 
 
-def as_text(values: Floats) -> str:
+def as_cell(values: Floats, more: str = "") -> Tested | str:
+    """The mean and its error, with the p-value of a t-test."""
     if values.size < 2:
         return ""
-    mean, error = values.mean(), values.std(ddof=1) / values.size**0.5
-    mark = "*" if abs(mean) > 1.96 * error else ""
-    return f"{mean:+.4f} ± {error:.4f}{mark}"
+    mean, error = float(values.mean()), float(values.std(ddof=1) / values.size**0.5)
+    p = float(ttest_1samp(values, 0.0).pvalue) if error else np.nan
+    return Tested(f"{mean:+.4f} ± {error:.4f}", p, more)
 
 
 def best_contender(fits: Fits, on: str, framework: str, metric: str) -> str:
@@ -209,12 +211,12 @@ def best_contender(fits: Fits, on: str, framework: str, metric: str) -> str:
 def by_set(fits: Fits, framework: str) -> Table:
     rows = []
     for on in dict.fromkeys(key[0] for key in fits if key[1] == framework):
-        cells = [in_words(on)]
+        cells: list[Tested | str] = [in_words(on)]
         for metric, objective in DEFAULT.items():
             now = NOW.format(objective)
             best = best_contender(fits, on, framework, metric)
-            cells.append(as_text(difference(fits, on, framework, now, "log-loss", metric)))
-            cells.append(f"{as_text(difference(fits, on, framework, now, best, metric))} ({best})")
+            for other, more in (("log-loss", ""), (best, f" ({best})")):
+                cells.append(as_cell(difference(fits, on, framework, now, other, metric), more))
         own = "lambdarank" if framework == "lightgbm" else "rank:ndcg"
         ratio = [
             fits[on, framework, NOW.format("map"), seed]["per_round"]
@@ -230,7 +232,7 @@ def by_set(fits: Fits, framework: str) -> Table:
     foot = (
         "test values of the default objective of each metric less those of log-loss, and of the "
         "best contender on validation queries, in brackets; ±: standard errors over test queries; "
-        f"*: p < .05, uncorrected; time: of a round with `map`, relative to {own}"
+        f"time: of a round with `map`, relative to {own}"
     )
     return Table(["set", *heads, "time"], rows, [foot])
 
@@ -256,7 +258,7 @@ def by_length(fits: Fits) -> Table:
                     difference(fits, on, framework, now, other, metric).mean()
                     for on, other in zip(some, names, strict=True)
                 ]
-                cells.append(as_text(np.array(each)))
+                cells.append(as_cell(np.array(each)))
         length = "300 documents and more" if long else "10 to 150 documents"
         rows.append([f"{FRAMEWORKS[framework]}, {len(some)} sets of {length}", *cells])
     heads = [f"{m.upper()} less {other}" for m in DEFAULT for other in ("log-loss", "best")]
@@ -277,7 +279,7 @@ def by_option(fits: Fits, framework: str) -> Table:
                 if (where, contender) == (framework, name)
                 and (on, framework, default, seed) in fits
             ]
-            cells.append(as_text(np.array(each)))
+            cells.append(as_cell(np.array(each)))
         rows.append([name, *cells])
     foot = "validation values less those of the default objective; ±: standard errors over sets"
     return Table(["", *map(str.upper, DEFAULT)], rows, [foot])
@@ -290,7 +292,7 @@ def cheaper(fits: Fits) -> Table:
             all_rows = NOW.format("map")
             both = [fits[on, "lightgbm", one, 0]["per_round"] for one in (name, all_rows)]
             cells = [
-                as_text(difference(fits, on, "lightgbm", name, all_rows, metric))
+                as_cell(difference(fits, on, "lightgbm", name, all_rows, metric))
                 for metric in METRICS
             ]
             rows.append([f"{in_words(on)}: {name}", *cells, f"{both[0] / both[1]:.2f}"])

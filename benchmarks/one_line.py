@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-from differences import METRICS, SPECIALISTS, gain_table, gains_of, means_table
+from differences import METRICS, SPECIALISTS, gain_tables, gains_of, means_table
 from ranking_sets import folds_by_name, set_name
 from rich.progress import track
 from tables import keep
@@ -33,7 +33,7 @@ OWN = {
     "catboost": ("YetiRank:mode=MAP",),
 }
 SETTINGS = Config(rounds=1000, patience=100)
-FOOT = "±: standard errors over folds, of means over draws; p: t-tests"
+FOOT = "±: standard errors over folds, of means over draws; t-tests"
 
 
 def contenders(framework: str) -> list[Method]:
@@ -85,8 +85,8 @@ def main() -> None:
         for data in given.sets
     }
     gains = gains_of(values, "fold")
-    title = "Our objective for each metric minus the best of the framework's own"
-    tables = {title: gain_table(gains, FOOT), "Means over sets": means_table(values, "fold")}
+    title = "Gain of the objective for each metric over the best built-in one"
+    tables = {**gain_tables(title, gains, FOOT), "Means over sets": means_table(values, "fold")}
     command = " ".join(["python benchmarks/one_line.py", *sys.argv[1:]])
     keep(given.results, command, tables, gains=[gain._asdict() for gain in gains])
 

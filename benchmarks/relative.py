@@ -25,7 +25,7 @@ import polars as pl
 from differences import Difference, Values, difference
 from ranking_sets import folds_by_name, set_name
 from rich.progress import track
-from tables import keep
+from tables import Tested, keep
 
 from lambdaplus.data import Fold, RankingData, relative_features, web_search_like
 from lambdaplus.evaluation import Table
@@ -187,11 +187,9 @@ def gain_table(
         for method in ("mean", *METHODS):
             pair = f"{method}, {kind}", f"{method}, {RAW}"
             cells = [difference(values, *pair, some) for some in (*([on] for on in sets), sets)]
-            rows.append([kind, method, *map(str, cells)])
+            rows.append([kind, method, *(one.cell for one in cells)])
     foot = f"{field} {METRICS[metric]} less that on raw features; ±: standard errors over folds"
-    return Table(
-        ["", "objective", *sets, "mean"], rows, [f"{foot}, of means over draws; p: t-tests"]
-    )
+    return Table(["", "objective", *sets, "mean"], rows, [f"{foot}, of means over draws; t-tests"])
 
 
 def means_table(trainings: Sequence[Trained], metric: str) -> Table:
@@ -245,14 +243,12 @@ def headlines(trainings: Sequence[Trained]) -> list[dict[str, object]]:
 
 def headline_table(gains: Sequence[Mapping[str, Any]]) -> Table:
     columns = list(dict.fromkeys(gain["on"] for gain in gains))
-    rows: dict[tuple[str, ...], list[str]] = {}
+    rows: dict[tuple[str, ...], list[Tested]] = {}
     for gain in gains:
         cells = rows.setdefault((METRICS[gain["metric"]], gain["ours"], gain["own"]), [])
-        cells.append(str(Difference(gain["mean"], gain["error"], gain["p"])))
+        cells.append(Difference(gain["mean"], gain["error"], gain["p"]).cell)
     heads = ["", "ours", "own", *columns]
-    return Table(
-        heads, [[*key, *cells] for key, cells in rows.items()], ["±: over folds; p: t-tests"]
-    )
+    return Table(heads, [[*key, *cells] for key, cells in rows.items()], ["±: over folds; t-tests"])
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from differences import FRAMEWORKS, Values, difference
 from numpy.typing import ArrayLike
 from one_line import OWN
 from ranking_sets import KNOWN_ITEMS
-from tables import keep
+from tables import Tested, keep
 
 from lambdaplus import LambdaObjective, combine, lambda_objective
 from lambdaplus.compute.array_types import Floats
@@ -125,15 +125,17 @@ def table_of(trainings: list[Training], metric: str) -> Table:
     for name in [*sorted(CANDIDATES, key=lambda n: -means[n]), *own]:
         framework = name.partition(":")[0] if name in own else ""
         base = f"{framework}:{REFERENCE}" if framework else REFERENCE
-        cells = [str(difference(values, name, base, some)) for some in kinds.values()]
+        cells: list[Tested | str] = [
+            difference(values, name, base, some).cell for some in kinds.values()
+        ]
         for one in TRAINERS:
             pair = f"{one}:{name}", f"{one}:{REFERENCE}"
-            cells.append("" if framework else str(difference(values, *pair, sets)))
+            cells.append("" if framework else difference(values, *pair, sets).cell)
         cells += [f"{difference(values, name, base, [on]).mean:+.4f}" for on in sets]
         rows.append([name, *cells])
     foot = (
         f"validation {metric} less that of {REFERENCE}, in the same framework or on the mean of "
-        "both; ±: standard error over draws, each on a fold of its own; p: t-test"
+        "both; ±: standard error over draws, each on a fold of its own; t-tests"
     )
     heads = [*kinds, *(f"{FRAMEWORKS[name]}, all" for name in TRAINERS), *sets]
     return Table(["pairs weighed by", *heads], rows, [foot])

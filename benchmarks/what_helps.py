@@ -27,7 +27,7 @@ from ranking_sets import set_name
 from relative import METRICS, folds_of_set
 from rich.progress import track
 from scipy.stats import ttest_1samp
-from tables import RESULTS, keep
+from tables import RESULTS, Tested, keep
 
 from lambdaplus import eval_metric, evaluate, lambda_map
 from lambdaplus.data import Fold, RankingData
@@ -50,7 +50,6 @@ SAMPLED = {
 SHARES = (0.25, 0.5, 1.0)  # of the training queries
 SEEDS = 5
 BOTH = "both"
-LEVEL = 0.05
 WORDS = {"rank": "ranks", "z": "z"}
 Array = NDArray[np.float64]
 
@@ -262,7 +261,7 @@ def other_rows() -> list[Row]:
             for gain in gains
             if gain["framework"] == framework and gain["metric"] in METRICS
         }
-        change = "our objective, not the best own"
+        change = "the lambdaplus objective, not the best built-in"
         rows.append(Row(change, FRAMEWORKS[framework], values, None, "one_line.py"))
     for gain in stored("relative")["changes"]:
         if gain["kind"] in WORDS:
@@ -274,7 +273,9 @@ def other_rows() -> list[Row]:
     for option in ("damping",):
         values = {m: _of_options(title, n, f"{n}, {option}") for m, (title, n) in names.items()}
         price = _price("MAP without", f"map, {option}") / _price("MAP without", "map")
-        rows.append(Row(f"our objective with {option}", BOTH, values, price, "defaults.py"))
+        rows.append(
+            Row(f"the lambdaplus objective with {option}", BOTH, values, price, "defaults.py")
+        )
     values = {"ndcg@10": _of_options("NDCG@10", "ndcg", "ndcg + auc")}
     price = _price("NDCG@10", "ndcg + auc") / _price("NDCG@10", "ndcg")
     rows.append(Row("ndcg + auc, not ndcg", BOTH, values, price, "defaults.py"))
@@ -343,32 +344,33 @@ def short_table(rows: list[Row]) -> Table:
         for metric in METRICS:
             if BOTH in by_framework:
                 gain = by_framework[BOTH].gains.get(metric)
-                cells += [f"both: {_short(gain)}" if gain else "", ""]
+                cells += [_short(gain, "both: ") if gain else "", ""]
             else:
                 cells += [_short(by_framework[name].gains[metric]) for name in names]
         times = [f"{row.times:.1f}" for row in by_framework.values() if row.times is not None]
         shown.append([change, *cells, " / ".join(times)])
     heads = [f"{METRICS[metric]}, {name}" for metric in METRICS for name in names]
     foot = (
-        "±: standard errors; *: p < .05 in a t-test; time: a multiple of that of the training, for "
-        "damping and the sum of that of a gradient"
+        "±: standard errors; t-tests; time: a multiple of that of the training; for damping and "
+        "the sum, of that of a gradient"
     )
     return Table(["", *heads, "time"], shown, [foot])
 
 
-def _short(gain: Difference) -> str:
+def _short(gain: Difference, before: str = "") -> Tested:
     text = f"{gain.mean:+.3f} ± {gain.error:.3f}".replace("0.", ".")
-    return text + "*" * (gain.p < LEVEL)
+    return Tested(before + text, gain.p)
 
 
 def full_table(rows: list[Row]) -> Table:
     shown = [
-        [row.change, row.framework, *(str(row.gains.get(m, "")) for m in METRICS), row.source]
+        [row.change, row.framework, *cells, row.source]
         for row in rows
+        for cells in [[row.gains[m].cell if m in row.gains else "" for m in METRICS]]
     ]
     foot = (
         "gains in test metrics, ±: standard errors over folds; of defaults.py in validation "
-        "metrics, over sets; p: t-tests"
+        "metrics, over sets; t-tests"
     )
     return Table(["", "", *METRICS.values(), "measured by"], shown, [foot])
 
@@ -386,7 +388,7 @@ def main() -> None:
     rows = by_size([*own_rows(units), *other_rows()])
     tables = {
         "What each change gives": short_table(rows),
-        "The same with p": full_table(rows),
+        "The same with four digits": full_table(rows),
         "Learning curve": learning_curve(units),
     }
     late = [

@@ -1,7 +1,7 @@
 """Rare positives without queries: average precision as the objective, compared with log-loss.
 
 One data set with few positives says little, so the difference is a mean over several, with its
-standard error.  docs/results/accuracy.md has results on real data.
+standard error.  docs/research/results/accuracy.md has results on real data.
 """
 
 import lightgbm as lgb

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from papers import PAPERS
+from papers.every_paper import PAPERS
 from papers.report import PROGRAM, run_paper
 
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("paper", nargs="?", choices=[paper.name for paper in PAPERS])
     parser.add_argument("data", nargs="*", type=Path, help="folders of folds; default: digits")
-    parser.add_argument("--out", type=Path, help="for finished fits and findings.md")
+    parser.add_argument("--out", type=Path, help="for finished fits, figures and findings.md")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="fits at a time")
     given = parser.parse_args(arguments)
     if given.paper is None:

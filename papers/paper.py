@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lambdaplus.evaluation import Table
+from papers.drawing import Panel
 
 
 class Claim(NamedTuple):
@@ -19,11 +20,12 @@ class Claim(NamedTuple):
     statement : str
         In a sentence; the same words for every data set.
     holds : bool or None
-        None: this data says nothing about it.
+        None: this data says nothing about it, or does not decide it.
     evidence : str
         Our figures, short enough for a cell of a table.
     reading : str
-        How the paper is read for this claim, if not as its `Paper.protocol` says.
+        How the paper is read for this claim, if not as its `Paper.protocol` says.  Of claims with
+        the same statement, the first has the paper's reading, and only this one is counted.
     """
 
     place: str
@@ -34,15 +36,16 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        verdicts = {True: "confirmed", False: "not confirmed", None: "cannot be tested here"}
+        verdicts = {True: "confirmed", False: "not confirmed", None: "open"}
         return verdicts[self.holds]
 
 
 class Findings(NamedTuple):
-    """Claims in the paper's order, and the tables that they rest on, by title."""
+    """Claims in the paper's order, the tables that they rest on by title, and figures by name."""
 
     claims: list[Claim]
     tables: dict[str, Table]
+    figures: Mapping[str, Sequence[Panel]] = {}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Findings as one page in Markdown: a table of the claims, the method, and folded tables."""
+"""Findings as one page in Markdown: claims, figures, and folded readings, method and tables."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any
 
 from lambdaplus.evaluation import Table
 from lambdaplus.study import versions_in_words
-from papers.paper import Findings, Paper
+from papers.drawing import write_figures
+from papers.paper import Claim, Findings, Paper
 from papers.session import Session
 
 PROGRAM = "python -m papers"
-ANSWERS = {True: "**yes**", False: "no", None: "not tested"}
+ANSWERS = {True: "**yes**", False: "no", None: "open"}
 
 
 def run_paper(
     paper: Paper, data: Sequence[Path], out: Path, jobs: int = 1, **sizes: Any
 ) -> dict[str, Findings]:
-    """Run a paper's experiments on each data set, and write ``findings.md``.
+    """Run a paper's experiments on each data set, and write ``findings.md`` and figures.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def run_paper(
     data : sequence of Path
         Folders in the published layout; the built-in digits if there are none.
     out : Path
-        Gets a folder for each set, in which finished fits are kept.
+        Gets a folder for each set, in which finished fits are kept and figures are drawn.
     jobs : int
     **sizes
         Of the experiment, if they are not the paper's own, or without data its small ones.
@@ -53,42 +54,69 @@ def run_paper(
         found[session.name] = paper.run(session, **(sizes if data else {**paper.small, **sizes}))
     command = " ".join([PROGRAM, paper.name, *(names if data else [])])
     out.mkdir(parents=True, exist_ok=True)
+    for name, findings in found.items():
+        (out / name).mkdir(exist_ok=True)
+        write_figures(findings.figures, out / name)
     page.write_text("\n".join(lines(paper, found, command)) + "\n", encoding="utf-8")
     return found
 
 
 def lines(paper: Paper, found: Mapping[str, Findings], command: str) -> Iterator[str]:
     """The page."""
-    yield from (f"# {paper.name}", "", paper.citation, "")
-    yield from (claims_section(paper, found), "", method_section(paper, command), "")
+    yield from (f"# {paper.name}", "", paper.citation, "", claims_section(paper, found), "")
+    for name, findings in found.items():
+        for figure in findings.figures:
+            yield from (f"![{figure} on {name}]({name}/{figure}.svg)", "")
+    if (table := claims_table(found, others=True)).rows:
+        yield from folded("Other readings", table.to_markdown())
+    yield from folded("Method", method(paper, command))
     for name, findings in found.items():
         for title, table in findings.tables.items():
-            yield f"<details>\n<summary>{title} ({name})</summary>\n"
-            yield from (table.to_markdown(), "", "</details>", "")
+            yield from folded(f"{title} ({name})", table.to_markdown())
+
+
+def folded(title: str, text: str) -> Iterator[str]:
+    yield from (f"<details>\n<summary>{title}</summary>\n", text, "", "</details>", "")
 
 
 def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
     """How many claims hold, and a table with a row for each and a column for each data set."""
-    counts, rows = [], dict[tuple[str, str], dict[str, str]]()
+    counts = []
     for name, findings in found.items():
-        answers = [claim.holds for claim in findings.claims if claim.holds is not None]
+        of_paper = [claim for claim, other in by_reading(findings.claims) if not other]
+        answers = [claim.holds for claim in of_paper if claim.holds is not None]
         counts.append(f"{sum(answers)} of {len(answers)} on {name}")
-        for claim in findings.claims:
-            place = ", ".join(filter(None, [claim.place, claim.reading]))
-            row = rows.setdefault((claim.statement, place), {})
-            row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
-    table = Table(
-        ("claim", "in the paper, as read", *found),
-        [(*claim, *(row.get(name, "") for name in found)) for claim, row in rows.items()],
-    )
-    holding = f"Claims that hold, of those that can be tested: {', '.join(counts)}."
-    text = _paragraph(f"{holding} {paper.figures}")
+    text = _paragraph(f"Claims that hold, of those that are decided: {', '.join(counts)}.")
+    table = claims_table(found, others=False)
     return f"## The paper's claims\n\n{text}\n\n{table.to_markdown()}"
 
 
-def method_section(paper: Paper, command: str) -> str:
-    measured = f"Measured by `{command}` ({versions_in_words()})."
-    return f"## Method\n\n{_paragraph(paper.protocol)}\n\n{measured}"
+def by_reading(claims: Sequence[Claim]) -> Iterator[tuple[Claim, bool]]:
+    """Claims, and whether an earlier one says the same by the paper's own reading."""
+    said = set()
+    for claim in claims:
+        yield claim, claim.statement in said
+        said.add(claim.statement)
+
+
+def claims_table(found: Mapping[str, Findings], others: bool) -> Table:
+    """Verdicts and evidence by the paper's reading of each claim, or by others."""
+    rows = dict[tuple[str, str], dict[str, str]]()
+    for name, findings in found.items():
+        for claim, other in by_reading(findings.claims):
+            if other == others:
+                place = ", ".join(filter(None, [claim.place, claim.reading]))
+                row = rows.setdefault((claim.statement, place), {})
+                row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
+    return Table(
+        ("claim", "in the paper, as read", *found),
+        [(*claim, *(row.get(name, "") for name in found)) for claim, row in rows.items()],
+    )
+
+
+def method(paper: Paper, command: str) -> str:
+    text = _paragraph(f"{paper.figures} {paper.protocol}")
+    return f"{text}\n\nMeasured by `{command}` ({versions_in_words()})."
 
 
 def _paragraph(text: str) -> str:

@@ -20,6 +20,7 @@ SAYS = {
     "export": r"elasticsearch .*opensearch .*solr ",
     "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
     "ray_train": r"ndcg@10 of the model from 2 workers: 0\.[89].*map of the model .*: 0\.[89]",
+    "refit_and_bagging": r"trained +test MAP 0\.[67]\d+.*bagged +test .*refitted +test ",
     "spark_ranking": r"reported by the tasks (0\.[89]\d+), of the model \1",
     "position_bias": r"ignoring the bias.*learning the bias.*bias of the positions: 0\.00 -",
 }

@@ -1,4 +1,4 @@
-"""The commands evaluate, explain, export and cite with unusual and invalid input."""
+"""The commands evaluate, explain and export with unusual and invalid input."""
 
 import gzip
 import os
@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from commands import invoke
-
-from lambdaplus.data import read_table
 
 CSV = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 SPELLINGS: dict[str, Callable[[Path], Path]] = {
@@ -112,7 +110,7 @@ def test_text_in_results_is_no_formula_of_a_spreadsheet(folder: Path) -> None:
         ("{} evaluate a.csv --per-query /dev/stdout | cat", "a,1,map,"),
         ("{} evaluate a.csv --per-query /dev/full 2>&1; echo $?", "No space left on device"),
         ("{} evaluate a.csv 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
-        ("{} cite 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
+        ("{} metrics 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
     ],
 )
 def test_odd_outputs_lose_nothing_and_give_no_traceback(
@@ -147,18 +145,6 @@ def test_damaged_files_are_named(folder: Path) -> None:
         found = invoke("export", file, "--format", "solr", ends=2)
         assert str(file) in found.output
         assert found.output.count("\n") == 1, found.output
-
-
-def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
-    odd = os.fsencode(folder) + b"/odd\xff.csv"
-    try:
-        with open(odd, "w") as stream:
-            stream.write(CSV)
-    except OSError:
-        pytest.skip("this file system has no such names")
-    assert read_table(os.fsdecode(odd)).qid.tolist() == [1, 1, 2, 2]
-    found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv", ends=2)
-    assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
 
 
 def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:

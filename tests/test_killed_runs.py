@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from small_data import letor_folder
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parent / "support"
 RUNS = 12
 
 
@@ -30,7 +30,7 @@ def test_runs_killed_in_a_folder_full_of_other_files_lose_none_of_them(
         (home / name).write_bytes(name.encode() * 100)
     (home / "fits" / "mine.npz").rename(home / "mine.npz")
     done = subprocess.run(
-        [sys.executable, HERE / "killed_runs.py", home, str(RUNS)],
+        [sys.executable, SUPPORT / "killed_runs.py", home, str(RUNS)],
         capture_output=True, text=True, timeout=600,
         env={**os.environ, "TMPDIR": str(temporary), "LAMBDAPLUS_CACHE": "off"},
     )  # fmt: skip
@@ -67,34 +67,3 @@ def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: Path) -> None:
     assert running.returncode == 128 + signal.SIGINT
     assert errors == ""
     assert "which are kept in out: the same command continues" in printed
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends signals")
-def test_a_fit_that_is_told_to_end_while_it_deletes_an_object_ends_without_a_word() -> None:
-    """Python prints and ignores an exit inside ``__del__``, where frameworks free their models."""
-    code = """if True:
-        import multiprocessing, time
-        from lambdaplus.study.processes import _child
-
-        class Model:
-            def __del__(self):
-                print("deleting", flush=True)
-                time.sleep(60)
-
-        def work():
-            Model()
-            time.sleep(60)
-
-        receives, sends = multiprocessing.Pipe(duplex=False)
-        _child(work, (), sends)
-        print(receives.recv())
-    """
-    running = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert running.stdout is not None
-    assert running.stdout.readline() == "deleting\n"
-    running.terminate()
-    printed, errors = running.communicate(timeout=30)
-    assert errors == ""
-    assert printed == "SystemExit: 1\n"

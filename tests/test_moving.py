@@ -1,7 +1,7 @@
-"""Rows of the page "Moving an existing pipeline" that no other file tests."""
+"""Rows of the page "Move a pipeline" that no other file tests."""
 
 import pickle
-import re
+import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 PART, REST = graded().queries(0, 40), graded().queries(40, 60)
 X, Y, SIZES = PART.features, PART.labels, PART.sizes
+EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL = {"n_estimators": 5, "n_jobs": 1, "random_state": 0}
 
 
@@ -90,16 +91,7 @@ def test_lightgbm_goes_on_from_other_objectives_and_other_rows(lightgbm_alone: A
         assert lightgbm_alone.n_rounds(both) == 8
 
 
-def of_the_page(name: str) -> dict[str, Any]:
-    """What the block of the page that defines this function defines."""
-    page = (Path(__file__).parents[1] / "docs" / "how-to" / "move-a-pipeline.md").read_text()
-    [block] = [part for part in re.findall("```python\n(.*?)```", page, re.S) if name in part]
-    defined: dict[str, Any] = {}
-    exec(block, defined)
-    return defined
-
-
-def test_the_refit_of_the_page_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
+def test_the_refit_of_the_example_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
     def log_loss(labels: Any, scores: Any, *_: Any) -> Any:
         p = 1.0 / (1.0 + np.exp(-scores))
         return p - labels, p * (1.0 - p)
@@ -107,7 +99,7 @@ def test_the_refit_of_the_page_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
     given = lightgbm_alone.data(PART, label=PART.binary)
     params = {"boost_from_average": False, "min_data_in_leaf": 40}
     booster = trained(lightgbm_alone, params, given, objective="binary").booster
-    refit = of_the_page("def refit(")["refit"]
+    refit = runpy.run_path(str(EXAMPLES / "refit_and_bagging.py"))["refit"]
     ours = refit(booster, log_loss, REST.features, REST.binary, None)
     theirs = booster.refit(REST.features, REST.binary)
     found, expected, before = (

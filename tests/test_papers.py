@@ -20,7 +20,7 @@ from lambdaplus import evaluate, gradients
 from lambdaplus.baselines import StructuralSVM
 from lambdaplus.metrics import Metric
 from papers import welleck_2016
-from papers.precisions import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
+from papers.class_metrics import MACRO_PRECISION, MICRO_PRECISION, PRINTED_PRECISION
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +120,30 @@ def test_elsas_bound_of_bpref_fails_as_printed() -> None:
     ranked = [0, 1, 0]
     assert value("bpref", ranked) == 0.0
     assert 1 - inversions(ranked) / (2 * 1) == 0.5  # what is printed as a lower bound
+
+
+def test_elsas_theorem_1_and_the_equations_of_its_proof() -> None:
+    """Every ranking of up to ten documents, every m."""
+    n_cases = 0
+    for n in range(1, 11):
+        for ranked in itertools.product([0, 1], repeat=n):
+            ranks = np.flatnonzero(ranked) + 1
+            R, Q = ranks.size, inversions(list(ranked))
+            assert ranks.sum() == Q + math.comb(R + 1, 2)  # eq. 3
+            for m in range(1, R + 1):
+                roots = np.sqrt(np.arange(1, m + 1))
+                found = (np.arange(1, m + 1) / ranks[:m]).sum()
+                Q_m = sum(r - i for i, r in enumerate(ranks[:m], 1))  # others ahead of these
+                total = Q_m + math.comb(m + 1, 2)
+                assert ranks[:m].sum() == total <= ranks.sum()  # eq. 4
+                bound = roots.sum() ** 2 / total  # eq. 13 with m + 1 for "m + q"
+                assert found >= bound - 1e-12
+                assert found >= roots.sum() ** 2 / (Q + math.comb(R + 1, 2)) - 1e-12  # theorem 1
+                # Eqs. 5, 6 and 9 to 12: the real r_i of the minimum are as sqrt(i).
+                r = roots * total / roots.sum()
+                assert (np.arange(1, m + 1) / r).sum() == pytest.approx(bound, rel=1e-12)
+                n_cases += 1
+    assert n_cases == 9217
 
 
 # Chakrabarti et al. 2008 --------------------------------------------------------------------------
@@ -251,6 +275,27 @@ def test_welleck_equation_12_is_right_and_its_proofs_last_line_is_not() -> None:
         assert delta == pytest.approx((ranked[j] - ranked[i]) * (j - i) / (m * n), abs=1e-12)
         if ranked[i] != ranked[j]:
             assert delta * (ranked[i] - ranked[j]) * (j - i) < 0
+
+
+def test_welleck_lemma_1_names_another_pair_than_the_one_that_makes_up_for_the_change() -> None:
+    """Case a < i, b = i: not (d_i, d_j), as printed, but (d_a, d_j) becomes incorrect."""
+    a, i, j = 0, 1, 2
+    before, after = [1, 1, 0], [1, 0, 1]  # l_a = 1, l_b = 1, l_j = 0, and swapped
+
+    def correct(labels: list[int], first: int, second: int) -> bool:
+        return labels[first] > labels[second]
+
+    assert (correct(before, a, i), correct(after, a, i)) == (False, True)  # the pair (d_a, d_b)
+    assert (correct(before, a, j), correct(after, a, j)) == (True, False)
+    # (d_i, d_j) lies within [i, j], where lemma 2 counts it.
+    assert (correct(before, i, j), correct(after, i, j)) == (True, False)
+
+
+def test_welleck_s_is_minus_1_if_the_second_label_is_the_higher() -> None:
+    """Printed are l_i > l_j and l_j < l_i, the same condition, for 1 and for -1."""
+    for labels in ([1, 0], [0, 1]):
+        gradient, _ = gradients(labels, [0.0, 0.0], group=[2], metric="auc")
+        assert np.sign(-gradient[0]) == np.sign(labels[0] - labels[1])
 
 
 LOWEST_SHARE, HIGHEST_SHARE = 0.48, 0.025  # of labels 1 and 4 in the relevant documents, sec. 5.2.2

@@ -195,7 +195,7 @@ def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
 
 RUN = """
 import pathlib, sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = [{tests!r}, {tests!r} + "/support"]
 from test_store import odd, study
 if __name__ == "__main__":
     for task in study(pathlib.Path({folder!r}), odd("Slow", "FirstFeature"), jobs=2).run():

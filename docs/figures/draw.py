@@ -1,8 +1,8 @@
-"""Draw every figure of the documentation.
+"""Draw the figures of the documentation.
 
     python docs/figures/draw.py [FOLDER]
 
-writes NAME-light.svg and NAME-dark.svg to the folder, by default docs/figures/out.
+writes NAME.svg to the folder, by default docs/figures, where they are committed.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from style import save
 
+FIGURES = {
+    "sweep-against-pairs": sweep_against_pairs,
+    "pair-kernels": pair_kernels,
+    "potentials": potentials_of_metrics,
+    "certificate": certificate,
+    "accuracy-gains": accuracy_gains,
+    "options": options,
+    "what-helps": what_helps,
+    "speed": speed,
+    "linear": linear,
+    "many-labels": many_labels,
+}
+
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "out"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {
-        "sweep-against-pairs": sweep_against_pairs(),
-        "pair-kernels": pair_kernels(),
-        "potentials": potentials_of_metrics(),
-        "certificate": certificate(),
-        "accuracy-gains": accuracy_gains(),
-        "options": options(),
-        "what-helps": what_helps(),
-        "speed": speed(),
-        "linear": linear(),
-        "many-labels": many_labels(),
-    }
-    for name, figure in figures.items():
-        save(figure, folder, name)
+    for name, drawn in FIGURES.items():
+        save(drawn(), folder, name)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     min over w   P(w) = 1/2 |w|^2 + sum over blocks of weight_b * hinge_b(w)
 
 Tsochantaridis et al. 2005 (n-slack cutting planes); Joachims, Finley & Yu 2009; see
-docs/mathematics/structural-svm.md.
+research/mathematics/structural-svm.md.
 """
 
 import time
@@ -264,7 +264,7 @@ def solve(
             precise = epsilon is not None or (warm and len(history) == 1)
             gap = tol * primal if precise else primal - dual
             planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, INNER * gap)
-            # w and D(alpha) of docs/mathematics/structural-svm.md, "The certificate". Any feasible
+            # w and D(alpha) of mathematics/structural-svm.md, "The certificate". Any feasible
             # alpha gives a lower bound, so the best one so far is kept.
             mass = weight[planes.block] * planes.alpha
             w = -(mass @ planes.slope)
@@ -274,6 +274,7 @@ def solve(
 # Sums are reassociated for vector registers when compiled; threads do not change their order.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def _scores(first: int, last: int, boundaries: Ints, X: Floats, w: Floats, out: Floats) -> None:
+    """Write X w for the rows of some queries."""
     for i in range(boundaries[first], boundaries[last]):
         total = 0.0
         for f in range(w.size):
@@ -285,6 +286,7 @@ def _scores(first: int, last: int, boundaries: Ints, X: Floats, w: Floats, out: 
 def _slopes(
     first: int, last: int, boundaries: Ints, X: Floats, coefficient: Floats, out: Floats
 ) -> None:
+    """Add the rows of each query times their coefficients."""
     for q in range(first, last):
         for i in range(boundaries[q], boundaries[q + 1]):
             if coefficient[i] != 0.0:

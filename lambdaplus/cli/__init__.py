@@ -18,7 +18,6 @@ from lambdaplus.cli.evaluate_command import evaluate
 from lambdaplus.cli.explain_command import explain
 from lambdaplus.cli.export_command import export
 from lambdaplus.cli.metrics_command import metrics
-from lambdaplus.cli.references import cite
 
 app = typer.Typer(
     help="Compare, evaluate and export rankers of LightGBM, XGBoost and lambdaplus.",
@@ -47,7 +46,7 @@ def _options(
     pass
 
 
-for command in (cite, compare, evaluate, explain, export, metrics):
+for command in (compare, evaluate, explain, export, metrics):
     app.command()(command)
 
 

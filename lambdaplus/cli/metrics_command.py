@@ -24,22 +24,22 @@ def metrics(
     from lambdaplus.evaluation import Table
     from lambdaplus.metrics import CATALOGUE, parse_metric
 
-    if name is None:
-        rows = [(_names(declaration), declaration.title) for declaration in CATALOGUE]
-        foot = [
-            "lambdaplus metrics NAME describes one metric with its options.",
-            "Training uses all ranks: map@5 and map@10 train the same model, as do metrics whose "
-            "pairs are weighted by map, such as p@5 and recall@10.",
-        ]
-        Console().print(Table(("metric", "what it is"), rows, foot))
-        return
-    by_name = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
-    wanted = name.partition("@")[0].partition("(")[0].strip()
-    if wanted in by_name and "+" not in name:
-        Console().print(_details(by_name[wanted]))
-        return
     with errors_of("metrics"):
-        parse_metric(name)  # the error suggests a similar name
+        if name is None:
+            rows = [(_names(declaration), declaration.title) for declaration in CATALOGUE]
+            foot = [
+                "lambdaplus metrics NAME describes one metric with its options.",
+                "Training uses all ranks: map@5 and map@10 train the same model, as do metrics "
+                "whose pairs are weighted by map, such as p@5 and recall@10.",
+            ]
+            Console().print(Table(("metric", "what it is"), rows, foot))
+            return
+        by_name = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
+        wanted = name.partition("@")[0].partition("(")[0].strip()
+        if wanted in by_name and "+" not in name:
+            Console().print(_details(by_name[wanted]))
+        else:
+            parse_metric(name)  # the error suggests a similar name
 
 
 def _names(declaration: Declaration) -> str:
@@ -52,7 +52,7 @@ def _surrogate(declaration: Declaration) -> str:
 
     metric = declaration(None if declaration.cutoff == "no" else 10)
     surrogate = default_surrogate(metric)
-    if declaration.refusal or surrogate == metric:
+    if surrogate == metric:
         return ""
     weighted = metric if surrogate.declaration == declaration else declaration  # with any cutoff
     return f"; pairs of {weighted} are weighted by {surrogate}"

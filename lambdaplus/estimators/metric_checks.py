@@ -55,7 +55,7 @@ def _prefers_low_labels(
 ) -> bool:
     """Whether the reverse of the ranking by label has a higher value."""
     first = parts_of(metric)[0][0]
-    if first.declaration.labels is not None:  # the sign of a label may not be a part of its size
+    if first.compares_some:  # the sign of a label may not be a part of its size
         return first.low_labels_first
     by_label, reverse = (
         mean_values([metric], queries, scores, one_group)[str(metric)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -22,10 +21,10 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
-from lambdaplus.evaluation.ir_measures_values import measure_of, values_of_measure
-from lambdaplus.evaluation.whole_tables import Rows
+from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
+from lambdaplus.metrics.catalogue import BPREF
+from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
@@ -73,8 +72,6 @@ def evaluate(
         queries, a row of weight k counts as k identical rows for AUC, also partial, MAUC, MAP and
         Gini; other metrics of one ranking, C-index among them, refuse weights that differ.
     metrics : str, RankingMetric or Declaration, or iterable of these
-        Judged@k, SetP, SetR, SetF, SetAP and IPrec@r are computed by ir_measures, which breaks ties
-        by docno.
     convention : str
         Tool whose gains, discounts, divisors and rules for ties and empty queries are used:
         "lambdaplus", "lightgbm", "xgboost", "sklearn", "trec", "ranx", "letor3" or "letor4".  The
@@ -169,12 +166,7 @@ def evaluate_run(
 ) -> Evaluation:
     """Evaluate a run; other arguments are those of `~lambdaplus.evaluation.evaluate`."""
     convention = find_convention(convention)
-    named = [(name, measure_of(name)) for name in listed(metrics)]
-    measures = [measure for _, measure in named if measure is not None]
-    ours = [name for name, measure in named if measure is None]
-    if options and measures and not ours:
-        raise ValueError(f"options of {measures[0]} are part of its name, as in SetP(rel=2)")
-    parsed = choose_metrics(ours, options, convention) if ours or not measures else []
+    parsed = choose_metrics(listed(metrics), options, convention)
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
     flags = None if run.judged is None else flags_of_rows(run.judged, n, "judged")
@@ -194,18 +186,18 @@ def evaluate_run(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    rows: dict[str, tuple[Rows, ...]] = {}
+    rows: dict[str, tuple[RankedTable, ...]] = {}
     of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        only = judged or metric.declaration.judged_only
+        only = judged or metric.declaration == BPREF
         if only and flags is not None and not flags.all():
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             query_values = _values(metric, scored, tie_rule, numbers)
-        refuse_infinite(metric, query_values)
+        refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
         if missing.all():
             _warn_of_relevant_only(metric, ranked)
@@ -216,13 +208,7 @@ def evaluate_run(
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default) + of_judged
         if not queries.grouped and metric.ranks_tables:
-            rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
-    for measure in measures:
-        name = str(measure)
-        of_measure = _values_by_ir_measures(measure, queries, checked, flags, numbers, judged)
-        per_query[name], undefined[name] = of_measure, int(np.isnan(of_measure).sum())
-        mean[name] = mean_of(of_measure, queries.query_weights)
-        rules[name] = f"by ir_measures{of_judged}"
+            rows[name] = (RankedTable(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -237,17 +223,6 @@ def evaluate_run(
         metrics={str(metric): metric for metric in parsed},
         rows=rows,
     )
-
-
-def _values_by_ir_measures(
-    measure: Any, queries: Queries, scores: Floats, flags: Bools | None, docno: Any, judged: bool
-) -> Floats:
-    if docno is None:
-        _refuse_ties(Scored(queries, _in_float32(queries, scores)))
-    if judged and flags is not None:
-        queries = copy.copy(queries)
-        queries.returned = flags if queries.returned is None else flags & queries.returned
-    return values_of_measure(measure, queries, scores, flags, docno)
 
 
 def _refuse_ties(scored: Scored) -> None:
@@ -344,7 +319,6 @@ def _rules(
         if (kind := metric.declaration.correlation) is not None:
             ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
-    used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
-    used |= {"ties": ties, "empty": empty}
+    used = {name: metric[name] for name in known} | {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

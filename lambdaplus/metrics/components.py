@@ -4,6 +4,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.metrics.declaration import RankingMetric
+from lambdaplus.metrics.forms.cascade import Cascade, Stops
 from lambdaplus.metrics.label_counts import LabelCounts
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
@@ -163,6 +164,14 @@ def first_relevant(counts: LabelCounts) -> Floats:
     return np.where(first > 0, first, 1.0)
 
 
+class LastRelevant(Cascade):
+    """Readers are there only after `first_relevant`: the share ``S + 1 - first``, from 0 to 1."""
+
+    def parts(self, counts: LabelCounts) -> Stops:
+        stop, one = self.stop(counts), np.ones_like(counts.label)
+        return Stops(stop, one - counts.spread(first_relevant(counts)), one)
+
+
 def standardised_area_of_last(counts: LabelCounts) -> Floats:
     """m (2 - m) R N for m = 1 - t: McClish's eq. 3 with the axes of the ROC curve exchanged."""
     share = 1.0 - counts.metric["min_tpr"]
@@ -202,19 +211,9 @@ def ranks_in_share(counts: LabelCounts) -> Floats:
     return np.asarray(np.maximum(np.ceil(exact), 1.0))
 
 
-def ranks_of_share(counts: LabelCounts) -> tuple[Floats, Floats]:
-    return np.ones_like(counts.label), counts.spread(ranks_in_share(counts))
-
-
 def relevant_at_random(counts: LabelCounts) -> Floats:
     """The number of relevant documents in the share of the list, if they were evenly spread."""
     return ranks_in_share(counts) * counts.n_relevant / counts.size
-
-
-def first_ranks(counts: LabelCounts) -> tuple[Floats, Floats]:
-    """The first ranks, as many as the metric divides by."""
-    normalizer = counts.metric.declaration.normalizer(counts)
-    return np.ones_like(counts.label), counts.spread(normalizer)
 
 
 def mean_of_cutoff_and_relevant(counts: LabelCounts) -> Floats:
@@ -269,10 +268,6 @@ def class_reference_gain(counts: LabelCounts) -> Floats:
 
 def total_share(counts: LabelCounts) -> Floats:
     return counts.sum(class_share(counts))
-
-
-def one_class(counts: LabelCounts) -> Floats:
-    return np.where(counts.label == counts.metric["label"], 1.0, 0.0)
 
 
 def centred_label(counts: LabelCounts) -> Floats:
@@ -331,15 +326,6 @@ def comparable_pairs(counts: LabelCounts) -> Floats:
 
 def nothing(counts: LabelCounts) -> Floats:
     return np.zeros_like(counts.label)
-
-
-def one_over_count(counts: LabelCounts) -> Floats:
-    return 1.0 / counts.count
-
-
-def class_pairs(counts: LabelCounts) -> Floats:
-    classes = counts.strata.n_classes.astype(np.float64)
-    return classes * (classes - 1) / 2
 
 
 def each_one(counts: LabelCounts) -> Floats:

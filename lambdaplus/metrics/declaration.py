@@ -35,7 +35,7 @@ from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_t
 class Declaration:
     """The declaration of one metric: its discount d, gain g, normalizer Z and form.
 
-    The page on declarations of metrics has the formula, the how-to page on custom metrics examples.
+    The page "Declare a metric" has the formula and an example.
     Functions get read-only `LabelCounts`, in which each label of each query is one of s strata.
     Their results are checked when the metric is first used on a data set.
 
@@ -73,25 +73,13 @@ class Declaration:
         weights, (n,) each.  A metric with neither has no value for such tables.
     follows_label_order : bool
         Whether ranking by label gives the highest value.  If not, discount and gain are not checked
-        for their order; an objective still ranks by label, so give a ``refusal`` if it should not.
-    signed_deltas : bool
-        Whether the sign of a swap delta depends on other documents, not only on the two labels.
-        The objective then visits every pair.
+        for their order; an objective still ranks by label.
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
-    judged_only : bool
-        Whether documents without a judgement are left out.
-    labels : callable, optional
-        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
-        different labels of a data set: what the other functions get, and in what order documents
-        are ranked.  Then
-        pairs are weighted by ``form`` alone, and data without queries are one ranking.
     correlation : {"ranks", "pairs"}, optional
         Set for a rank correlation.  Its value is divided by the square root of what tied scores
         leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.
-    refusal : str
-        Reason why the metric cannot be an objective; empty if it can.
     surrogate : str
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
@@ -137,30 +125,21 @@ class Declaration:
     pooled: Literal["middle", "last"] | None = None
     weighted_rows: Callable[[RankingMetric, Bools, Floats, Floats], float] | None = None
     follows_label_order: bool = True
-    # Some fields are for few metrics, but follow from no other field. signed_deltas: in hand_till,
-    # U and V of a pair depend on the documents between. judged_only: in bpref, a document without a
-    # judgement must not count as irrelevant. refusal: class_auc rewards another order than that of
-    # the labels, which its objective would aim at.
-    signed_deltas: bool = False
     closed_ties: bool = True
-    judged_only: bool = False
-    labels: Callable[[RankingMetric, Floats], Floats] | None = None
     correlation: Literal["ranks", "pairs"] | None = None
-    refusal: str = ""
     surrogate: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
-        flags = ("binary", "follows_label_order", "signed_deltas", "closed_ties", "judged_only")
+        flags = "binary", "follows_label_order", "closed_ties"
         check_fields(self, is_flag, "True or False", *flags)
-        check_fields(self, _is_optional_function, "a function or None",
-                     "offset", "weighted_rows", "labels")  # fmt: skip
+        optional = "offset", "weighted_rows"
+        check_fields(self, lambda f: f is None or callable(f), "a function or None", *optional)
         check_fields(self, _are(str), "a tuple of str", "aliases")
         check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
         check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
                      "correlation")  # fmt: skip
-        check_fields(self, lambda text: isinstance(text, str), "text", "name", "refusal",
-                     "surrogate")  # fmt: skip
+        check_fields(self, lambda text: isinstance(text, str), "text", "name", "surrogate")
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
@@ -186,14 +165,11 @@ class Declaration:
 
     @property
     def cost_of_objective(self) -> str:
-        """The cost of its objective for n documents in L classes, or why there is none."""
-        if self.refusal:
-            return f"none: {self.refusal}"
-        if self.signed_deltas:
-            return "every pair, O(n^2)"
+        """The cost of its objective for n documents in L classes."""
         if self.binary:
             return "one sweep, O(n)"
-        if not self.form.potentials_by_classes or self.labels or "pairs=equal" in self.surrogate:
+        trees = self.form.labels or "concordance" in (self.name, self.surrogate)
+        if trees or not self.form.potentials_by_classes:
             return "a tree of labels, O(n log L)"
         return "a sweep for each pair of classes, O(n L^2)"
 
@@ -215,10 +191,6 @@ class Declaration:
         )
         changed = tuple(item for item in checked if item[1] != by_name[item[0]].default)
         return RankingMetric(self, cutoff, changed)
-
-
-def _is_optional_function(value: Any) -> bool:
-    return value is None or callable(value)
 
 
 def _are(kind: type) -> Callable[[Any], bool]:
@@ -274,24 +246,6 @@ class RankingMetric:
         return (self.declaration.pooled or self.declaration.weighted_rows) is not None
 
     @property
-    def pairs(self) -> str:
-        """The weight of a pair in training, see `PAIRS`; "swap" for a metric without the option."""
-        known = {parameter.name for parameter in self.declaration.parameters}
-        return str(self["pairs"]) if "pairs" in known else "swap"
-
-    @property
-    def equal_pairs(self) -> bool:
-        """Whether all pairs of two labels have the same weight in training."""
-        return self.compares_some or self.pairs == "equal"
-
-    def with_pairs(self, of_table: bool) -> RankingMetric:
-        """The metric with the default weights of pairs, unless it has others."""
-        if self.pairs != "default":
-            return self
-        pairs = "equal" if of_table else "swap"
-        return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
-
-    @property
     def gains_rise(self) -> bool:
         """Whether gains, if there are any, rise with the label, and are not those of ranks."""
         return (
@@ -303,12 +257,12 @@ class RankingMetric:
     @property
     def compares_some(self) -> bool:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
-        return self.declaration.labels is not None
+        return self.declaration.form.labels is not None
 
     @property
     def low_labels_first(self) -> bool:
         """Whether the best ranking has low labels first, as of times if a high score is a risk."""
-        labels: Any = self.declaration.labels
+        labels = self.declaration.form.labels
         if labels is None:
             return False
         low, high = labels(self, np.array([1.0, 2.0]))

@@ -37,9 +37,9 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
 def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
     """The same documents with the labels that the metric sees."""
     # Of all workers, which must number labels alike.
-    workers, declared = queries.list_workers, metric.declaration.labels
+    workers, renumber = queries.list_workers, metric.declaration.form.labels
     different = np.unique(workers.concatenate(np.unique(queries.labels)))
-    numbers = as_declared(metric, "labels", cast(Any, declared)(metric, different), different)
+    numbers = as_declared(metric, "labels", cast(Any, renumber)(metric, different), different)
     return queries.with_labels(numbers[np.searchsorted(different, queries.labels)])
 
 

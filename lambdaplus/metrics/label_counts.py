@@ -25,7 +25,6 @@ _VALID: dict[str, tuple[Callable[[Floats], Any], str]] = {
     "column": (lambda x: x >= 0, "at least 0"),
     "stop": (lambda x: (x >= 0) & (x <= 1), "from 0 to 1"),
     "limit": (lambda x: x >= _TINIEST, "above 0"),
-    "skip": (lambda x: x >= _TINIEST, "above 0"),
 }
 
 
@@ -160,5 +159,5 @@ def refuse_wrong_order(
             f"{metric}: its declaration's {part} {'rises' if rising else 'falls'} from "
             f"{values[i]:g} {at} {places[i]:g} to {values[i + 1]:g} {at} {places[i + 1]:g}, so "
             "ranking by label does not give the highest value, and an objective would lower it: "
-            "reverse the order, or declare follows_label_order=False and refusal='why'"
+            "reverse the order, or declare follows_label_order=False"
         )

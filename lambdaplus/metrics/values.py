@@ -39,7 +39,7 @@ def values(
         if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
         # Worst is ascending by what a document is worth: by class if terms depend on others, or by
-        # gain, which need not rise with the class (class_auc).
+        # gain, which need not rise with the class.
         classes = np.arange(float(arrays.gain.size))
         merit = classes if form.potentials_by_classes else arrays.gain
         merit = merit[np.repeat(arrays.strata[:-1], queries.sizes) + arrays.code]

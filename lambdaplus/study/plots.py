@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.plot_style import (
     INK,
@@ -22,7 +21,6 @@ from lambdaplus.study.plot_style import (
     short,
     styled,
 )
-from lambdaplus.study.random_search import best_by_trial, choosers
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, label
 
@@ -31,31 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BETTER, WORSE = SERIES[2], SERIES[1]
-MOST_LINES = 6  # in a narrow plot
-LEAST_DEPTH = 0.1
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
 
 Plot: TypeAlias = "tuple[str, str, Figure]"
 """The file name, caption and figure of a plot."""
-
-
-def time_plots(summary: Summary) -> Iterator[Plot]:
-    """Training time of each method."""
-    if summary.results.seconds:
-        caption = "Seconds of training over all folds, seeds and parameters"
-        yield "training_time", caption, training_time(summary.results)
-
-
-def criteria_plots(summary: Summary) -> Iterator[Plot]:
-    """Test means by the metric that each method optimises."""
-    if summary.evaluations:
-        depth = depth_of(_means(summary, summary.evaluations))
-        caption = (
-            "Test means. The stronger the shade of a cell, the closer it is to the best of its "
-            f"column; a cell without shade is {decimal(depth, 3)} or more below it. Rounds and "
-            f"parameters are selected on validation data by {summary.results.selected_by}"
-        )
-        yield "criterion_matrix", caption, criterion_matrix(summary)
 
 
 def query_plots(summary: Summary) -> Iterator[Plot]:
@@ -82,84 +59,6 @@ def curve_plots(summary: Summary) -> Iterator[Plot]:
         caption = f"{label(metric)} on validation data by round: a panel for each method"
         figure = learning_curves(label(metric), curves)
         yield f"learning_curves_{file_name(metric)}", caption, figure
-
-
-def search_plots(summary: Summary) -> Iterator[Plot]:
-    """Best values by trial, for each metric that selects trials."""
-    results = summary.results
-    for metric in choosers(results) if results.config.trials > 1 else ():
-        caption = f"Best validation {label(metric)} after each trial: means over folds and seeds"
-        figure = best_values(label(metric), best_by_trial(results, metric))
-        yield f"trials_{file_name(metric)}", caption, figure
-
-
-@styled
-def training_time(results: Results) -> Figure:
-    """Seconds of each method for all finished folds, seeds and parameters."""
-    ranked = sorted((value, name) for name, value in results.seconds.items())
-    figure, [axes] = new_figure(1.0 + 0.2 * len(ranked))
-    names, seconds = [short(name) for _, name in ranked], [value for value, _ in ranked]
-    bars = axes.barh(range(len(ranked)), seconds, 0.7, color=SERIES[0], tick_label=names)
-    axes.bar_label(bars, fmt="{:.3g} s", padding=3, fontsize=8)
-    axes.margins(x=0.15, y=0.02)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(False, axis="y")
-    axes.set_xlabel("seconds")
-    return figure
-
-
-@styled
-def criterion_matrix(summary: Summary) -> Figure:
-    """Test means of methods, sorted by the metric that they optimise (KDD 2008, fig. 9)."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    metrics, criteria = summary.results.metrics, summary.results.criteria
-    order = [*dict.fromkeys([*metrics, *criteria.values()])]
-    methods = sorted(summary.evaluations, key=lambda method: order.index(criteria[method]))
-    means = _means(summary, methods)
-    figure, [axes] = new_figure(1.0 + 0.22 * len(methods), width=3.0 + 0.65 * len(metrics))
-    opacities = "00", "99"  # from none to one at which text is readable
-    shades = LinearSegmentedColormap.from_list("shades", [SERIES[0] + each for each in opacities])
-    edges = [np.arange(n + 1) - 0.5 for n in (len(metrics), len(methods))]
-    axes.pcolormesh(*edges, shares(means), cmap=shades, vmin=0, vmax=1)
-    axes.invert_yaxis()
-    for (row, column), mean in np.ndenumerate(means):
-        own = criteria[methods[row]] == metrics[column]
-        text = "-" if np.isnan(mean) else decimal(float(mean))
-        axes.text(column, row, text, ha="center", va="center", fontsize=8,
-                  weight="bold" if own else "normal")  # fmt: skip
-    for row in range(1, len(methods)):
-        if criteria[methods[row]] != criteria[methods[row - 1]]:
-            axes.axhline(row - 0.5, color=INK, linewidth=0.8)
-    axes.set_xticks(range(len(metrics)), list(map(label, metrics)))
-    results = summary.results
-    by = results.config.select or results.each_metric_selects
-    names = [short(m) if by else f"{short(m)}  ({label(criteria[m])})" for m in methods]
-    axes.set_yticks(range(len(methods)), names)
-    axes.tick_params(length=0, labeltop=True, labelbottom=False)
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
-    figure.supxlabel(f"bold: the metric {'of the objective' if by else 'in brackets'}", fontsize=9)
-    return figure
-
-
-def _means(summary: Summary, methods: Iterable[str]) -> Floats:
-    results = summary.results
-    return np.array([[results.mean(name, m) for m in results.metrics] for name in methods])
-
-
-def depth_of(means: Floats) -> float:
-    """The distance from the best of a column at which a cell has no shade: the same for all.
-
-    It is at least `LEAST_DEPTH`, since small differences would look like large ones otherwise.
-    """
-    spread = np.fmax.reduce(means) - np.fmin.reduce(means)
-    return float(max(LEAST_DEPTH, np.fmax.reduce(spread, initial=0.0)))
-
-
-def shares(means: Floats) -> Floats:
-    """How close each cell is to the best of its column: 1 for the best, 0 for `depth_of`."""
-    return np.asarray(1.0 - (np.fmax.reduce(means) - means) / depth_of(means))
 
 
 @styled
@@ -243,24 +142,4 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     values = curves["value"].drop_nulls().drop_nans().to_numpy()
     if values.size and (low := np.quantile(values, 0.05)) < (top := values.max()):
         panels[0].set_ylim(low, top + 0.05 * (top - low))
-    return figure
-
-
-@styled
-def best_values(metric: str, values: Mapping[str, Floats]) -> Figure:
-    """Best validation value after each trial, a line for each method."""
-    from cycler import cycler
-
-    wide = len(values) > MOST_LINES
-    height = max(3.6, 0.5 + 0.19 * len(values)) if wide else 2.4 + 0.09 * len(values)
-    figure, [axes] = new_figure(height, width=WIDE if wide else WIDTH)
-    axes.set_prop_cycle(cycler(linestyle=("-", "--", ":", "-.")) * cycler(color=SERIES))
-    for name, best in values.items():
-        axes.plot(np.arange(1, best.size + 1), best, label=short(name, 26))
-    axes.locator_params("x", integer=True)
-    axes.set(xlabel="trials", ylabel=f"best validation {metric}")
-    if wide:
-        figure.legend(loc="outside right center")
-    else:
-        figure.legend(loc="outside lower center", ncols=2)
     return figure

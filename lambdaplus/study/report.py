@@ -3,15 +3,14 @@
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study import plots, random_search, tables
-from lambdaplus.study.plot_style import WIDTH, needs_matplotlib, save_plot
+from lambdaplus.study import plots, tables
+from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.summary import Summary, count
 from lambdaplus.study.trainers import constructor_in_words, train_estimator
 
@@ -71,17 +70,14 @@ def write_report(
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     for name in ("plots", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    drawn: dict[str, list[dict[str, Any]]] = {}
     contents: dict[str, Any] = {}
     failed: dict[str, str] = {}
-    for section, (_, content, draw) in SECTIONS.items():
-        with _noted(section, failed):
-            drawn[section] = []
-            for name, caption, figure in draw(summary) if draw else ():
-                svg = save_plot(figure, folder / "plots", name)
-                wide = figure.get_figwidth() > WIDTH
-                drawn[section].append({"caption": caption, "svg": svg, "wide": wide})
-            contents[section] = content(summary) if content else drawn[section]
+    for section, (title, content) in SECTIONS.items():
+        try:
+            contents[section] = content(summary, folder / "plots")
+        except Exception as error:  # must not cost the user the other sections
+            failed[section] = f"{type(error).__name__}: {error}"
+            warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=2)
     saved = {
         "results": tables.results_table(summary, narrow=False),
         "pairs": tables.pairs_table(summary),
@@ -99,10 +95,9 @@ def write_report(
         lead=[line for line in (data, date) if line],
         sentences=summary.conclusions(),
         verdicts=tables.verdict_table(summary),
-        titles={name: section.title for name, section in SECTIONS.items()},
+        titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         failed=failed,
-        plots=drawn,
         config_text=config_text,
     )
     path = folder / "report.html"
@@ -110,58 +105,41 @@ def write_report(
     return path
 
 
-@contextmanager
-def _noted(section: str, failed: dict[str, str]) -> Iterator[None]:
-    """Note an error in a section, which must not cost the user the others."""
-    try:
-        yield
-    except Exception as error:
-        failed[section] = f"{type(error).__name__}: {error}"
-        title = SECTIONS[section].title
-        warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=3)
+Content = Callable[[Summary, Path], Any]
+"""What a section of the page shows, given the folder of its plots; nothing for no section."""
 
 
-def _results(summary: Summary) -> dict[str, Any]:
+def _results(summary: Summary, _: Path) -> dict[str, Any]:
     folds = tables.folds_table(summary.results) if len(summary.results.folds) > 1 else None
     return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
-def _searches(summary: Summary) -> dict[str, Any] | None:
-    words = random_search.search_in_words(summary.results)
-    table = random_search.parameter_table(summary.results)
-    return {"words": words, "table": table} if words else None
-
-
-def _protocol(summary: Summary) -> dict[str, Any]:
-    """The estimators with their parameters, and the rules of the metrics."""
+def _protocol(summary: Summary, _: Path) -> dict[str, Any]:
+    """The estimators with their parameters, the rules of the metrics, and the last rounds."""
     estimators = {
         name: constructor_in_words(method)
         for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
-    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
+    results = summary.results
+    late = tables.search_in_words(results)
+    return {"estimators": estimators, "rules": tables.rules_table(results), "late": late}
 
 
-class Section(NamedTuple):
-    """A section of the page: plots, or content, which may be beside plots."""
+def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
+    return lambda summary, folder: [
+        {"caption": caption, "svg": save_plot(figure, folder, name)}
+        for name, caption, figure in draw(summary)
+    ]
 
-    title: str
-    content: Callable[[Summary], Any] | None = None
-    draw: Callable[[Summary], Iterator[plots.Plot]] | None = None
 
-
-SECTIONS = {
-    "results": Section("Results", _results),
-    "pairs": Section("Wins, losses and ties", tables.pairs_table),
-    "criteria": Section(
-        "Selecting metric \N{MULTIPLICATION SIGN} test metric", draw=plots.criteria_plots
-    ),
-    "queries": Section("Query by query", draw=plots.query_plots),
-    "curves": Section("Learning curves", draw=plots.curve_plots),
-    "searches": Section("Random search", _searches, plots.search_plots),
-    "parameters": Section("Parameters chosen", tables.choices_table),
-    "time": Section("Training time", draw=plots.time_plots),
-    "protocol": Section("Protocol and conventions", _protocol),
+SECTIONS: dict[str, tuple[str, Content]] = {
+    "results": ("Results", _results),
+    "pairs": ("Wins, losses and ties", lambda summary, _: tables.pairs_table(summary)),
+    "queries": ("Query by query", _drawn(plots.query_plots)),
+    "curves": ("Learning curves", _drawn(plots.curve_plots)),
+    "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),
+    "protocol": ("Protocol and conventions", _protocol),
 }
 
 

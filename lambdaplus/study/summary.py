@@ -274,7 +274,7 @@ class Summary:
                 test = "DeLong test (AUC) or bootstrap over rows"
             lines.append(
                 f"Significant: p < {decimal(comparison.alpha, 2)} in a {tail} {test}, with Holm's "
-                "correction for the number of tests of each metric."
+                "correction for the number of tests in the table."
             )
             lines += comparison.disagreements
         if results.without_categories:

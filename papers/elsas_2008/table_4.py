@@ -29,13 +29,23 @@ PAPER = {
 }
 
 
-def order_table(results: Results) -> Table:
-    rows = [
-        (reading, *(float(by_seed(results, f"{name}, {reading}")[0][-1].mean())
-                    for name in IN_ORDERS))
+def order_table(results: Results, values: Mapping[str, list[Values]]) -> Table:
+    """Test NDCG@10: the mean over seeds, and its standard error."""
+
+    def cell(seeds: Sequence[Values]) -> str:
+        means = np.array([seed[-1].mean() for seed in seeds])
+        error = means.std(ddof=1) / np.sqrt(means.size) if np.ptp(means) > 0 else 0.0
+        return points(means.mean()) + (f" \N{PLUS-MINUS SIGN} {points(error)}" if error else "")
+
+    rows = [("reshuffled in every pass", *(cell(values[name]) for name in IN_ORDERS))]
+    rows += [
+        (reading, *(cell(by_seed(results, f"{name}, {reading}")) for name in IN_ORDERS))
         for reading in ORDERS
-    ]  # fmt: skip
-    return Table(("pairs", *IN_ORDERS), rows, narrow=True)
+    ]
+    foot = (
+        f"Mean and standard error over {len(values['Average'])} random orders; list order is one."
+    )
+    return Table(("pairs", *IN_ORDERS), rows, (foot,), narrow=True)
 
 
 def by_seed(results: Results, method: str) -> list[Values]:

@@ -40,15 +40,6 @@ class Cascade(Form):
     limit : callable, optional
         Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
         probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
-    skip : callable, optional
-        Positive numbers, (n_queries,), as a function of `LabelCounts`, instead of a limit: readers
-        are not there before, but after so many documents with probability 1, which may be half a
-        document.  The share is ``S + 1 - skip``, from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        For a limit and a skip.
 
     Examples
     --------
@@ -59,18 +50,10 @@ class Cascade(Form):
 
     stop: CountsFunction
     limit: CountsFunction | None = None
-    skip: CountsFunction | None = None
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.skip is not None:
-            raise ValueError("Cascade: readers stop at a limit or start after skip: pass one")
 
     def parts(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))
         one = np.ones_like(stop)
-        if self.skip is not None:
-            skip = counts.spread(counts.per_query("skip", self.skip(counts)))
-            return Stops(stop, 1.0 - skip, one)
         if self.limit is None:
             return Stops(stop, one, -one)
         limit = counts.spread(counts.per_query("limit", self.limit(counts)))
@@ -88,7 +71,7 @@ class Cascade(Form):
             base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
             begin, slope = left[lowest], change[lowest]
             total, log_chance, n_certain = 0.0, 0.0, 0
-            # h of docs/mathematics/metric-as-data.md, before the first rank of a run of ties.
+            # h of research/mathematics/metric-as-data.md, before the first rank of a run of ties.
             reach = _reached(0.0, 0.0, begin, slope)
             start = 0
             while start < n and (reach > 0.0 or slope > 0.0):
@@ -133,8 +116,8 @@ class Cascade(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
-        # The probability of passing probabilistic stops is a product; certain stops are counted
-        # separately, so that one of them can be removed again.
+        """The chance to pass doubtful stops is a product; certain stops are counted."""
+        # Counted separately, so that one of them can be removed again.
         gain, (stop, left, change) = metric.gain, metric.parts
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):
@@ -151,7 +134,7 @@ class Cascade(Form):
             passed_U = passed_V = 0.0
             for e in range(entries.edges[q], entries.edges[q + 1]):
                 size, x = entries.size[e], lowest + entries.code[e]
-                # T_ab(r) of docs/mathematics/metric-as-data.md: the term of rank r itself, and the
+                # T_ab(r) of mathematics/metric-as-data.md: the term of rank r itself, and the
                 # changes of the terms above it (passed). For U = T_ab, a document of class b
                 # replaces one of class a above; for V = -T_ba, one of class a replaces one of class
                 # b.

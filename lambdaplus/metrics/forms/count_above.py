@@ -1,7 +1,10 @@
 """Counts of the documents above: average precision, and concordance."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from lambdaplus.metrics.forms.form import (
 )
 from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 from lambdaplus.ranking.sort import Entries
+
+if TYPE_CHECKING:
+    from lambdaplus.metrics.declaration import RankingMetric
 
 
 @compiled
@@ -54,6 +60,11 @@ class CountAbove(Form):
         The factors, (s,), as functions of `LabelCounts`; not negative.
     relation : {"any", "higher"}
         Which documents above add to the term: all, or only those of higher classes than x.
+    labels : callable, optional
+        Other numbers for the labels, (m,), as a function of the `RankingMetric` and of the m
+        different labels of a data set: what all functions get, and in what order documents are
+        ranked.  Then only the pairs whose factors are not 0 are compared, with equal weights in
+        training, and data without queries are one ranking.
 
     Raises
     ------
@@ -71,6 +82,7 @@ class CountAbove(Form):
     row: CountsFunction
     column: CountsFunction
     relation: Literal["any", "higher"] = "any"
+    labels: Callable[[RankingMetric, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
         if self.relation not in ("any", "higher"):
@@ -94,6 +106,7 @@ class CountAbove(Form):
     def values(
         first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
     ) -> None:
+        """Ties: each document is equally often at each rank of its run."""
         strata, code, discount, gain = metric.strata, metric.code, metric.discount, metric.gain
         row, score, (factor, column, higher) = ranked.row, ranked.score, metric.coupling
         most = 1
@@ -129,7 +142,7 @@ class CountAbove(Form):
                     if higher:
                         upto = before[i]
                         others = _sum_above(above, n_classes, x) - upto if m > 1 else 0.0
-                    # The term of docs/mathematics/metric-as-data.md. A document of the run is
+                    # The term of research/mathematics/metric-as-data.md. A document of the run is
                     # equally often at each of its ranks, so its gain, and what is added from above
                     # the run, get the mean discount.
                     expected = weight * (gain[lowest + x] + factor[lowest + x] * upto)
@@ -145,11 +158,12 @@ class CountAbove(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
+        """The terms of a less those of b, from the documents above and to those passed."""
         gain, discount, coupling = metric.gain, metric.discount, metric.coupling
         most = 0
         for q in lists.query:
             most = max(most, metric.strata[q + 1] - metric.strata[q])
-        # T_ab of docs/mathematics/metric-as-data.md. A document's own part and that of others are
+        # T_ab of mathematics/metric-as-data.md. A document's own part and that of others are
         # apart, since multiplicities weight them differently (`Part`).
         adds, changes = np.empty(most), np.empty(most)
         for k in range(lists.query.size):

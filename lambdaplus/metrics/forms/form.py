@@ -2,18 +2,24 @@
 
 Consider two classes, a with a higher label than b.  For a document of class a at rank p and one of
 class b at rank q > p (a concordant pair), swapping them changes the metric by -(U(p) - U(q)); for b
-at p and a at q (a discordant pair) by V(p) - V(q).  docs/mathematics/metric-as-data.md has the
+at p and a at q (a discordant pair) by V(p) - V(q).  research/mathematics/metric-as-data.md has the
 formula of the potentials U and V, which is the same for all forms.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.ranking.sort import Entries
+
+if TYPE_CHECKING:
+    from lambdaplus.metrics.declaration import RankingMetric
 
 
 class Coupling(NamedTuple):
@@ -71,6 +77,8 @@ class Form(ABC):
 
     potentials_by_classes: ClassVar[bool] = True  # whether potentials differ between pairs
     gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
+    # Other numbers for the labels, see `CountAbove`.
+    labels: Callable[[RankingMetric, Floats], Floats] | None = None
 
     @abstractmethod
     def parts(self, counts: LabelCounts) -> Any:

@@ -1,0 +1,92 @@
+"""Write the generated parts of the pages, so that they can be read without building the site.
+
+    python docs/generate.py [PAGE ...]
+
+or ``make pages``.  A part begins with a line ``<!-- KIND -->`` or ``<!-- KIND: ARGUMENTS -->`` and
+ends with ``<!-- end -->``, which is added where it is missing.  Kinds:
+
+- ``results: NAME``: the command of ``benchmarks/results/NAME.json`` and its tables, folded;
+  ``results: NAME: TITLE`` those whose title begins so; ``table: NAME: TITLE`` these, not folded;
+- those of `references` and `evidence_tables`.
+
+A test fails if a page is not as this program writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import evidence_tables
+import references
+
+from lambdaplus.evaluation import Table
+
+DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "benchmarks" / "results"
+END = "<!-- end -->"
+
+
+def results(name: str, title: str = "") -> str:
+    kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    versions = f" ({kept['versions']})" if "versions" in kept else ""
+    tables = [
+        f"<details>\n<summary>{heading}</summary>\n\n{shown}\n\n</details>"
+        for heading, shown in tables_of(kept, title)
+    ]
+    return "\n\n".join([f"Measured by `{kept['command']}`{versions}.", *tables])
+
+
+def table(name: str, title: str = "") -> str:
+    kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return "\n\n".join(shown for _, shown in tables_of(kept, title))
+
+
+def tables_of(kept: dict, title: str) -> list[tuple[str, str]]:
+    """The tables whose title begins so: title and Markdown."""
+    found = [
+        (one["title"], Table(one["columns"], one["rows"], one["foot"]).to_markdown())
+        for one in kept["tables"]
+        if one["title"].startswith(title)
+    ]
+    if not found:
+        raise ValueError(f"no table begins with {title!r}")
+    return found
+
+
+KINDS = {"results": results, "table": table, **references.KINDS, **evidence_tables.KINDS}
+PART = re.compile(
+    rf"^<!-- ({'|'.join(KINDS)})(?:: (.*))? -->\n(?:(?:(?!<!-- ).*\n)*?{END}$)?", re.MULTILINE
+)
+
+
+def generated(page: str) -> str:
+    """The text of a page with its parts written anew."""
+    return PART.sub(_part, page)
+
+
+def _part(found: re.Match[str]) -> str:
+    kind, arguments = found.groups()
+    text = KINDS[kind](*(arguments.split(": ", 1) if arguments else ()))
+    begin = found[0].partition("\n")[0]
+    return f"{begin}\n\n{text}\n\n{END}" + ("" if found[0].endswith(END) else "\n")
+
+
+def pages() -> list[Path]:
+    """The pages with generated parts."""
+    return [page for page in sorted(DOCS.rglob("*.md")) if PART.search(page.read_text("utf-8"))]
+
+
+def main() -> None:
+    for page in map(Path, sys.argv[1:]) if sys.argv[1:] else pages():
+        before = page.read_text(encoding="utf-8")
+        after = generated(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            print(page)
+
+
+if __name__ == "__main__":
+    main()

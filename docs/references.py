@@ -1,0 +1,215 @@
+"""The generated parts of the references: metrics, methods, commands, conventions and examples."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from formulas import FORMULAS, NOTATION, SINCE
+
+from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
+from lambdaplus.metrics import CATALOGUE, Declaration
+from lambdaplus.metrics.parameters import Parameter
+from lambdaplus.study import METHODS
+from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
+
+ROOT = Path(__file__).parents[1]
+TIES = {
+    None: "mean over orders; ERR, pFound, bpref, pAUC: worst",
+    "expected": "mean over orders",
+    "stable": "row order",
+    "together": "one step",
+    "docno": "document number, descending",
+}
+
+
+def metrics() -> str:
+    """A table of all metrics, then an entry for each of them."""
+    rows = [(f"[`{d}`](#{d.name})", d.title, d.cost_of_objective) for d in CATALOGUE]
+    entries = map(_entry, CATALOGUE)
+    return "\n\n".join(
+        [_table(("name", "description", "as an objective"), rows), NOTATION, *entries]
+    )
+
+
+def _entry(declared: Declaration) -> str:
+    """Names, formula, options and source of one metric."""
+    formula, where = FORMULAS.get(declared.name, ("", ""))
+    facts = [f"**{declared.title}.**"]
+    if declared.aliases:
+        facts.append(f"Also {_listed(declared.aliases)}.")
+    if declared.name in SINCE:
+        facts.append(f"New in version {SINCE[declared.name]}.")
+    parts = [f"### `{declared.name}`", " ".join(facts)]
+    if formula:
+        parts += [f"$$\n{formula}\n$$", where]
+    objective = f"As an objective: {declared.cost_of_objective}."
+    if declared.surrogate:
+        objective += f" Its surrogate is `{declared.surrogate}`."
+    parts += [objective, f"Source: {declared.source}."]
+    if declared.parameters:
+        rows = [(f"`{p.name}`", f"`{p.default}`", _allowed(p), p.help) for p in declared.parameters]
+        parts.append(_table(("option", "default", "allowed values", "description"), rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _allowed(option: Parameter) -> str:
+    allowed = " or ".join(f"`{choice}`" for choice in option.choices) or "a number"
+    return allowed + (" or a number for each label from 0" if option.per_label else "")
+
+
+def surrogates() -> str:
+    """Which metric weights the pairs in the training of others."""
+    found: dict[str, list[str]] = {}
+    for declared in CATALOGUE:
+        if declared.surrogate:
+            found.setdefault(declared.surrogate, []).append(declared.name)
+    rows = [(_listed(names), f"`{surrogate}`") for surrogate, names in found.items()]
+    return _table(("metrics", "surrogate"), rows)
+
+
+def methods() -> str:
+    """The methods of ``lambdaplus compare``."""
+    rows = [(f"`{m.name}`", _trained(m), f"`{m.criterion}`", _tried(m)) for m in METHODS]
+    return _table(("method", "what is trained", "criterion", "tried on validation data"), rows)
+
+
+def _trained(method: Any) -> str:
+    made = method.target
+    if not isinstance(made, str):
+        made = f"lambda_objective('{made.metric}')"
+    fixed = "".join(f", {name}={value!r}" for name, value in method.fixed.items())
+    return f"`{made.removeprefix('lambdaplus.baselines:')}{fixed}`"
+
+
+def _tried(method: Any) -> str:
+    grid = "; ".join(f"{name}: {', '.join(map(str, v))}" for name, v in method.grid.items())
+    return grid or "-"
+
+
+def ranges() -> str:
+    """What the random search of ``lambdaplus compare --trials`` draws from."""
+    families = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
+    drawn: dict[Any, list[str]] = {
+        (name, values, family): [f"all of {family}"]
+        for family, trees in families.items()
+        for name, values in trees.items()
+    }
+    for method in METHODS:
+        for name, values in method.space.items():
+            if name not in families[method.family]:
+                ours = ":lambda_" in method.name
+                who = f"{method.family}:lambda_*" if ours else method.name.partition(":mode")[0]
+                drawn.setdefault((name, values, ""), []).append(f"`{who}`")
+    rows = [
+        (f"`{name}`", _in_words(values), ", ".join(dict.fromkeys(who)))
+        for (name, values, _), who in drawn.items()
+    ]
+    return _table(("parameter", "drawn from", "methods"), rows)
+
+
+def _in_words(values: Any) -> str:
+    if isinstance(values, tuple):
+        return _listed(values)
+    kind = "integers " if values.whole else ""
+    return f"{kind}{values.low:g} to {values.high:g}{', log scale' if values.log else ''}"
+
+
+def commands(program: str) -> str:
+    """A section for each command of a program, by typer."""
+    made = subprocess.run(
+        [sys.executable, "-m", "typer", "lambdaplus.cli", "utils", "docs", "--name", program],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    _, heading, sections = made.stdout.partition("\n## ")
+    return (heading + sections).strip().replace("&#x27;", "'")
+
+
+def conventions() -> str:
+    """The rules of each convention; metrics with the same rules share a row."""
+    rows = []
+    for convention in CONVENTIONS.values():
+        name, tool = f"`{convention.name}`", convention.tool.split(":")[0]
+        for of, rule in _rules(convention):
+            empty = "left out" if rule.empty == "skip" else str(rule.empty)
+            options = ", ".join(f"`{key}={value}`" for key, value in rule.options.items())
+            rows.append((name, tool, of, TIES[rule.ties], empty, options))
+            name = tool = ""
+    return _table(("`convention=`", "tool", "metrics", "ties", "no value", "other options"), rows)
+
+
+def _rules(convention: Convention) -> list[tuple[str, Rule]]:
+    if not convention.metrics:
+        return [("all", convention.otherwise)]
+    found: list[tuple[str, Rule]] = []
+    for name, rule in convention.metrics.items():
+        if found and found[-1][1] == rule:
+            found[-1] = f"{found[-1][0]}, `{name}`", rule
+        else:
+            found.append((f"`{name}`", rule))
+    return found
+
+
+def examples() -> str:
+    """A section for each notebook and program of the folder examples: what it shows and prints."""
+    folder = ROOT / "examples"
+    made = [
+        *map(_notebook, sorted(folder.glob("*.ipynb"))),
+        *map(_example, sorted(folder.glob("*.py"))),
+    ]
+    return "\n\n".join(made)
+
+
+def _notebook(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    title = cells[0].partition("\n")[0].removeprefix("# ")
+    parts = [
+        f"## {title}",
+        f"The page [{title}](../{path.stem}.md) as a notebook: "
+        f"[`{path.name}`](../../examples/{path.name})",
+    ]
+    picture = re.search(r"!\[[^\]]*\]\(\.\./docs/(figures/[\w-]+\.svg)\)", "\n".join(cells))
+    if picture:
+        parts.append(f"![A picture of the notebook](../{picture[1]})")
+    return "\n\n".join(parts)
+
+
+def _example(program: Path) -> str:
+    described = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+    title = program.stem.replace("_", " ")
+    parts = [
+        f"## {title[0].upper()}{title[1:]}",
+        described.partition("\n\n")[0].replace("\n", " "),
+        f"[`{program.name}`](../../examples/{program.name})",
+    ]
+    shown = ROOT / "docs" / "figures" / "examples" / program.stem
+    if shown.with_suffix(".svg").exists():
+        parts.append(f"![The numbers of {program.name}](../figures/examples/{shown.name}.svg)")
+    if shown.with_suffix(".txt").exists():
+        printed = shown.with_suffix(".txt").read_text(encoding="utf-8").rstrip()
+        parts.append(f"```text\n{printed}\n```")
+    return "\n\n".join(parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    return Table(columns, list(rows)).to_markdown()
+
+
+KINDS: dict[str, Callable[..., str]] = {
+    made.__name__: made
+    for made in (metrics, surrogates, methods, ranges, commands, conventions, examples)
+}
