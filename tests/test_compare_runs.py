@@ -381,3 +381,9 @@ def test_runs_on_other_rows_are_refused_and_one_query_is_not_tested() -> None:
         found = compare_runs({"a": one, "b": two})
         assert found.pairs == ()
         assert not any(cell.mark for row in found.table.rows for cell in row[1:])
+
+
+def test_the_lines_of_a_heading_are_one_line_of_text() -> None:
+    table = Table(("", "NDCG\n@10", "95 %\ninterval"), [("a", 0.5, "-")])
+    assert str(table) == "   NDCG@10  95 % interval\na  0.5000   -"
+    assert table.to_markdown().startswith("|  | NDCG@10 | 95 % interval |\n")

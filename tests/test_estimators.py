@@ -203,17 +203,13 @@ OBJECTIVES = [
 ]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+METRICS = [
+    "mrr", ["ndcg@3", "mrr"], eval_metric("auc"), lp.metrics.parse_metric("err").declaration,
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "metric",
-    [
-        None,
-        "mrr",
-        ["ndcg@3", "mrr"],
-        eval_metric("auc"),
-        lp.metrics.parse_metric("err").declaration,
-    ],
-    ids=str,
+    ("objective", "metric"), [*((o, None) for o in OBJECTIVES), *(("mrr", m) for m in METRICS)]
 )
 def test_a_loaded_model_of_xgboost_is_the_same(objective: Any, metric: Any, tmp_path: Path) -> None:
     """With the objective ``rank:ndcg``, as it was loaded, score and the next fit were others."""
@@ -377,7 +373,7 @@ def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
 # -- queries --------------------------------------------------------------------------------------
 
 
-SPARSE = ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")
+SPARSE = ("csr", "csc", "coo")
 FORMS = {
     "array": np.asarray,
     "columns": np.asfortranarray,

@@ -11,7 +11,7 @@ import pytest
 from brute_force import DECLARED, kinds, plain, weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
-from test_gradients import MANY_LABELS, POOLED, many_labels, random_query
+from test_gradients import MANY_LABELS, each_pooled, many_labels, random_query
 from test_rounding import RARE, N, spread
 
 from lambdaplus import gradients, lambda_objective
@@ -75,17 +75,17 @@ def test_gradients_of_queries(metric: Any, options: dict[str, Any]) -> None:
     assert_invariant(of(metric, **options), labels, scores, group, weight)
 
 
-@pytest.mark.parametrize("metric", POOLED, ids=str)
+@each_pooled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 3])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_gradients_without_queries(
-    metric: Any, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
+    weights: Any, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 100)
     labels, scores = random_query(2, 700, 1.0, ties)
     weight = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.3], 700) if weighted else None
-    assert_invariant(of(metric, normalize=normalize), labels, scores, None, weight)
+    assert_invariant(of(weights, normalize=normalize), labels, scores, None, weight)
 
 
 def test_long_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:

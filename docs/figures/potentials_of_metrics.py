@@ -28,8 +28,7 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     arrays = metric_arrays(metric, queries)
     ranking = rank(queries, -np.arange(RANKED.size))
     entries, _ = merge_ties(queries.boundaries, *ranking, arrays.code, None)
-    [lists] = ranked_lists(PairWeights(metric, False), arrays, 0, entries, False, None)
-    both = lists.arrays
+    [both] = ranked_lists(PairWeights(metric, False), arrays, 0, entries, False, None)
     scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 
