@@ -63,6 +63,8 @@ docs: $(VENV)/installed sample-report  ## the site, into build/docs; runs the co
 pages: $(VENV)/installed  ## write the generated tables and figures of the pages, which are committed
 	$(BIN)/python docs/figures/draw.py
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/printed.py
+	$(BIN)/python docs/notebooks.py
 
 bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as speed.json says? a minute
 	$(BIN)/python benchmarks/speed.py
@@ -71,7 +73,7 @@ bench: $(VENV)/installed  ## are gradients as fast beside the frameworks' own as
 sample-report: $(VENV)/installed  ## the report that docs/compare.md shows
 	rm -rf docs/_extra/sample-report  # or its fits would be reused
 	$(BIN)/lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map,pairs:ranksvm \
-		--folds 2 --report --jobs 1 --out docs/_extra/sample-report
+		--folds 2 --report --out docs/_extra/sample-report
 
 papers: $(VENV)/installed  ## the papers' experiments, into build/papers; on DATA="FOLDER ...", or digits
 	for paper in $(PAPERS); do $(BIN)/python -m papers $$paper $(DATA) || exit; done

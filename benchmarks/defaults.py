@@ -49,7 +49,7 @@ SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")
 OURS: dict[str, tuple[str, dict[str, Any]]] = {  # name: the metric, options
     **{m + name: (m, options) for m in WITHOUT_CUTOFF for name, options in OPTIONS.items()},
     **{m: (m, {}) for m in CUT},
-    **{m: (m.replace("auc", "auc(pairs=swap)"), {}) for m in SUMS},
+    **{m: (m, {"pairs": "swap"} if "auc" in m else {}) for m in SUMS},
 }
 UNCUT = tuple(m + name for m in WITHOUT_CUTOFF for name in OPTIONS)
 CANDIDATES: dict[str, Sequence[str]] = {  # by metric: what may be its default

@@ -22,12 +22,12 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives.lambda_gradient import LambdaGradient
-from lambdaplus.objectives.pair_options import PairOptions
+from lambdaplus.objectives.pair_options import PairOptions, PairWeights
 from lambdaplus.ranking.queries import Queries
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)
 MOST_PAIRS = 10_000  # documents of which every pair is visited
-METRICS = ("spearman", "ndcg(gain=linear)", "concordance(pairs=equal)")
+METRICS = ("spearman", "ndcg(gain=linear)", "concordance, equal pairs")
 LABELS, N = (2, 5, 16, 50, 150, 500, 1_500, 5_000), 5_000
 GRADES = 20
 
@@ -36,7 +36,9 @@ Gradient = Callable[[Any], tuple[Any, Any]]
 
 def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> Gradient:
     queries = Queries(labels, group=[labels.size])
-    gradient = LambdaGradient(parse_metric(metric), queries, PairOptions(), all_pairs)
+    name, *equal = metric.split(", ")
+    weights = PairWeights(parse_metric(name), equal=bool(equal))
+    gradient = LambdaGradient(weights, queries, PairOptions(), all_pairs)
     return partial(gradient.at, queries)
 
 

@@ -1,7 +1,7 @@
 """Time of trainings with our objectives and the frameworks' own, measured in turns.
 
     python benchmarks/training.py [--queries 1500] [--rows 300000] [--table 1000000] [--rounds 40]
-        [--threads 1] [--fits 5] [--validation 700000]
+        [--threads 1] [--fits 5] [--validation 700000] [--only NAME --results NAME]
 
 Trees are those of the frameworks by default.  Data: README's example, queries of about 120
 documents, queries of 10 to 50, and rare positives without queries, with test AUC and average
@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
@@ -150,6 +152,8 @@ def lightgbm_steps(data: Any, threads: int) -> dict[str, Contender]:
 
     return {
         "LightGBM, lambdarank": step("lambdarank"),
+        "LightGBM, rank_xendcg": step("rank_xendcg"),
+        "LightGBM, binary": step("binary"),  # a label above 0 is positive
         "LightGBM, lambda_ndcg": step(lp.lambda_ndcg),
         "LightGBM, lambda_ndcg@10": step(NDCG_10),
         "LightGBM, lambda_map": step(lp.lambda_map),
@@ -162,11 +166,18 @@ def lightgbm_steps(data: Any, threads: int) -> dict[str, Contender]:
 
 def xgboost_steps(data: Any, threads: int) -> dict[str, Contender]:
     features = np.asarray(data.features)
-    matrix = xgboost.DMatrix(features, label=data.labels, group=data.group, nthread=threads)
+    given = {"group": data.group, "nthread": threads}
+    matrix = xgboost.DMatrix(features, label=data.labels, **given)
+    binary = xgboost.DMatrix(features, label=data.labels > 0, **given)
     return {
-        f"XGBoost, {name}": xgboost_step(matrix, features, objective, threads)[1]
+        f"XGBoost, {name}": xgboost_step(
+            binary if name in ("rank:map", "binary:logistic") else matrix,
+            features, objective, threads,
+        )[1]
         for name, objective in {
-            "rank:ndcg": "rank:ndcg", "lambda_ndcg": lp.lambda_ndcg, "lambda_ndcg@10": NDCG_10,
+            "rank:ndcg": "rank:ndcg", "rank:map": "rank:map", "rank:pairwise": "rank:pairwise",
+            "binary:logistic": "binary:logistic", "lambda_ndcg": lp.lambda_ndcg,
+            "lambda_ndcg@10": NDCG_10,
             "lambda_map": lp.lambda_map, "lambda_mrr": lp.lambda_mrr, "lambda_auc": lp.lambda_auc,
         }.items()
     }  # fmt: skip
@@ -350,26 +361,10 @@ def metrics(
     return {title: Table(["", "its own, ms", "eval_metric, ms", "ratio"], lines)}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queries", type=int, default=1500)
-    parser.add_argument("--rows", type=int, default=300_000)
-    parser.add_argument("--table", type=int, default=1_000_000, help="rows without queries")
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--fits", type=int, default=5, help="of each classifier, 0 for none")
-    parser.add_argument("--validation", type=int, default=700_000, help="rows to evaluate")
-    given = parser.parse_args()
+def others(given: argparse.Namespace) -> dict[str, Table]:
+    """Tables without queries, classifiers and metrics."""
     rounds, threads = given.rounds, given.threads
-    short = in_short_queries(given.rows)
-    made = {
-        **ranking("README's example", digits_queries()[0].train, 5 * rounds, threads),
-        **ranking(
-            "queries of about 120 documents", web_search_like(given.queries), rounds, threads
-        ),
-        **ranking("queries of 10 to 50 documents", short, rounds, threads),
-        **rare(given.table, rounds, threads),
-    }
+    made = rare(given.table, rounds, threads)
     for rows in (10_000, given.table) if given.fits else ():
         made |= classifiers(rows, given.fits, threads)
     digits, (labels, sizes, scores) = digits_queries()[0].train, web_search(given.validation // 120)
@@ -379,9 +374,35 @@ def main() -> None:
         "rare positives": (*rare_rows(given.validation, 0), None),
     }.items():
         made |= metrics(name, *evaluated, rounds, threads)
-    options = " ".join(f"--{name} {value}" for name, value in vars(given).items())
-    name = "training" + "-1-thread" * (threads == 1)
-    keep(name, f"python benchmarks/training.py {options}", made)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--queries", type=int, default=1500)
+    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--table", type=int, default=1_000_000, help="rows without queries")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--fits", type=int, default=5, help="of each classifier, 0 for none")
+    parser.add_argument("--validation", type=int, default=700_000, help="rows to evaluate")
+    parser.add_argument("--only", default="", help="rankings of this name, and nothing else")
+    parser.add_argument("--results", default="", help="name in benchmarks/results")
+    given = parser.parse_args()
+    rounds, threads = given.rounds, given.threads
+    rankings: dict[str, tuple[Callable[[], RankingData], int]] = {
+        "README's example": (lambda: digits_queries()[0].train, 5 * rounds),
+        "queries of about 120 documents": (lambda: web_search_like(given.queries), rounds),
+        "queries of 10 to 50 documents": (lambda: in_short_queries(given.rows), rounds),
+    }
+    made = {}
+    for name, (data, turns) in rankings.items():
+        if given.only in name:
+            made |= ranking(name, data(), turns, threads)
+    if not given.only:
+        made |= others(given)
+    name = given.results or "training" + "-1-thread" * (threads == 1)
+    keep(name, " ".join(["python benchmarks/training.py", *map(shlex.quote, sys.argv[1:])]), made)
 
 
 if __name__ == "__main__":

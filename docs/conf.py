@@ -1,24 +1,17 @@
 """Configuration of the site; `make docs` builds it and treats warnings as errors."""
 
-import os
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-# Plots on pages: a transparent background, and colours for light and dark pages.
-os.environ["MATPLOTLIBRC"] = str(Path(__file__).parent / "matplotlibrc")
-
-# The examples are small and run fastest on one thread.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 project = "lambdaplus"
 author = "the lambdaplus developers"
 version = release = version_of(project)
 
 extensions = [
-    "myst_nb",  # pages in Markdown; executes those that show output
+    "myst_parser",  # pages in Markdown
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -30,11 +23,6 @@ templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline", "attrs_block"]
 myst_heading_anchors = 3
-nb_execution_mode = "force"  # never reuse the output of an earlier version
-nb_execution_raise_on_error = True
-nb_execution_timeout = 600  # seconds, on a busy machine
-nb_merge_streams = True
-nb_render_markdown_format = "myst"
 
 autosummary_ignore_module_all = False  # the contents of a module are given by its __all__
 autodoc_typehints = "none"  # the docstrings describe the types

@@ -9,8 +9,8 @@ NOTATION = (
     r"Without a cutoff, $k$ is $n$."
 )
 
-_AREA = r"\frac{1}{2} \Bigl(1 + \frac{A - f^2/2}{f - f^2/2}\Bigr)"
-_IN_ORDER = r"\frac{1}{P} \Bigl(C + \frac{T}{2}\Bigr)"
+_AREA = r"\frac{1}{2} \left(1 + \frac{A - f^2/2}{f - f^2/2}\right)"
+_IN_ORDER = r"\frac{1}{P} \left(C + \frac{T}{2}\right)"
 _IN_ORDER_WORDS = "$C$ of them have scores in the right order, $T$ have equal scores"
 _DCG = r"\sum_{r \le k} \frac{2^{y_r} - 1}{\log_2(1 + r)}"
 _READER = r"p_r = (2^{y_r} - 1) / 2^{t}$ with the option $t$ = `top`"
@@ -33,14 +33,6 @@ FORMULAS = {
         r"\frac{\sum_{c > 0} m_c A_c}{\sum_{c > 0} m_c}",
         "$A_c$ is the AUC of the $m_c$ documents of class $c$ against all others.",
     ),
-    "class_auc": (
-        _IN_ORDER,
-        f"Over the $P$ pairs of a document of the class `label` and another: {_IN_ORDER_WORDS}.",
-    ),
-    "hand_till": (
-        r"\frac{1}{B} \sum_{c > d} A_{cd}",
-        "$A_{cd}$ is the AUC of class $c$ against class $d$, for $B$ pairs of classes.",
-    ),
     "concordance": (
         _IN_ORDER,
         f"Over the $P$ pairs of documents with different labels: {_IN_ORDER_WORDS}.",
@@ -60,7 +52,7 @@ FORMULAS = {
         "different labels, and $P_s$ different scores.",
     ),
     "gini": (
-        r"\frac{G_s}{G_y}, \quad G = \sum_r \Bigl(\frac{n + 1}{2} - r\Bigr) y_r",
+        r"\frac{G_s}{G_y}, \quad G = \sum_r \left(\frac{n + 1}{2} - r\right) y_r",
         "$G_s$ is this sum with the documents ranked by score, $G_y$ by label.",
     ),
     "map": (r"\frac{1}{\min(R, k)} \sum_{r \le k} \mathrm{rel}_r \frac{c(r)}{r}", ""),
@@ -92,7 +84,7 @@ FORMULAS = {
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
     "bpref": (
-        r"\frac{1}{R} \sum_r \mathrm{rel}_r \Bigl(1 - \frac{\min(r - c(r), m)}{m}\Bigr)",
+        r"\frac{1}{R} \sum_r \mathrm{rel}_r \left(1 - \frac{\min(r - c(r), m)}{m}\right)",
         r"$m = \min(R, N)$.",
     ),
 }

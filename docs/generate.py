@@ -7,7 +7,7 @@ ends with ``<!-- end -->``, which is added where it is missing.  Kinds:
 
 - ``results: NAME``: the command of ``benchmarks/results/NAME.json`` and its tables, folded;
   ``results: NAME: TITLE`` those whose title begins so; ``table: NAME: TITLE`` these, not folded;
-- those of `references`.
+- those of `references` and `evidence_tables`.
 
 A test fails if a page is not as this program writes it.
 """
@@ -19,6 +19,7 @@ import re
 import sys
 from pathlib import Path
 
+import evidence_tables
 import references
 
 from lambdaplus.evaluation import Table
@@ -55,7 +56,7 @@ def tables_of(kept: dict, title: str) -> list[tuple[str, str]]:
     return found
 
 
-KINDS = {"results": results, "table": table, **references.KINDS}
+KINDS = {"results": results, "table": table, **references.KINDS, **evidence_tables.KINDS}
 PART = re.compile(
     rf"^<!-- ({'|'.join(KINDS)})(?:: (.*))? -->\n(?:(?:(?!<!-- ).*\n)*?{END}$)?", re.MULTILINE
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -158,8 +160,28 @@ def _rules(convention: Convention) -> list[tuple[str, Rule]]:
 
 
 def examples() -> str:
-    """A section for each program of the folder examples: what it shows, prints and draws."""
-    return "\n\n".join(map(_example, sorted((ROOT / "examples").glob("*.py"))))
+    """A section for each notebook and program of the folder examples: what it shows and prints."""
+    folder = ROOT / "examples"
+    made = [
+        *map(_notebook, sorted(folder.glob("*.ipynb"))),
+        *map(_example, sorted(folder.glob("*.py"))),
+    ]
+    return "\n\n".join(made)
+
+
+def _notebook(path: Path) -> str:
+    text = path.read_text(encoding="utf-8")
+    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    title = cells[0].partition("\n")[0].removeprefix("# ")
+    parts = [
+        f"## {title}",
+        f"The page [{title}](../{path.stem}.md) as a notebook: "
+        f"[`{path.name}`](../../examples/{path.name})",
+    ]
+    picture = re.search(r"!\[[^\]]*\]\(\.\./docs/(figures/[\w-]+\.svg)\)", "\n".join(cells))
+    if picture:
+        parts.append(f"![A picture of the notebook](../{picture[1]})")
+    return "\n\n".join(parts)
 
 
 def _example(program: Path) -> str:
@@ -172,7 +194,7 @@ def _example(program: Path) -> str:
     ]
     shown = ROOT / "docs" / "figures" / "examples" / program.stem
     if shown.with_suffix(".svg").exists():
-        parts.append(f"![What {program.name} prints](../figures/examples/{shown.name}.svg)")
+        parts.append(f"![The numbers of {program.name}](../figures/examples/{shown.name}.svg)")
     if shown.with_suffix(".txt").exists():
         printed = shown.with_suffix(".txt").read_text(encoding="utf-8").rstrip()
         parts.append(f"```text\n{printed}\n```")

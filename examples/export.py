@@ -1,4 +1,4 @@
-"""Export a model to the formats of four search engines."""
+"""Export a model to the formats of three search engines."""
 
 import lightgbm as lgb
 

@@ -14,8 +14,8 @@ Examples
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -23,7 +23,6 @@ import numpy as np
 
 from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.warn_once import warn
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.data_sets import readable
@@ -35,6 +34,7 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
@@ -72,13 +72,13 @@ def train(
     Raises
     ------
     ValueError
-        For an objective that neither lambdaplus nor LightGBM knows; for a custom one with
+        For an objective that cannot be one of LightGBM, either; for a custom one with
         ``bagging_by_query=True``, with which LightGBM learns nothing,
         with ``boosting="rf"``, or with early stopping and no metric; for a data set that is not
         constructed yet and has no labels, columns of text, categories or dates in a polars or
         pyarrow frame, on which LightGBM 4.7 ends Python, NaN or infinite labels or weights, which
-        LightGBM would silently replace, or whole numbers from 2**31 on, which it would wrap; for a
-        ``feval`` that is not a function; and if no feature can be split.
+        LightGBM would silently replace, or whole numbers from 2**31 on, which it would wrap; and
+        for a ``feval`` that is not a function, or is an objective.
 
     Warns
     -----
@@ -97,7 +97,7 @@ def train(
     3
     """
     call, explained = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
-    with explained, constant_features_explained():
+    with explained:
         return lightgbm.train(**call)
 
 
@@ -138,7 +138,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     call, explained = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
     if call.get("folds") is None and _has_groups(train_set):
         call["folds"] = query_splitter(call, n_folds=5)
-    with explained, constant_features_explained():
+    with explained:
         return lightgbm.cv(**call)
 
 
@@ -173,25 +173,6 @@ def _listed(values: Any) -> Any:
     return values if isinstance(values, list | tuple) else [values]
 
 
-class NothingToSplitError(ValueError):
-    """No feature of the training data can be split."""
-
-
-@contextmanager
-def constant_features_explained() -> Iterator[None]:
-    """Raise a ValueError instead of LightGBM's failed internal check."""
-    try:
-        yield
-    except lightgbm.basic.LightGBMError as error:
-        if "num_features()) > (0)" not in str(error):
-            raise
-        raise NothingToSplitError(
-            "LightGBM cannot split a feature of this training data: every one is constant, or has "
-            "fewer than min_data_in_leaf rows (min_child_samples, 20 by default) on one side of "
-            "every split. Set a lower min_data_in_leaf, or add rows"
-        ) from error
-
-
 def refuse_random_forest(boosting: Any) -> None:
     """Raise a ValueError for LightGBM's random forests, which take no custom objective."""
     if boosting in ("rf", "random_forest"):
@@ -224,12 +205,13 @@ def _refuse_unusable(name: str, data: Any) -> None:
 
 
 def _refuse_name(feval: Any) -> None:
-    """Raise a ValueError for a feval that is no function, such as the name of a metric."""
+    """Raise a ValueError for a feval that is no metric, such as the name of one."""
     for metric in _listed(feval):
-        if metric is not None and not callable(metric):
+        if metric is not None and (not callable(metric) or isinstance(metric, Objective)):
             raise ValueError(
-                f"feval={metric!r} is not a function: pass lambdaplus.eval_metric(...), or the "
-                "name of a metric of LightGBM as params['metric']"
+                f"feval={metric!r} is not a function that evaluates: pass "
+                "lambdaplus.eval_metric(...), or the name of a metric of LightGBM as "
+                "params['metric']"
             )
 
 
@@ -247,7 +229,7 @@ def _check_early_stopping(params: dict[str, Any], call: dict[str, Any], custom: 
     ours = any(isinstance(metric, EvalMetric) for metric in _listed(feval))
     if stopping == "all" and not custom and ours:
         objective = lightgbm_parameter(params, "objective", "regression")
-        warn(
+        warnings.warn(
             f"early stopping watches the default metric of {objective!r} besides feval, and stops "
             "as soon as one of them does not improve. A custom objective has no default metric: "
             "for a fair comparison pass metric='None', with which feval alone decides",

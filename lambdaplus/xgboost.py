@@ -20,9 +20,10 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.calls import LOST_QUERIES
-from lambdaplus.frameworks.internals import xgboost_field
+from lambdaplus.frameworks.data_sets import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
@@ -192,7 +193,8 @@ def _refuse_names(objective: Any, metric: Any) -> None:
         ("obj", objective, "lambda_objective"),
         ("custom_metric", metric, "eval_metric"),
     ):
-        if value is None or callable(value):
+        is_objective = isinstance(value, Objective)
+        if value is None or (callable(value) and not (is_objective and argument != "obj")):
             continue
         if isinstance(value, list | tuple):
             raise TypeError(
@@ -200,9 +202,10 @@ def _refuse_names(objective: Any, metric: Any) -> None:
                 "eval_metric('map', 'mrr') has several metrics, and lambda_objective('map + mrr') "
                 "optimises their sum"
             )
-        name = value if isinstance(value, str) else "map"
+        name = value if isinstance(value, str) else str(value.metric) if is_objective else "map"
+        what = "an objective" if is_objective else "not a function"
         raise TypeError(
-            f"{argument}={value!r} is not a function: pass {argument}=lambdaplus.{made}({name!r})"
+            f"{argument}={value!r} is {what}: pass {argument}=lambdaplus.{made}({name!r})"
         )
 
 

@@ -44,9 +44,10 @@ class ClassAUCSVM(BaseRanker):
 
     def _fit(self, X: Floats, queries: Queries) -> None:
         labels, query = queries.labels, queries.query_of_row
-        options = {"C": self.C, "tol": self.tol, "max_passes": self.max_passes}
         self.svms_ = {
-            float(c): StructuralSVM("auc", **options).fit(X, labels == c, query)
+            float(c): StructuralSVM("auc", C=self.C, tol=self.tol, max_passes=self.max_passes).fit(
+                X, labels == c, query
+            )
             for c in np.unique(labels[labels > 0])
         }
         self.coef_ = np.sum([c * svm.coef_ for c, svm in self.svms_.items()], axis=0)

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lambdaplus.baselines import ThresholdFeatures
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
@@ -22,6 +21,7 @@ from papers.algorithm_1 import algorithm_1
 from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper
 from papers.session import LEVEL, Session, Versus, points
+from papers.threshold_features import ThresholdFeatures
 
 OURS = "SVMmap"
 BASES = ("Best Func.", "2nd Best", "3rd Best")

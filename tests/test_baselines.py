@@ -14,7 +14,6 @@ from small_data import graded
 
 from lambdaplus.baselines import (
     BestFeature,
-    ClassAUCSVM,
     CommitteePerceptron,
     McRank,
     QueryScaler,
@@ -23,10 +22,10 @@ from lambdaplus.baselines import (
     StructuralSVM,
     SVMAccuracy,
     SVMCombo,
-    ThresholdFeatures,
 )
 from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.compute.parallel import limit_threads
+from papers.threshold_features import ThresholdFeatures
 
 VALIDATED = [
     BestFeature(),
@@ -34,7 +33,7 @@ VALIDATED = [
     McRank(n_estimators=3, n_jobs=1, random_state=0),
     RankBoost(10),
 ]
-STRUCTURAL = [ClassAUCSVM(), StructuralSVM(), SVMCombo(["map", "ndcg"])]
+STRUCTURAL = [StructuralSVM(), SVMCombo(["map", "ndcg"])]
 RANKERS = [*VALIDATED, *STRUCTURAL, RankSVM(), SVMAccuracy()]
 SCALERS = [QueryScaler(), ThresholdFeatures()]
 
@@ -133,7 +132,6 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
         BestFeature: "ndcg@10 has no value on any query",
-        ClassAUCSVM: "labels must be 0 or more, some of them above; they are 0 to 0",
         McRank: "all labels are 0, one class; at least two",
         StructuralSVM: "labels of one class only",
         SVMAccuracy: "one class only",
@@ -154,8 +152,8 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
         "n_estimators": (0,), "learning_rate": (0.0,), "min_child_samples": (-1,),
     },
     QueryScaler: {"method": ("mean",)},
-    RankBoost: {"n_rounds": (0,), "balance": ("both",), "max_bins": (257,), "patience": (0,)},
-    RankSVM: {"C": (0.0, np.inf, 1e300), "balance": (1,), "max_iter": (0,), "tol": (-1.0,)},
+    RankBoost: {"n_rounds": (0,), "max_bins": (257,), "patience": (0,)},
+    RankSVM: {"C": (0.0, np.inf, 1e300), "max_iter": (0,), "tol": (-1.0,)},
     StructuralSVM: {
         "C": (0.0, np.nan, "a", 1e300), "tol": (0.0, "a"), "max_passes": (0,),
         "pair_scale": ("no",), "relevant": ("a",), "correct": ("late",), "epsilon": (0.0,),

@@ -89,7 +89,7 @@ def test_a_model_of_square_roots_is_not_exported_as_if_it_were_a_sum() -> None:
     params = {"objective": "regression", "reg_sqrt": True, "verbose": -1, "num_threads": 1}
     booster = lgb.train(params, lgb.Dataset(GRADED.features, GRADED.labels), 5)
     with pytest.raises(ValueError, match="reg_sqrt squares the sum"):
-        export_model(booster, "vespa")
+        export_model(booster, "solr")
 
 
 @pytest.mark.parametrize("objective", ["reg:squarederror", "binary:logitraw", "rank:map"])

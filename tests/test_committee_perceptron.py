@@ -158,13 +158,6 @@ def test_curve_is_what_the_model_scores_and_its_best_pass_is_kept(options: Any) 
     assert model.learning_curves_[METRIC].argmax() == model.n_iter_ - 1
 
 
-def test_one_more_metric_may_be_a_name() -> None:
-    train, valid = small()
-    assert list(fit(train, valid, curve_metrics="map").learning_curves_) == [METRIC, "map"]
-    with pytest.raises(ValueError, match="curve_metrics must be a metric or a list of metrics"):
-        fit(train, valid, curve_metrics=5)
-
-
 def test_borda_count_is_the_weighted_number_of_documents_beaten() -> None:
     train, valid = small()
     model = fit(train, valid, combine="borda", committee_size=5)
@@ -181,9 +174,3 @@ def test_borda_count_is_the_weighted_number_of_documents_beaten() -> None:
     assert not hasattr(model, "coef_")
     alone = CommitteePerceptron(combine="borda", n_iter=2).fit(train.features, train.labels)
     assert alone.predict(valid.features).shape == (valid.n,)  # trained on one ranking, too
-
-
-def test_another_random_state_is_another_model() -> None:
-    train, _ = small()
-    one, other = (fit(train, random_state=state).coef_ for state in (3, 4))
-    assert not np.allclose(one, other)

@@ -2,7 +2,6 @@
 
 import datetime
 import importlib.metadata
-import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from sklearn.metrics import roc_auc_score
 from small_data import graded, write_letor
 from test_comparison import finished
 
-from lambdaplus.data import Fold, read_letor
-from lambdaplus.data.cache import fingerprint
+from lambdaplus.data import Fold
 from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
@@ -53,12 +51,6 @@ def test_splits_of_a_folder_are_of_all_its_queries(tmp_path: Path) -> None:
         assert sizes(fold) == (3, 2, 10)
         qid = np.concatenate([part.qid for part in (fold.train, fold.valid, fold.test)])
         assert len(np.unique(qid)) == 15
-
-
-def test_made_up_data() -> None:
-    folds = folds_of(Config(data="web-search-like:15"))
-    assert [sizes(fold) for fold in folds] == [(9, 3, 3)] * 5
-    assert folds[0].train.features.shape[1] == 136
 
 
 @pytest.mark.parametrize(
@@ -105,14 +97,6 @@ def test_repeated_splits_from_the_command_line(file: Path, tmp_path: Path) -> No
     np.testing.assert_allclose(found.per_query["ndcg@3"], expected, rtol=1e-12)
     assert found["ndcg@3"] == pytest.approx(np.nanmean(expected))
     assert found.undefined["ndcg@3"] == np.isnan(expected).sum() == missing
-
-
-def test_joined_sets_keep_their_rows(file: Path) -> None:
-    data = read_letor(file)
-    halves = [data.take_queries(range(7)), data.take_queries(range(7, 20))]
-    assert fingerprint(join(halves)) == fingerprint(data)
-    with pytest.raises(ValueError, match="query 0 are not adjacent"):
-        join([data, data])
 
 
 def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
@@ -217,19 +201,10 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
         ({"qid": "query"}, "has no column 'query'; it has: .* pass --qid none if the table"),
         ({"qid": "q", "label": "l"}, "'q' and no 'l'; .* Name the columns with --qid and --label"),
         ({"label": "title", "drop": ()}, "not a number. Labels are numbers, such as 1 for yes"),
-        ({"label": "lable"}, r"no column 'lable' \(did you mean 'label'\?\)"),
-        ({"weight": "wieght"}, r"no column 'wieght' \(did you mean 'weight'\?\)"),
         ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
         ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
-        (
-            {"features": ("label",)},
-            "'label' is the column of the labels, queries, weights or order",
-        ),
         ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
-        ({"qid": "few"}, "has 3 queries, which cannot be split into 5 folds"),
         ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
-        ({"qid": "none", "label": "one"}, "400 rows with a label of 1 or more, and 0 others"),
-        ({"qid": "none", "splits": 3}, "--splits divides queries"),
         ({"qid": "none", "relative": ("rank",)}, "--relative need queries"),
         ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
     ],
@@ -299,31 +274,6 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
         assert low < np.mean(aucs) < high
 
 
-def test_shares_of_a_table_are_compared_and_evaluated(tmp_path: Path) -> None:
-    config = Config(
-        data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
-        metrics=("lift@10%", "recall@10%", "p@10%", "cindex(higher=life)"), rounds=3,
-        drop=("weight",),
-    )  # fmt: skip
-    results = finished(config).results
-    comparison = Summary(results).comparison
-    assert comparison is not None
-    for metric, method in itertools.product(results.metrics, results.methods):
-        low, high = comparison.intervals[metric][method]
-        assert low < results.mean(method, metric) < high
-    # By hand, without ties.
-    random = np.random.default_rng(0)
-    table = pl.DataFrame({"y": random.binomial(1, 0.2, 500), "s": random.permutation(500)})
-    table.write_csv(tmp_path / "run.csv")
-    top = table.sort("s", descending=True).head(50)["y"].to_numpy()
-    options = ["--columns", "none,y,s", "--metrics", "lift@10%,recall@10%,p@10%"]
-    invoke("evaluate", tmp_path / "run.csv", *options, "--per-query", tmp_path / "v.csv")
-    values = dict(pl.read_csv(tmp_path / "v.csv").select("metric", "value").iter_rows())
-    positives = table["y"].sum()
-    expected = [top.mean() / (positives / 500), top.sum() / positives, top.mean()]
-    assert [*values.values()] == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("seeds", [(0,), (0, 1)])
 def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -> None:
     """Of one seed: the variances of the folds' AUCs add up."""
@@ -362,15 +312,6 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
     results = finished(config).results
     assert results.mean(own[0], "auc") > 0.6
     assert results.without_categories == [*own]
-
-
-def test_log_loss_is_a_method_with_and_without_queries() -> None:
-    names = [method.name for method in find_methods("lightgbm")]
-    assert {"lightgbm:binary", "lightgbm:lambdarank"} <= {*names}
-    names = [method.name for method in find_methods("lightgbm", queries=False)]
-    assert {"lightgbm:binary", "lightgbm:lambda_auc", "lightgbm:lambda_map"} <= {*names}
-    assert not {"lightgbm:lambdarank", "lightgbm:lambda_ndcg"} & {*names}
-    assert find_methods("lightgbm:binary")[0].origin == "LightGBM"
 
 
 # By date -----------------------------------------------------------------------------------------

@@ -114,21 +114,10 @@ def test_prefixes_of_files_are_folds(tmp_path: Path) -> None:
     assert found == [("set1", 1), ("set2", 2)]
 
 
-@pytest.mark.parametrize("name", ["istella-s-letor/sample", "OHSUMED/QueryLevelNorm"])
-def test_a_single_set_is_found_in_folders_below(tmp_path: Path, name: str) -> None:
-    (tmp_path / "readme").mkdir()
-    folder = tmp_path / name / ("Fold1" if "OHSUMED" in name else ".")
-    write_parts(folder)
-    [fold] = read_folds(tmp_path)
-    assert fold.name == folder.resolve().name
-
-
 def test_missing_and_ambiguous_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     write_parts(tmp_path / "two" / "Fold1", ["train.txt", "test.txt"])
     write_parts(tmp_path / "one" / "Fold1", ["train.txt"])
-    for name in ("np", "hp"):
-        write_parts(tmp_path / "several" / name / "Fold1", ["train.txt"])
     write_parts(tmp_path / "twice")
     (tmp_path / "twice" / "test.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1\n"))
     for name, error, message in (
@@ -136,7 +125,6 @@ def test_missing_and_ambiguous_files_are_named(tmp_path: Path) -> None:
         ("empty", FileNotFoundError, "contains nothing; expected"),
         ("two", FileNotFoundError, r"Fold1 contains test\.txt, train\.txt, and no v"),
         ("one", FileNotFoundError, r"Fold1 contains train\.txt; expected"),
-        ("several", ValueError, "several data sets: hp, np; pass"),
         ("twice", ValueError, r"test\.txt and .*test\.txt\.gz are the same part"),
     ):
         with pytest.raises(error, match=message):
@@ -214,12 +202,6 @@ def test_digits_are_the_same_for_a_seed_and_share_no_memory(digits: list[Fold]) 
     assert set(other[0].test.qid) != set(digits[0].test.qid)
 
 
-@pytest.mark.parametrize("n_folds", [2, 13, "a", 3.5, True])
-def test_too_few_and_too_many_folds_of_the_digits_are_refused(n_folds: Any) -> None:
-    with pytest.raises(ValueError, match=f"n_folds must be (from 3 to 12, not|a w.*) {n_folds!r}"):
-        digits_queries(n_folds)
-
-
 # Web search --------------------------------------------------------------------------------------
 
 
@@ -246,25 +228,11 @@ def test_proportions_of_the_web_search(web_search: RankingData) -> None:
     assert np.isfinite(data.features).all()
 
 
-def test_kinds_of_features_of_the_web_search(web_search: RankingData) -> None:
-    data = web_search
-    counts, lengths, scores, humps, junk, query = np.split(
-        data.features, [15, 25, 35, 40, 47], axis=1
-    )
-    np.testing.assert_array_equal(counts, np.floor(counts))
-    assert counts.min() == 0
-    assert lengths.min() > 0
-    assert scores.min() < 0
-    assert 0 <= humps.min() <= humps.max() <= 1
-    assert query.shape[1] == 3
-    for column in query.T:
-        np.testing.assert_allclose(within(data, column), 0, atol=1e-9)
+def test_scores_of_the_web_search_say_more_than_junk(web_search: RankingData) -> None:
+    labels = within(web_search, web_search.labels)
     # Standard error of a correlation over n documents: 1 / sqrt(n); here n is about 72,000.
-    labels = within(data, data.labels)
-    limit = 5 / len(labels) ** 0.5
-    known = [abs(np.corrcoef(within(data, x), labels)[0, 1]) for x in scores.T]
-    unknown = [abs(np.corrcoef(within(data, x), labels)[0, 1]) for x in junk.T]
-    assert min(known) > limit > max(unknown)
+    found = [abs(np.corrcoef(within(web_search, x), labels)[0, 1]) for x in web_search.features.T]
+    assert min(found[25:35]) > 5 / len(labels) ** 0.5 > max(found[40:47])
 
 
 def test_the_seed_of_the_web_search_decides() -> None:
@@ -272,16 +240,9 @@ def test_the_seed_of_the_web_search_decides() -> None:
     np.testing.assert_array_equal(one.features, again.features)
     np.testing.assert_array_equal(one.labels, again.labels)
     assert len(one.labels) != len(other.labels)
-
-
-@pytest.mark.parametrize("n_features", [1, 2, 5])
-def test_few_features_and_queries_of_the_web_search(n_features: int) -> None:
-    assert web_search_like(1, n_features).features.shape[1] == n_features
-    for n_queries in (0, True, 2.5, "a"):
-        with pytest.raises(ValueError, match="n_queries must be a whole number, at least 1"):
+    for n_queries, n_features in ((0, 1), (2.5, 1), (1, 0)):
+        with pytest.raises(ValueError, match="must be a whole number, at least 1"):
             web_search_like(n_queries, n_features)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="n_features must be a whole number, at least 1"):
-        web_search_like(1, 0)
 
 
 def test_a_query_of_whole_digits_ranks_all_other_images_of_its_part() -> None:

@@ -106,16 +106,6 @@ def test_new_and_small_files_are_not_cached_and_off_is_off(
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_cached(tmp_path: Path, folder: Path) -> None:
-    def slow(file: Path) -> RankingData:
-        data = Reader()(file)
-        write(file, 9, age=30)
-        return data
-
-    file = write(tmp_path / "a.txt")
-    assert [value(file, slow), value(file)] == [7, 9]
-
-
 @examples(60)
 @given(st.data())
 def test_damage_of_any_kind_is_noticed(tmp_path: Path, folder: Path, draw: st.DataObject) -> None:

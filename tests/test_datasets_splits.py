@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
 from papers.balanced_splits import balanced_splits
@@ -64,50 +62,6 @@ def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
     ):
         [fold] = random_splits(small_set(n_queries), 1, *shares)
         assert [len(found) for found in queries(fold)] == expected
-
-
-def test_fifty_balanced_trials_of_fifty_queries() -> None:
-    found = balanced_splits(small_set(50), 50, 10, 5, 35)
-    assert [set(times(found, part, 50)) for part in range(3)] == [{10}, {5}, {35}]
-    # The trades have left nothing of the circle: two queries train together in 10 x 9 / 49 splits
-    # in the mean, whether neighbours or not. On the circle, neighbours share 9 of their 10.
-    together = [len({100, 100 + k} - set(queries(f)[0])) == 0 for f in found for k in range(1, 50)]
-    assert sum(together) == 10 * 9
-    by_pair = np.reshape(together, (50, 49)).sum(axis=0)
-    assert by_pair.max() <= 7
-    assert len({tuple(queries(fold)[0]) for fold in found}) == 50
-
-
-@given(st.data())
-def test_balanced_splits_differ_by_one_at_most(data: st.DataObject) -> None:
-    n_queries = data.draw(st.integers(3, 25))
-    train = data.draw(st.integers(1, n_queries - 2))
-    valid = data.draw(st.integers(1, n_queries - train - 1))
-    test = data.draw(st.integers(1, n_queries - train - valid))
-    n, random_state = data.draw(st.integers(1, 30)), data.draw(st.integers(0, 99))
-    found = balanced_splits(small_set(n_queries), n, train, valid, test, random_state=random_state)
-    assert len(found) == n
-    for fold in found:
-        assert [len(part) for part in queries(fold)] == [train, valid, test]
-        assert len(set(flat(queries(fold)))) == train + valid + test
-    for part in range(3):
-        counts = times(found, part, n_queries)
-        assert max(counts) - min(counts) <= 1
-
-
-def test_splits_are_reproducible_and_independent() -> None:
-    def drawn(split: Callable[..., list[Fold]], random_state: int) -> list[list[list[int]]]:
-        splits = split(small_set(30), 5, 10, 10, 10, random_state=random_state)
-        return [queries(fold) for fold in splits]
-
-    for split in (random_splits, balanced_splits):
-        assert drawn(split, 3) == drawn(split, 3) != drawn(split, 4)
-    found = random_splits(small_set(50), 400, 10, 5)
-    # Each query trains in 400 x 10/50 = 80 of them, with standard deviation 8.
-    counts = times(found, 0, 50)
-    assert sum(counts) == 4000
-    assert 80 - 4.5 * 8 < min(counts) < max(counts) < 80 + 4.5 * 8
-    assert 5 < np.std(counts) < 11
 
 
 @pytest.mark.parametrize(

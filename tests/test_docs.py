@@ -3,8 +3,7 @@
 A diff is two programs, before and after, and both run.  Commands are parsed, not run.  A block of
 text below a program is what it prints, and pictures that it saves are in docs/figures.
 
-Pages that show what their code prints are run as the site is built, by myst-nb.  A block that
-imports a tool of the group "stack" is run where that tool is installed.
+A block that imports a tool of the group "stack" is run where that tool is installed.
 """
 
 import ast
@@ -190,7 +189,22 @@ def test_results_are_folded_tables(generate: Any, tmp_path: Path, monkeypatch: A
 
 
 def test_every_metric_has_a_formula(generate: Any) -> None:
-    assert {metric.name for metric in CATALOGUE} <= set(generate.references.FORMULAS)
+    assert {metric.name for metric in CATALOGUE} == set(generate.references.FORMULAS)
+
+
+@pytest.mark.slow
+def test_every_figure_is_drawn_and_those_of_measurements_are_up_to_date(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    if f"matplotlib=={version('matplotlib')}" not in LOCKED:
+        pytest.skip("the figures are drawn by another version of matplotlib")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs" / "figures"))
+        draw = module(ROOT / "docs" / "figures" / "draw.py")
+        for name, drawn in draw.FIGURES.items():
+            draw.save(drawn(), tmp_path, name)
+            if drawn.__module__ == "measured":
+                committed = (ROOT / "docs" / "figures" / f"{name}.svg").read_text()
+                assert (tmp_path / f"{name}.svg").read_text() == committed, "draw it: make pages"
 
 
 def test_the_images_of_the_pages_are_there() -> None:

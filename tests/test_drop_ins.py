@@ -428,19 +428,6 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     assert_array_equal(again.predict(GRADED.features, **raw), margin)
 
 
-@not_lightgbm_3
-@pytest.mark.parametrize("method", ["train", "cv", "estimator"])
-def test_features_that_cannot_be_split_are_explained(lightgbm_alone: Any, method: str) -> None:
-    X, y, few = np.arange(12.0)[:, None], np.tile([0, 1], 6), {"group": [2] * 6}
-    lgb = pytest.importorskip("lambdaplus.lightgbm")
-    if method == "estimator":
-        fit = partial(lp.LightGBMRanker(verbose=-1).fit, X, y, **few)
-    else:
-        fit = partial(getattr(lgb, method), QUIET, lgb.Dataset(X, y, **few), fobj=lp.lambda_map)
-    with pytest.raises(ValueError, match=r"every one is constant, .* min_data_in_leaf rows"):
-        fit()
-
-
 def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
     xgb = xgboost_alone.module
     held_out = {"eval_set": [(GRADED.features, GRADED.labels)], "verbose": False}
@@ -449,8 +436,9 @@ def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alo
     )
     with pytest.raises(TypeError, match="support a single metric"):
         model.fit(GRADED.features, GRADED.labels, **held_out)
-    model = xgb.XGBRanker(eval_metric=lp.eval_ndcg, **ESTIMATOR)
-    with pytest.raises(TypeError, match=r"averages a callable metric by query size.*custom_metric"):
+    model = xgb.XGBRanker(eval_metric=lp.eval_map, **ESTIMATOR)
+    held_out["eval_set"] = [(GRADED.features, np.where(GRADED.qid % 2, GRADED.labels, 0))]
+    with pytest.raises(ValueError, match="XGBRanker calls a metric query by query"):
         model.fit(GRADED.features, GRADED.labels, qid=GRADED.qid, eval_qid=[GRADED.qid], **held_out)
     with pytest.raises(ValueError, match="not supported by XGBRanker"):
         xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
@@ -481,6 +469,7 @@ def test_what_is_no_objective_of_lambdaplus_is_refused(
             {"obj": "map"},
             r"obj='map' is not a function: pass obj=lambdaplus.lambda_objective\('map'",
         ),
+        ({"custom_metric": lp.lambda_map}, r"is an objective: pass .*eval_metric\('map'\)"),
         ({"custom_metric": "mrr"}, r"pass custom_metric=lambdaplus.eval_metric\('mrr'\)"),
         ({"custom_metric": [eval_metric("map")] * 2}, r"one function, not several: eval_metric\("),
     ],

@@ -7,8 +7,6 @@ import math
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from lambdaplus.data import Run
 from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.evaluation.significance import p_value
-from lambdaplus.metrics import CATALOGUE, Declaration
+from lambdaplus.metrics import Declaration
 
 N = 12
 LABELS = np.array([0, 1, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1])
@@ -104,13 +102,6 @@ def test_numbers_held_otherwise_give_the_same_values(labels: str, scores: str, q
         assert evaluate() == pytest.approx(WANTED, abs=1e-15)
 
 
-def test_objectives_take_numbers_of_any_kind() -> None:
-    arrays = LABELS, SCORES, np.ones(N), np.array([4, 4, 4])
-    expected = lp.lambda_ndcg(*arrays)
-    for hold in HOLDERS.values():
-        np.testing.assert_array_equal(lp.lambda_ndcg(*map(hold, arrays)), expected)
-
-
 @examples(80)
 @given(st.sampled_from(["labels", "scores", "qid"]), st.sampled_from(sorted(BREAKERS)))
 def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
@@ -122,21 +113,6 @@ def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
     for evaluate in evaluations(arrays)[: 4 if name == "qid" else 5]:
         with pytest.raises(ValueError, match=r"labels|scores|qid|rows"):
             evaluate()
-
-
-def test_numbers_that_differ_beyond_float64_are_refused() -> None:
-    tiny = np.finfo("longdouble").eps
-    if tiny == np.finfo(float).eps:
-        pytest.skip("longdouble is float64 here")
-    wide = np.ones(4, "longdouble") + np.arange(4) * tiny
-    decimals = [Decimal(1) + Decimal(k) / 10**20 for k in range(4)]
-    for scores in (wide, wide.astype(object), decimals, [Fraction(10**20 + k, 3) for k in (1, 2)]):
-        with pytest.raises(ValueError, match="scores contains numbers that differ, but are equal"):
-            lp.evaluate([1, 0, 1, 0][: len(scores)], scores, group=[len(scores)])
-    for scores in (wide[[0, 0, 0, 0]], [Decimal("0.1"), 0.2, Decimal("0.1"), 3]):
-        assert lp.evaluate([1, 0, 1, 0], scores, group=[4], metrics="map")["map"] > 0
-    third = np.array([1, 2, 4, 5], "longdouble") / 3
-    assert lp.evaluate([1, 0, 1, 0], -third, group=[4], metrics="map")["map"] == (1 + 2 / 3) / 2
 
 
 def test_lists_of_different_lengths_say_how_to_pass_queries() -> None:
@@ -214,15 +190,6 @@ def test_groups_and_weights_of_any_kind(name: str) -> None:
 FEW, THEIR_SCORES, THEIR_QUERIES = [1, 0, 2, 0], [0.1, 0.2, 0.3, 0.4], [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("name", ["docno", "returned", "judged"])
-def test_masked_entries_of_a_run_are_refused(name: str) -> None:
-    optional = {"docno": list("abcd"), "returned": [True] * 4, "judged": [True] * 4}
-    optional[name] = masked(optional[name])
-    run = Run("a", FEW, THEIR_SCORES[::-1], THEIR_QUERIES, **optional)
-    with pytest.raises(ValueError, match=f"{name} is a masked array with 1 masked entry.* 1:"):
-        evaluate_run(run, ["bpref"], convention="trec")
-
-
 NAN = float("nan")
 
 
@@ -246,11 +213,6 @@ NAN = float("nan")
 def test_missing_and_ambiguous_queries_are_refused(qid: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lp.evaluate(FEW, THEIR_SCORES, qid=qid)
-
-
-def test_large_whole_numbers_in_a_list_stay_apart() -> None:
-    found = lp.evaluate(FEW, THEIR_SCORES, qid=[2**63, 2**63, 2**63 + 1, 2**63 + 1])
-    assert found.qid.tolist() == ["9223372036854775808", "9223372036854775809"]
 
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
@@ -277,23 +239,16 @@ def test_text_is_read_as_in_files() -> None:
 RUN = Run("a", FEW, THEIR_SCORES, ["q"] * 4)
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: few(ties="wrost"), "ties='wrost' is not one of expected, worst, best, stable, toget"),
-    (lambda: few(empty=0.5), "empty=0.5 is not 'skip', 0 or 1"),
     (lambda: few(empty="zero"), "empty='zero' is not 'skip', 0 or 1"),
     (lambda: few(empty=float("nan")), "empty=nan is not 'skip', 0 or 1"),
     (lambda: few(convention="treck"), "unknown convention 'treck'; known: lambdaplus, lightgbm"),
-    (lambda: few(convention=["trec"]), "unknown convention"),
-    (lambda: few(one_group="no"), "one_group='no' is neither True nor False"),
     (lambda: few(metrics="map,ndcg@10"), r"pass the list \['map', 'ndcg@10'\]"),
     (lambda: few(metrics=5), "metrics must be a metric or a list of metrics, got 5"),
-    (lambda: evaluate_run(RUN, ["map"], ties="wrost"), "ties='wrost' is not one of"),
     (lambda: Rule(ties="wrost"), "ties='wrost' is not one of"),  # type: ignore[arg-type]
-    (lambda: Rule(empty=2), "empty=2 is not"),
     (lambda: replace(CONVENTIONS["trec"], single="no"), "single of a Convention must be True"),
-    (lambda: evaluate_run(replace(RUN, returned=[1]), ["map"]), "True or False|is not"),
     (lambda: evaluate_run(replace(RUN, returned=[1, 2, 0, 0]), ["map"]), "True or False"),
     (lambda: lp.eval_metric("map", one_group="no"), "is neither"),  # type: ignore[arg-type]
     (lambda: p_value(np.ones(3), "wilcoxn", "two-sided"), "is not"),  # type: ignore[arg-type]
-    (lambda: p_value(np.ones(3), "t", "less"), "is not"),  # type: ignore[arg-type]
 ]
 
 
@@ -348,11 +303,6 @@ def test_an_own_metric_has_no_name_of_the_library(name: str) -> None:
     assert len(few(metrics=["map", "AP", "map"]).mean) == 1
 
 
-def test_metrics_of_the_library_may_be_passed_as_declarations() -> None:
-    metrics = [declared if declared.cutoff != "required" else declared(5) for declared in CATALOGUE]
-    assert len(few(metrics=metrics).mean) == len(metrics)
-
-
 def test_two_metrics_of_one_name_are_told_apart() -> None:
     one, other = own_metric("revenue"), own_metric("revenue", 2.0)
     for use in (lambda: few(metrics=[one, other]), lambda: lp.eval_metric(one, other)):
@@ -393,16 +343,12 @@ def test_a_row_for_each_query_is_scikit_learns_form() -> None:
     ("given", "message"),
     [
         (({"q": {"d": 1}}, [1.0]), "both be arrays, or both dictionaries"),
-        (({"d": 1}, {"d": 1.0}), "both be arrays, or both dictionaries"),
         (({"q": {"d": None}}, {"q": {"d": 1.0}}), "the label of d in q is None"),
         (({"q": {"d": 1}}, {"p": {"d": 1.0}}), "no query of the scores is among the 1 judged"),
         (({"q": {"d": 1}}, {"q": {"d": float("nan")}}), "the score of d in q is nan, not a finite"),
-        (({"q": {}}, {"q": {}}), "no query of the scores has a document"),
-        (({"q": {"d": 1}}, {"q": {"d": None}}), "the score of d in q is None, not a finite"),
         (({"q": {"d": 1}}, {"q": {"d": "0.5"}}), "the score of d in q is '0.5', not a finite"),
         (({"q": {"d": 1}}, {"q": {"d": 2**53 + 1}}), "score of d in q contains 9007199254740993"),
         (({1: {"d": 1}, "1": {"d": 0}}, {1: {"d": 1.0}}), "list of queries must be all text or"),
-        (({"q": {1: 1}}, {"q": {"1": 1.0}}), "the list of documents must be all text or"),
         (({"q": {"d": 1}, "q\0": {"d": 0}}, {"q": {"d": 1.0}}), "list of queries contains text"),
     ],
 )
@@ -423,10 +369,3 @@ def test_judgements_and_runs_of_ranx_are_read() -> None:
     found = lp.evaluate(*theirs, metrics="map", convention="ranx")
     assert found.mean == lp.evaluate(*given, metrics="map", convention="ranx").mean
     assert lp.explain("map", *theirs)["ranx"].value == 0.5
-
-
-def test_a_result_is_short_to_show_and_a_dictionary_of_means() -> None:
-    found = lp.evaluate(LABELS, SCORES, group=[4, 4, 4], metrics=["map", "ndcg@3"])
-    assert dict(found) == found.mean
-    shown = f"<Evaluation of 3 queries: map={found['map']:.4f}, ndcg@3={found['ndcg@3']:.4f}>"
-    assert repr(found) == shown

@@ -92,40 +92,7 @@ def solr(text: str, features: list[str], rows: Any) -> Any:
     return [np.sum([w * evaluate(root, row) for w, root in trees], dtype=F) for row in rows]
 
 
-def vespa(text: str, features: list[str], rows: Any) -> Any:
-    """Both importers: ``f < t``, or ``!(f >= t)`` where a missing value (NaN) is to go left."""
-    model = json.loads(text)
-
-    def condition(value: float, threshold: float, missing_left: bool) -> bool:
-        return not (value >= threshold) if missing_left else value < threshold
-
-    def from_xgboost(node: dict[str, Any], row: Any) -> float:
-        if "children" not in node:
-            return float(node["leaf"])
-        first, second = node["children"]
-        yes, no = (first, second) if node["yes"] == first["nodeid"] else (second, first)
-        value = float(F(row[features.index(node["split"])]))
-        left = condition(value, node["split_condition"], node["missing"] == node["yes"])
-        return from_xgboost(yes if left else no, row)
-
-    def from_lightgbm(node: dict[str, Any], row: Any) -> float:
-        if "left_child" not in node and "right_child" not in node:
-            return float(node["leaf_value"])
-        assert node["decision_type"] != "=="
-        value = float(row[features.index(model["feature_names"][node["split_feature"]])])
-        left = condition(value, float(node["threshold"]), node["default_left"])
-        return from_lightgbm(node["left_child" if left else "right_child"], row)
-
-    if isinstance(model, list):
-        return [sum(from_xgboost(tree, row) for tree in model) for row in rows]
-    assert not str(model["objective"]).startswith(("binary", "cross_entropy", "poisson"))
-    assert list(model["pandas_categorical"]) == []
-    trees = [tree["tree_structure"] for tree in model["tree_info"]]
-    return [sum(from_lightgbm(tree, row) for tree in trees) for row in rows]
-
-
-ENGINES = {"elasticsearch": elastic, "opensearch": opensearch, "solr": solr, "vespa": vespa}
-KEEPS_MISSING = ("opensearch", "vespa")
+ENGINES = {"elasticsearch": elastic, "opensearch": opensearch, "solr": solr}
 
 # -- models --------------------------------------------------------------------------------------
 
@@ -166,15 +133,12 @@ EACH_FORMAT = pytest.mark.parametrize("format", FORMATS)
 EACH_FRAMEWORK = pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 
 
-@pytest.mark.parametrize("format", KEEPS_MISSING)
 @EACH_FRAMEWORK
 @pytest.mark.parametrize("trained", [False, True], ids=["trained whole", "trained with missing"])
-def test_missing_values_go_the_way_that_was_learnt(
-    framework: str, format: Any, trained: bool
-) -> None:
+def test_missing_values_go_the_way_that_was_learnt(framework: str, trained: bool) -> None:
     booster, rows = model(framework, trained), columns(True)[:100]
     assert np.isnan(rows).any(axis=1).sum() > 50
-    found = ENGINES[format](export_model(booster, format), NAMES, rows)
+    found = opensearch(export_model(booster, "opensearch"), NAMES, rows)
     assert_allclose(found, scores_of(booster, rows), rtol=2e-5, atol=1e-6)
 
 
@@ -274,7 +238,7 @@ def train_lightgbm(**params: Any) -> Any:
 )  # fmt: skip
 def test_what_no_engine_reads_is_refused(made: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        export_model(made(), "vespa")
+        export_model(made(), "opensearch")
 
 
 def train_xgboost(params: dict[str, Any]) -> Any:
@@ -304,7 +268,7 @@ def test_an_offset_is_added_to_every_score(framework: str, format: Any) -> None:
 # -- the command line ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("format", "suffix"), [("solr", ".txt"), ("vespa", ".ubj")])
+@pytest.mark.parametrize(("format", "suffix"), [("solr", ".txt"), ("opensearch", ".ubj")])
 def test_the_command_writes_what_the_function_returns(
     format: Any, suffix: str, tmp_path: Path
 ) -> None:

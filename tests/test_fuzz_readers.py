@@ -20,7 +20,7 @@ from damage import damaged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.data import read_columns, read_letor, read_qrels, read_table, read_trec_run
+from lambdaplus.data import read_columns, read_letor, read_table
 from lambdaplus.data.ranking_data import RankingData
 
 LETOR = b"".join(
@@ -29,8 +29,6 @@ LETOR = b"".join(
 CSV = b"qid,docno,label,score,clicks\n" + b"".join(
     b"%d,d%d,%d,%d.25,%d\n" % (i // 4, i, i % 3, i, i * i) for i in range(12)
 )
-QRELS = b"".join(b"q%d 0 d%d %d\n" % (i // 4, i, i % 3 - 1) for i in range(12))
-RUN = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i // 4, i, i, 20 - i) for i in range(12))
 
 fuzz = examples(120)
 
@@ -156,47 +154,3 @@ def test_parquet(tmp_path: Path, draw: st.DataObject) -> None:
     polars.read_csv(CSV).write_parquet(stream)
     found = read(tmp_path / "all.parquet", damaged(draw, stream.getvalue()), read_columns)
     assert found is None or len(found.labels) == 12  # values have no check sum
-
-
-def plain_lines(content: bytes, n_fields: int, number: int) -> list[list[str]] | None:
-    text = content.decode("utf-8-sig", errors="backslashreplace")
-    rows = [line.split() for line in io.StringIO(text, newline="\n")]
-    rows = [row for row in rows if row]
-    try:
-        values = [float(row[number]) for row in rows if "_" not in row[number]]
-    except (ValueError, IndexError):
-        return None
-    good = len(values) == len(rows) and all(np.isfinite(values)) and "\0" not in text
-    good = good and not re.search(r"\r+(?![\r\n]|\Z)", text)
-    return rows if good and all(len(row) == n_fields for row in rows) else None
-
-
-@fuzz
-@given(st.data())
-def test_trec_judgements(tmp_path: Path, draw: st.DataObject) -> None:
-    content = damaged(draw, QRELS)
-    found = read(tmp_path / "qrels", content, read_qrels)
-    wanted = plain_lines(content, 4, 3)
-    if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted) or not wanted:
-        assert found is None
-    elif found is not None:
-        assert sum(map(len, found.values())) == len(wanted)
-        assert all(found[query][doc] == float(label) for query, _, doc, label in wanted)
-
-
-@fuzz
-@given(st.data())
-def test_trec_runs(tmp_path: Path, draw: st.DataObject) -> None:
-    judged = {f"q{q}": {"d0": 1.0} for q in range(3)}
-    content = damaged(draw, RUN)
-    found = read(tmp_path / "run", content, lambda path: read_trec_run(path, judged))
-    wanted = plain_lines(content, 6, 4)
-    if wanted is None or len({(row[0], row[2]) for row in wanted}) < len(wanted):
-        assert found is None
-    elif found is not None:
-        rows = {
-            (q, d): s
-            for q, d, s, r in zip(found.qid, found.docno, found.scores, found.returned, strict=True)
-            if r
-        }
-        assert rows == {(q, d): float(s) for q, _, d, _, s, _ in wanted if q in judged}

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from commands import invoke
 
-from lambdaplus.data import read_table
-
 CSV = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 SPELLINGS: dict[str, Callable[[Path], Path]] = {
     "the same": lambda file: file,
@@ -147,18 +145,6 @@ def test_damaged_files_are_named(folder: Path) -> None:
         found = invoke("export", file, "--format", "solr", ends=2)
         assert str(file) in found.output
         assert found.output.count("\n") == 1, found.output
-
-
-def test_names_that_are_not_utf8_and_missing_folders(folder: Path) -> None:
-    odd = os.fsencode(folder) + b"/odd\xff.csv"
-    try:
-        with open(odd, "w") as stream:
-            stream.write(CSV)
-    except OSError:
-        pytest.skip("this file system has no such names")
-    assert read_table(os.fsdecode(odd)).qid.tolist() == [1, 1, 2, 2]
-    found = invoke("evaluate", folder / "a.csv", "--per-query", folder / "no" / "x.csv", ends=2)
-    assert f"could not write {folder / 'no' / 'x.csv'}: No such file or directory" in found.output
 
 
 def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:

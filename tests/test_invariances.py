@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import DECLARED, kinds, plain
+from brute_force import DECLARED, kinds, plain, weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
-from test_gradients import MANY_LABELS, POOLED, many_labels, random_query
+from test_gradients import MANY_LABELS, each_pooled, many_labels, random_query
 from test_rounding import RARE, N, spread
 
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.compute.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
 Gradient = Callable[..., Any]
@@ -57,8 +58,9 @@ def assert_invariant(
 
 
 def of(metric: Any, **options: Any) -> Gradient:
+    given = {**weights_of(metric), **options}
     return lambda labels, scores, weight, group: gradients(
-        labels, scores, weight=weight, group=group, metric=metric, **options
+        labels, scores, weight=weight, group=group, **given
     )
 
 
@@ -73,21 +75,21 @@ def test_gradients_of_queries(metric: Any, options: dict[str, Any]) -> None:
     assert_invariant(of(metric, **options), labels, scores, group, weight)
 
 
-@pytest.mark.parametrize("metric", POOLED)
+@each_pooled
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("ties", [None, 3])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_gradients_without_queries(
-    metric: str, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
+    weights: Any, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 100)
+    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 100)
     labels, scores = random_query(2, 700, 1.0, ties)
     weight = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.3], 700) if weighted else None
-    assert_invariant(of(metric, normalize=normalize), labels, scores, None, weight)
+    assert_invariant(of(weights, normalize=normalize), labels, scores, None, weight)
 
 
 def test_long_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.sums.LONG_SWEEP", 300)
+    monkeypatch.setattr(THRESHOLDS, "long_sweep", 300)
     sizes = [500, 40, 700, 299]
     random = np.random.default_rng(0)
     labels, scores = random.integers(0, 4, sum(sizes)), random.normal(size=sum(sizes))
@@ -103,14 +105,14 @@ def test_the_tree_of_many_labels() -> None:
 @pytest.fixture
 def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of a list of N rows are rounded, on several threads."""
-    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 5_000)
-    monkeypatch.setattr("lambdaplus.ranking.distinct_scores.MOST_DISTINCT", 1_000)
-    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "long_list", 5_000)
+    monkeypatch.setattr(THRESHOLDS, "most_distinct", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 1_000)
 
 
 @pytest.mark.usefixtures("rounded")
 @pytest.mark.parametrize("kind", ["heavy tails", "few distinct"])
-@pytest.mark.parametrize("metric", ["auc", "auc(pairs=equal)", "map"])
+@pytest.mark.parametrize("metric", ["auc", "auc equal", "map"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rounded_scores_of_two_classes(metric: str, kind: str, weighted: bool) -> None:
     weight = np.random.default_rng(3).uniform(0, 3, N) if weighted else None
@@ -118,7 +120,7 @@ def test_rounded_scores_of_two_classes(metric: str, kind: str, weighted: bool) -
 
 
 @pytest.mark.usefixtures("rounded")
-@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
+@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance equal"])
 @pytest.mark.parametrize("kind", ["as many as documents", "forty"])
 def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
     random = np.random.default_rng(4)
@@ -131,8 +133,8 @@ def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
 
 @each_kind
 def test_default_options(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 50)
-    monkeypatch.setattr("lambdaplus.compute.parallel.BATCH", 100)
+    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 50)
+    monkeypatch.setattr(THRESHOLDS, "batch", 100)
     labels, scores, group = data_set(40, 25)
     objective = lambda_objective(metric, surrogate=metric)
     for each in (scores, np.round(scores), np.zeros(labels.size)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import CASCADE, cutoffs, examples, plain
+from brute_force import CASCADE, cutoffs, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,53 +39,27 @@ def choices(draw: Any, declaration: Declaration) -> dict[str, Any]:
 @each_declared
 @given(data=st.data())
 @examples(100)
-def test_a_printed_name_parses_back(declaration, data) -> None:
-    options = choices(data.draw, declaration)
+def test_a_name_is_one_metric_however_it_is_spelled(declaration, data) -> None:
+    options, others = choices(data.draw, declaration), choices(data.draw, declaration)
     cutoff = data.draw(cutoffs(declaration, CUTOFFS))
-    metric = declaration(cutoff, **options)
+    metric, other = declaration(cutoff, **options), declaration(cutoff, **others)
     again = parse_metric(str(metric))
-    assert again == metric
-    assert hash(again) == hash(metric)
-    assert str(again) == str(metric)
-    assert {name: again[name] for name in options} == options
-    assert again.cutoff == cutoff
-
-
-@each_declared
-@given(data=st.data())
-@examples(40)
-def test_other_metrics_have_other_names(declaration, data) -> None:
-    """Evaluations are kept by name, so that two metrics may not share one."""
-    k = plain(declaration).cutoff
-    one, other = (declaration(k, **choices(data.draw, declaration)) for _ in range(2))
-    assert (str(one) == str(other)) == (one == other)
-
-
-@each_declared
-@given(data=st.data())
-@examples(50)
-def test_spelling_does_not_matter(declaration, data) -> None:
-    options = choices(data.draw, declaration)
-    cutoff = data.draw(cutoffs(declaration, CUTOFFS))
+    assert (again, hash(again), str(again)) == (metric, hash(metric), str(metric))
+    assert ({name: again[name] for name in options}, again.cutoff) == (options, cutoff)
+    # Evaluations are kept by name, so that two metrics may not share one.
+    assert (str(metric) == str(other)) == (metric == other)
     name = data.draw(st.sampled_from([declaration.name, *declaration.aliases]))
-    if data.draw(st.booleans()):
-        name = name.upper()
+    name = data.draw(st.sampled_from([name, name.upper()]))
     items = data.draw(st.permutations(list(options.items())))
     inside = " , ".join(f"{key} = {value!r}".replace("'", "") for key, value in items)
     text = f" {name}({inside})" + ("" if cutoff is None else f"@{cutoff} ")
-    metric = declaration(cutoff, **options)
     assert parse_metric(text) == metric
     assert parse_metric(text.partition("(")[0] + text.rpartition(")")[2], **options) == metric
     assert parse_metric(metric) == metric
-
-
-@each_declared
-def test_a_default_that_is_spelled_out_does_not_show(declaration) -> None:
+    # A default that is spelled out does not show.
     defaults = {known.name: known.default for known in declaration.parameters}
-    metric = plain(declaration)
-    assert declaration(metric.cutoff, **defaults) == metric
-    assert str(declaration(metric.cutoff, **defaults)).partition("@")[0] == declaration.name
-    assert {name: metric[name] for name in defaults} == defaults
+    assert declaration(cutoff, **defaults) == declaration(cutoff)
+    assert str(declaration(cutoff, **defaults)).partition("@")[0] == declaration.name
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,10 @@ def test_the_times_of_a_gradient() -> None:
     readme = page("README.md")
     assert f"A gradient takes {span(ours)} of the time of `lambdarank`'s" in readme
     assert f"takes {span(cheapest)}." in readme
+    start = table("speed", "Start")
+    first = short(float(start["first gradient after installation, compilation included"][0]), "", 1)
+    later = short(float(start["first gradient, import included"][0]), "", 1)
+    assert f"takes {first} s after installation, and {later} s in later processes" in readme
 
 
 def test_the_commands_of_the_readme_are_those_that_ran() -> None:

@@ -1,6 +1,5 @@
 """Separation oracles against the enumeration of all rankings."""
 
-import itertools
 from functools import cache
 from typing import Any
 
@@ -151,40 +150,6 @@ def test_documents_below_the_last_relevant_one_do_not_enter_the_pair_map() -> No
         assert not coefficients[3:].any()
 
 
-@pytest.mark.parametrize(
-    ("loss", "relevant", "score", "best"),
-    [("ndcg", 2, -0.2, [1, 0]), ("ndcg(discount=letor)", 3, -0.18, [0, 1, 0])],
-)
-def test_good_by_good_is_not_exact_for_ndcg(
-    loss: str, relevant: int, score: float, best: list[int]
-) -> None:
-    """Chakrabarti 2008, fact 3.4, also with the discounts 1, 1, 1/log2 3, ... of its reference.
-
-    The last of some equal relevant documents does best before the other document and the one above
-    it behind, which no ranking of them in order allows.
-    """
-    labels, scores = np.append(np.ones(relevant), 0.0), np.append(np.zeros(relevant), score)
-    places = np.arange(relevant + 1.0)
-    discount = 1 / np.log2(2 + places) if loss == "ndcg" else 1 / np.log2(1 + np.maximum(places, 1))
-    ideal = discount[:relevant].sum()
-    # Value of good i with b bads ahead: its rank is i + b.
-    cell = [[2 / relevant * b * score - discount[i + b] / ideal for b in range(2)]
-            for i in range(relevant)]  # fmt: skip
-    assert [int(np.argmax(row)) for row in cell] == best
-
-    def value(columns: Any) -> float:
-        return 1 + sum(row[column] for row, column in zip(cell, columns, strict=True))
-
-    greedy = value(np.maximum.accumulate(best))  # the next one may not be ahead of the last
-    exact = max(
-        value(c) for c in itertools.product(range(2), repeat=relevant) if list(c) == sorted(c)
-    )
-    assert exact > greedy + 0.01
-    hinge, _ = values(loss_of(Setting(loss), labels, [labels.size]), scores)
-    assert hinge[0] == pytest.approx(exact, abs=1e-12)
-    assert hinge[0] == pytest.approx(Setting(loss).hinge(labels, scores), abs=1e-12)
-
-
 DORM = {"feature_map": "dorm"}
 
 
@@ -208,8 +173,3 @@ DORM = {"feature_map": "dorm"}
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_loss(parse_metric(loss), Queries([0, 1, 1], group=[3]), **options)
-
-
-def test_graded_ndcg_with_the_pair_map_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"query 1 .* has 3 different labels: pass relevant="):
-        make_loss(parse_metric("ndcg"), Queries([0, 1, 0, 1, 2], group=[2, 3]))

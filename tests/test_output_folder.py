@@ -152,13 +152,6 @@ def test_second_run_into_the_same_folder_is_refused(home: Path) -> None:
     assert compare("data", "--out", "out")[0] == 0
 
 
-def test_a_file_as_the_folder_is_refused(home: Path) -> None:
-    (home / "out").write_text("mine")
-    code, said = compare("data", "--out", "out")
-    assert (code, said) == (2, "lambdaplus compare: out is a file: pass a folder as --out")
-    assert (home / "out").read_text() == "mine"
-
-
 def test_a_full_disk_is_said_and_leaves_the_former_results(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,8 +123,10 @@ def test_outliers_leave_log_loss_finite() -> None:
     labels, scores = graded(2)
     for outlier in (1e6, -1e6, 1e12, -1e12, 1e200, -1e200):
         scores[5] = outlier
-        for name, options in (("map", {"pointwise": 1.0}), ("xendcg", {})):
-            gradient, hessian = lambda_objective(name, **options)(labels, scores, None, SIZES)
+        for name, options, group in (
+            ("map", {"pointwise": 1.0}, SIZES), ("xendcg", {}, SIZES), ("auc", {}, None),
+        ):  # fmt: skip
+            gradient, hessian = lambda_objective(name, **options)(labels, scores, None, group)
             assert np.isfinite(gradient).all()
             assert (hessian >= 0).all()
 

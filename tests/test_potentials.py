@@ -112,25 +112,14 @@ def test_differences_of_potentials_are_swap_deltas(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     ranked, others = data.draw(label_lists(12)), data.draw(label_lists(4) | st.just([]))
     assert_potentials_give_swap_deltas(metric, ranked, others)
-
-
-@each_declared
-@given(data=st.data())
-@examples(30)
-def test_potentials_never_rise_with_the_rank(declaration, data) -> None:
-    """So that the size of a delta is the sum of the steps between, which is what a sweep adds up.
-
-    That is asked between the first document of the upper class and the last of the lower one:
-    elsewhere no pair reads them.
-    """
-    metric = data.draw(metrics(declaration))
-    laid = Laid(metric, data.draw(label_lists(12, least=2)), [])
+    # They never rise with the rank, so that the size of a delta is the sum of the steps between,
+    # which is what a sweep adds up.  That is asked between the first document of the upper class
+    # and the last of the lower one: elsewhere no pair reads them.
+    laid = Laid(metric, ranked, others)
     if not laid.form.potentials_by_classes:
         assert np.all(np.diff(laid.arrays.discount) <= 0)  # these, times the size of the worth
         return
-    if laid.scale == 0.0:
-        return
-    for upper, lower in itertools.permutations(range(len(laid.arrays.gain)), 2):
+    for upper, lower in itertools.permutations(np.unique(laid.code) if laid.scale else (), 2):
         sign = 1.0 if upper > lower else -1.0
         first = np.flatnonzero(laid.code == upper)[0]
         last = np.flatnonzero(laid.code == lower)[-1]

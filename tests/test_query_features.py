@@ -9,7 +9,8 @@ from baseline_data import halves
 from sklearn.svm import SVC, LinearSVC
 from small_data import graded, value
 
-from lambdaplus.baselines import BestFeature, QueryScaler, SVMAccuracy, ThresholdFeatures
+from lambdaplus.baselines import BestFeature, QueryScaler, SVMAccuracy
+from papers.threshold_features import ThresholdFeatures
 
 
 def by_query(qid: np.ndarray) -> list[np.ndarray]:
@@ -59,12 +60,6 @@ def test_steps_are_indicators_of_thresholds() -> None:
         ThresholdFeatures(0).fit(X)
 
 
-def test_quantile_steps_hold_as_many_documents_each() -> None:
-    X = np.random.default_rng(0).exponential(size=(1000, 1))
-    passed = ThresholdFeatures(10).fit_transform(X).sum(axis=0)
-    np.testing.assert_allclose(passed, 1000 - 100 * np.arange(10), atol=1.5)
-
-
 def test_plain_is_the_linear_svm_with_hardly_a_penalty_for_the_bias() -> None:
     data = graded()
     X, good = data.features, data.labels >= 1
@@ -102,24 +97,6 @@ def test_scaled_variants_ignore_monotone_changes_per_query(variant: Any) -> None
     np.testing.assert_allclose(here, there, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"C": 0}, "C must be a number above 0 and at most 1e.100, got 0"),
-        ({"C": -1.0}, "C must be a number above 0"),
-        ({"tol": 0.0}, "tol must be a number above 0"),
-        ({"max_iter": 0}, "max_iter must be a whole number, at least 1"),
-        ({"loss": "log"}, "loss='log' is not one of hinge, squared_hinge"),
-    ],
-    ids=str,
-)
-def test_parameters_out_of_range_raise_a_plain_value_error(options: Any, message: str) -> None:
-    data = graded()
-    with pytest.raises(ValueError, match=message) as raised:
-        SVMAccuracy(**options).fit(data.features, data.labels)
-    assert type(raised.value) is ValueError
-
-
 @pytest.mark.parametrize("metric", ["map", "ndcg@5", "auc"])
 def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
     train, valid = halves(graded(40))
@@ -132,10 +109,3 @@ def test_chosen_by_the_metric_on_validation_data(metric: str) -> None:
     best = max(values, key=lambda key: values[key])
     assert model.feature_ == best[0]
     np.testing.assert_array_equal(model.predict(features), rankings[best])
-
-
-def test_without_validation_data_the_training_data_serves() -> None:
-    data = graded(40)
-    model = BestFeature("map").fit(*data.ranking)
-    again = BestFeature("map").fit(data.features[:1], data.labels[:1], eval_set=data.ranking)
-    np.testing.assert_array_equal(model.values_, again.values_)

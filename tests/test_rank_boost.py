@@ -1,6 +1,6 @@
 """RankBoost against the algorithm as printed: a distribution over pairs, kept as an array."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,11 +17,10 @@ class Round(NamedTuple):
     normalizer: float
 
 
-def with_all_pairs(data: Small, n_rounds: int, balance: str) -> list[Round]:
+def with_all_pairs(data: Small, n_rounds: int) -> list[Round]:
     """Freund et al., fig. 1, weak learner of sec. 3.2, over every threshold of every feature."""
     pairs = all_pairs(data.labels, data.qid)
-    weight = pairs.rate if balance == "query" else np.ones_like(pairs.rate)
-    D = weight / weight.sum()
+    D = pairs.rate / pairs.rate.sum()
     rounds = []
     for _ in range(n_rounds):
         best = (0, 0.0, 0.0)
@@ -42,12 +41,11 @@ def with_all_pairs(data: Small, n_rounds: int, balance: str) -> list[Round]:
     return rounds
 
 
-@pytest.mark.parametrize("balance", ["query", "pair"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_every_round_is_that_of_the_pair_matrix(balance: Any, seed: int) -> None:
+def test_every_round_is_that_of_the_pair_matrix(seed: int) -> None:
     data = graded(12, seed)
-    model = RankBoost(15, balance=balance).fit(*data.ranking)
-    expected = with_all_pairs(data, 15, balance)
+    model = RankBoost(15).fit(*data.ranking)
+    expected = with_all_pairs(data, 15)
     assert model.features_.tolist() == [r.feature for r in expected]
     np.testing.assert_allclose(model.thresholds_, [r.threshold for r in expected], rtol=1e-12)
     np.testing.assert_allclose(model.alphas_, [r.alpha for r in expected], rtol=1e-9)
@@ -87,21 +85,6 @@ def test_a_perfect_feature_ends_it() -> None:
     assert model.n_rounds_ == 1
     assert np.isfinite(model.alphas_).all()
     assert np.unique(model.predict(labels[:, None] * 3)).size == 2
-
-
-def test_neighbouring_floats_can_be_told_apart() -> None:
-    features = np.array([[1.0], [np.nextafter(1.0, 2.0)]])
-    low, high = RankBoost(1).fit(features, [0.0, 1.0]).predict(features)
-    assert high > low
-
-
-def test_many_rounds_do_not_overflow() -> None:
-    labels = np.tile([0.0, 1.0, 2.0], 10)
-    features = np.stack([labels >= 1, labels >= 2, labels], axis=1) + 0.0
-    features[0] = 3.0  # one pair that stays wrong and gains all the weight
-    model = RankBoost(3000).fit(features, labels, qid=np.repeat(np.arange(10), 3))
-    for found in (model.alphas_, model.normalizers_, model.predict(features)):
-        assert np.isfinite(found).all()
 
 
 def test_features_that_say_nothing_are_refused() -> None:

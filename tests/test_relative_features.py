@@ -23,7 +23,6 @@ from lambdaplus.data import relative_features
 from lambdaplus.estimators import LightGBMRanker, RelativeFeatures, XGBoostRanker
 
 KINDS = ("rank", "z")
-STRINGS_OF_NUMPY_2 = [np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else []
 
 
 def by_definition(column: np.ndarray, kind: str) -> np.ndarray:
@@ -119,14 +118,6 @@ def test_single_documents_constants_and_missing_values() -> None:
         np.testing.assert_allclose(part, expected, err_msg=kind)
 
 
-def test_values_that_are_huge_tiny_or_close_keep_their_distances() -> None:
-    for low, high in ((-1e308, 1e308), (0.0, 5e-324), (1e16, 1e16 + 2)):
-        found = relative_features([[low], [high], [high]], group=[3], kind="z", replace=True)
-        np.testing.assert_allclose(found[:, 0], stats.zscore([0.0, 1.0, 1.0]), rtol=1e-12)
-    ranks = relative_features([[np.inf], [1.0], [-np.inf]], group=[3], replace=True)
-    np.testing.assert_allclose(ranks[:, 0], [1 / 3, 0, -1 / 3])
-
-
 def test_queries_are_given_by_qid_or_group() -> None:
     X, qid = drawn()
     order = np.argsort(qid, kind="stable")
@@ -146,18 +137,6 @@ def test_threads_and_memory_layout_do_not_change_a_bit() -> None:
             found.append(relative_features(given, qid=qid, kind=KINDS))
     for other in found[1:]:
         np.testing.assert_array_equal(other, found[0])
-
-
-def test_features_are_not_changed_and_kinds_are_in_the_order_given() -> None:
-    X, qid = drawn()
-    before = X.copy()
-    found = relative_features(X, qid=qid, kind=["z", "rank"])
-    np.testing.assert_array_equal(X, before)
-    parts = [X, *(relative_features(X, qid=qid, kind=k, replace=True) for k in ("z", "rank"))]
-    np.testing.assert_array_equal(found, np.hstack(parts))
-    for kind, dtype in ((int, np.float64), (np.float16, np.float32)):
-        given = np.nan_to_num(X[:, 1:]).astype(kind)
-        assert relative_features(given, qid=qid, replace=True).dtype == dtype
 
 
 def columns() -> dict[str, Any]:
@@ -181,19 +160,6 @@ def test_pandas_frames_keep_index_types_and_categories() -> None:
     assert found["new|rank"].tolist() == [0.25, -0.25, 0, 0]
     replaced = relative_features(X, qid=[1, 1, 2, 2], replace=True)
     assert list(replaced.columns) == ["site", *added[:4]]
-
-
-def test_polars_frames_keep_types_and_categories() -> None:
-    kinds: Any = {"bm25": pl.Float32, "age": pl.Int32, "site": pl.Categorical}
-    X = pl.DataFrame({**columns(), "age": [1, None, 3, 4]}, schema_overrides=kinds)
-    found = relative_features(X, group=[2, 2])
-    assert found.columns == [*X.columns, "bm25|rank", "clicks|rank", "age|rank"]
-    assert found[:, :4].equals(X)
-    assert found.schema["bm25|rank"] == pl.Float32
-    assert found.schema["clicks|rank"] == pl.Float64
-    np.testing.assert_array_equal(found["age|rank"], [0, np.nan, -0.25, 0.25])
-    assert found["age|rank"].null_count() == 1
-    assert relative_features(X.drop("site"), group=[2, 2], replace=True).shape == (4, 3)
 
 
 def test_frames_are_refused_with_a_reason() -> None:
@@ -314,19 +280,6 @@ def test_names_are_those_of_the_result() -> None:
 # Nothing is lost silently ------------------------------------------------------------------------
 
 
-def test_names_that_are_alike_as_text_are_refused() -> None:
-    X = pd.DataFrame({1: [1.0, 2.0], "1": [2.0, 1.0]})
-    message = r"the columns 1 and '1' of X would have relative features"
-    with pytest.raises(ValueError, match=message):
-        relative_features(X, group=[2])
-
-
-def test_flags_of_pyarrow_are_numbers() -> None:
-    flags = pd.array([True, False, None], dtype="bool[pyarrow]")
-    found = relative_features(pd.DataFrame({"new": flags}), group=[3])
-    np.testing.assert_array_equal(found["new|rank"], [0.25, -0.25, np.nan])
-
-
 BEYOND = [2**53, 2**53 + 1]
 
 
@@ -346,16 +299,6 @@ def test_integers_that_would_tie_are_refused(X: Any) -> None:
     for use in (relative_features, RelativeFeatures().fit_transform):
         with pytest.raises(ValueError, match="9007199254740993, which a float64 cannot represent"):
             use(X, qid=[1, 1])
-
-
-@pytest.mark.parametrize("kind", [np.str_, object, np.bytes_, *STRINGS_OF_NUMPY_2])
-def test_text_with_underscores_is_no_number(kind: Any) -> None:
-    X = np.array([["1_0"], ["2"]]).astype(kind)
-    for use in (relative_features, RelativeFeatures().fit_transform):
-        with pytest.raises(ValueError, match="'1_0' is not a number"):
-            use(X, qid=[1, 1])
-    X[0, 0] = "10"
-    assert relative_features(X, group=[2], replace=True).ravel().tolist() == [0.25, -0.25]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

@@ -1,7 +1,6 @@
 """The report shows the results of a study, loads nothing, and is the same for the same fits."""
 
 import csv
-import json
 import math
 import re
 import sys
@@ -32,8 +31,7 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Fitted, Method
-from lambdaplus.study.plots import curves_of, learning_curves, query_plots
-from lambdaplus.study.random_search import parameter_table
+from lambdaplus.study.plots import learning_curves
 from lambdaplus.study.summary import outcome
 from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
 from lambdaplus.study.trainers import train_lightgbm
@@ -267,22 +265,6 @@ def test_studies_with_few_results(study: Study, results: Results, tmp_path: Path
     assert "3 of 4 fits are not finished" in reader.shown
 
 
-def test_metric_of_the_whole_data_set_has_no_plot_by_query(study: Study) -> None:
-    metrics = [parse_metric(name) for name in ("auc(over=dataset)", "ndcg@3")]
-    pooled = Study(study.folds, study.methods[:2], metrics, study.config, folder=study.folder)
-    pooled.finish()
-    names = [name for name, *_ in query_plots(Summary(pooled.results))]
-    assert names == ["differences_ndcg_3"]
-
-
-def test_results_as_markdown_and_latex(folder: Path, results: Results) -> None:
-    for ending in ("md", "tex"):
-        text = (folder / "tables" / f"results.{ending}").read_text(encoding="utf-8")
-        for method in [*results.methods][:3]:
-            assert f"{results.mean(method, 'map'):.4f}" in text
-        assert "Holm" in text
-
-
 @pytest.mark.usefixtures("empty_plots")
 def test_a_section_that_fails_leaves_a_line(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -299,35 +281,6 @@ def test_a_section_that_fails_leaves_a_line(
     assert {"results", "queries"} <= {*reader.ids}
 
 
-@pytest.mark.usefixtures("empty_plots")
-def test_options_that_were_drawn_as_none_are_counted(results: Results, tmp_path: Path) -> None:
-    """Two trials on two folds; on one fold, or on both, the chosen trial drew None."""
-    for first, expected in ((None, ["-", "-", "-", "2 of 2"]), (0.5, ["0.5"] * 3 + ["1 of 2"])):
-        rows = [
-            {"method": "a", "fold": fold, "seed": 0, "trial": trial, "metric": "map",
-             "validation": 0.5, "round": 10 * (trial + 1), "seconds": 1.0, "chosen": trial == 0,
-             "parameters": json.dumps({"noise": noise, "eta": 0.1}), "warnings": ""}
-            for fold, drawn in (("1", (first, 1.0)), ("2", (None, None)))
-            for trial, noise in enumerate(drawn)
-        ]  # fmt: skip
-        method = Method("a", by_first_feature, None, "map", space={"noise": (None,)})
-        config = Config(rounds=100, trials=2)
-        curves = results.curves.clear()
-        values = pl.DataFrame({"method": ["a"] * 2, "fold": ["1", "2"], "value": [0.5, 0.6]})
-        values = values.with_columns(seed=0, metric=pl.lit("map"), query=pl.lit("q"))
-        found = Results(
-            config, {"a": method}, ["1", "2"], ["map"], values, pl.DataFrame(rows), curves,
-            results.validation.clear(), found=Found(planned=2, finished=2),
-        )  # fmt: skip
-        by_name = {row[1]: row for row in parameter_table(found).rows}
-        assert [*by_name["noise"][3:6], by_name["noise"][7]] == expected
-        assert by_name["eta"][7] == "-"
-        page = page_of(tmp_path, found)
-        assert "could not be made" not in page
-        [table] = [t for t in Reader(page).tables if "selected by" in t[0]]
-        assert table[1][-1] == "each metric"
-
-
 def test_learning_curves_end_where_training_ended() -> None:
     keys = {"method": "a", "seed": 0, "metric": "map"}
     rows = [
@@ -338,11 +291,6 @@ def test_learning_curves_end_where_training_ended() -> None:
     [axes] = learning_curves("MAP", pl.DataFrame(rows)).axes
     lines = [line.get_ydata().tolist() for line in axes.lines]  # type: ignore[union-attr]
     assert lines == [[0.9, 0.3], [0.1, 0.2, 0.8], pytest.approx([0.5, 0.25])]
-
-
-def test_a_method_has_the_curve_of_its_own_criterion(results: Results) -> None:
-    methods = {k: v["method"].unique().to_list() for k, v in curves_of(results).items()}
-    assert methods == {"map": ["lightgbm:lambda_map"], "auc": ["lightgbm:lambda_auc"]}
 
 
 def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS
@@ -11,6 +12,7 @@ from test_gradients import MANY_LABELS
 from lambdaplus import gradients
 from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.ranking import cells, rounding
 from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
@@ -58,9 +60,9 @@ KINDS = (
 
 @pytest.fixture(autouse=True)
 def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", 5_000)
+    monkeypatch.setattr(THRESHOLDS, "long_list", 5_000)
     # Lists of N rows with different scores have more than the most that are not rounded.
-    monkeypatch.setattr("lambdaplus.ranking.distinct_scores.MOST_DISTINCT", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "most_distinct", 1_000)
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def exactly(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def not_rounded(labels: Floats, scores: Floats, **given: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr("lambdaplus.objectives.lambda_gradient.LONG_LIST", WITHOUT_LIMIT)
+            patch.setattr(THRESHOLDS, "long_list", WITHOUT_LIMIT)
             return gradients(labels, scores, **given)
 
     return not_rounded
@@ -84,13 +86,13 @@ def assert_near(found: Any, exact: Any, largest: float, mean: float) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("metric", ["auc", "auc(pairs=equal)", "map"])
+@pytest.mark.parametrize("metric", ["auc", "auc equal", "map"])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_rounding_hardly_changes_the_gradient(
     metric: str, kind: str, normalize: bool, exactly: Any
 ) -> None:
     """And the gradient of few distinct scores, which are not rounded, not at all."""
-    given = {"metric": metric, "normalize": normalize}
+    given = {**weights_of(metric), "normalize": normalize}
     scores = spread(kind, RARE)
     found, exact = gradients(RARE, scores, **given), exactly(RARE, scores, **given)
     # A thousand units apart, few pairs are within the reach of the logistic function's slope.
@@ -132,14 +134,14 @@ def test_clusters_of_few_scores_are_not_rounded(
     dtype: Any, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Up to a number of scores; 0.0 and -0.0 are one of them."""
-    monkeypatch.setattr("lambdaplus.compute.parallel.ROWS_PER_THREAD", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 1_000)
     draw = np.random.default_rng(8)
     few = draw.choice([-1.0, 0.0, 1e-3], 1_000) * draw.uniform(1, 1.001, 1_000)
     few = np.append(np.where(few == 0, draw.choice([0.0, -0.0], 1_000), few), 5).astype(dtype)
     scores = draw.permutation(np.resize(few, N))
     more = np.where(np.arange(N) == 7, dtype(3.0), scores)
     most = np.unique(few).size
-    monkeypatch.setattr("lambdaplus.ranking.distinct_scores.MOST_DISTINCT", most)
+    monkeypatch.setattr(THRESHOLDS, "most_distinct", most)
     code = RARE.astype(np.int32)
     with limit_threads(threads):
         assert slots_of_few(more, code, 2, most, ONE_MACHINE) is None
@@ -236,14 +238,14 @@ def test_scores_at_regular_distances_are_spread_over_the_table(step: int) -> Non
     "kind", ["normal", "heavy tails", "few distinct", "two leaves", "cluster 5"]
 )
 @pytest.mark.parametrize("labels", ["as many as documents", "heavy tails", "mostly zero", "forty"])
-@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance(pairs=equal)"])
+@pytest.mark.parametrize("metric", ["ndcg(gain=linear)", "concordance equal"])
 def test_rounding_hardly_changes_the_gradient_of_many_labels(
     metric: str, labels: str, kind: str, exactly: Any
 ) -> None:
     """Joined cells have errors of their own: those of equal weights are largest at the ends."""
     y = MANY_LABELS[labels](np.random.default_rng(3), N)
     scores = spread(kind, y / (1 + y))
-    given = {"metric": metric, "group": [N]}
+    given = {**weights_of(metric), "group": [N]}
     found, exact = gradients(y, scores, **given), exactly(y, scores, **given)
     assert_near(found[:1], exact[:1], LARGEST, 1e-3)
     assert_near(found[1:], exact[1:], 2e-2, 1e-3)

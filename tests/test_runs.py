@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from test_conventions import TREC, trec_eval
 
 from lambdaplus import evaluate, explain
-from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.data import read_letor, read_qrels, read_scores, read_trec_run
 from lambdaplus.evaluation.explanation import explain_run
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import parse_metric
@@ -128,15 +128,6 @@ def test_ranks_and_judgements_as_in_ms_marco_and_beir(tmp_path: Path) -> None:
             read_trec_run(run, read_qrels(qrels))
 
 
-def test_files_that_have_nothing(tmp_path: Path) -> None:
-    (tmp_path / "empty").write_text("\n")
-    (tmp_path / "run").write_text("q9 Q0 d2 1 1.5 tag\n")
-    with pytest.raises(ValueError, match="has no judgements"):
-        read_qrels(tmp_path / "empty")
-    with pytest.raises(ValueError, match=r"no query of .*run is among the 1 judged queries"):
-        read_trec_run(tmp_path / "run", {"q1": {"d1": 1.0}})
-
-
 # Scores for a data set, CSV, Parquet -------------------------------------------------------------
 
 
@@ -147,28 +138,7 @@ def letor_files(folder: Path) -> tuple[Path, Path]:
     return folder / "test.txt", folder / "scores.txt.gz"
 
 
-def test_tables_as_csv_and_parquet(tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars")
-    file = tmp_path / "ours.csv"
-    file.write_text("query,label,score,doc\n1,1,.5,a\n2,0,.1,b\n1,0,.2,c\n2,1,.05,d\n")
-    polars.read_csv(file).write_parquet(tmp_path / "ours.parquet")
-    for path in (file, tmp_path / "ours.parquet"):
-        run = read_table(path, qid="query", docno="doc")
-        assert run.qid.tolist() == [1, 1, 2, 2]
-        assert run.docno.tolist() == ["a", "c", "b", "d"]
-        found = evaluate_run(run, ["map"])
-        assert found.per_query["map"].tolist() == [1.0, 0.5]
-
-
 # The commands ------------------------------------------------------------------------------------
-
-
-def test_evaluate_one_run(tmp_path: Path) -> None:
-    data, scores = letor_files(tmp_path)
-    found = invoke("evaluate", scores, "--data", data, "--metrics", "map(relevant=2),mrr@3")
-    assert "map(relevant=2)" in found.output
-    assert "0.7500" in found.output
-    assert "2 queries, 0 without relevant documents." in found.output
 
 
 def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, folds_of, graded, tiny
 
-from lambdaplus.baselines import ClassAUCSVM, StructuralSVM, SVMCombo
+from lambdaplus.baselines import StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.data import RankingData, digits_queries
 from papers.algorithm_1 import algorithm_1
@@ -115,18 +115,6 @@ def test_epsilon_stops_as_the_pseudocode_does(epsilon: float, in_turn: bool) -> 
     assert model.primal_ - model.dual_ <= C * epsilon + 1e-6
 
 
-def test_epsilon_ranks_where_zero_is_optimal() -> None:
-    """On the data of `test_chakrabarti_clipped_ndcg_has_no_better_answer_than_zero`."""
-    X, labels = np.random.default_rng(0).normal(size=(1000, 10)), np.arange(1000) < 6
-    X[labels] += 0.5
-    model = StructuralSVM("ndcg", cutoff=10, C=100.0, epsilon=0.1)
-    assert model.fit(X, labels).coef_.any()
-    with pytest.warns(ConvergenceWarning, match="did not end within 1 passes"):
-        model.set_params(max_passes=1).fit(X, labels)
-    with pytest.raises(ValueError, match="epsilon"):
-        model.set_params(epsilon=0.0).fit(X, labels)
-
-
 def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
     """The warning says so, and a smaller tolerance finds what is better."""
     data = graded(30)
@@ -134,17 +122,6 @@ def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
     with pytest.warns(UserWarning, match=r"w = 0 is optimal up to 4.8e-02 .*: try a smaller tol"):
         assert not model.fit(*data.ranking).coef_.any()
     assert model.set_params(tol=1e-6).fit(*data.ranking).coef_.any()
-
-
-def test_history_is_that_of_a_cutting_plane_method() -> None:
-    model = StructuralSVM("map", C=100.0, tol=1e-5).fit(*graded().ranking)
-    assert model.n_passes_ == len(model.history_)
-    duals = [step.dual for step in model.history_]
-    assert duals == sorted(duals)
-    assert all(step.primal >= model.dual_ for step in model.history_)
-    assert min(step.primal for step in model.history_) == model.primal_
-    seconds = [step.seconds for step in model.history_]
-    assert seconds == sorted(seconds)
 
 
 @pytest.mark.parametrize("name", ["auc", "dorm-sorted"])
@@ -170,32 +147,6 @@ def test_path_gives_what_single_fits_give(name: str) -> None:
         assert point.norm == pytest.approx(np.linalg.norm(point.coef))
     assert [p.share for p in path] == sorted([p.share for p in path], reverse=True)
     assert [p.norm for p in path] == sorted(p.norm for p in path)
-
-
-def test_more_features_than_rows() -> None:
-    """The bounds hold by enumeration, and a large C does not keep them apart."""
-    random = np.random.default_rng(0)
-    labels = random.integers(0, 2, 24).astype(float)
-    labels[::4], labels[1::4] = 0, 1
-    data = Small(random.normal(size=(24, 90)), labels, np.full(6, 4))
-    for C in (1.0, 1e4):
-        model = StructuralSVM("map", C=C, tol=1e-6).fit(*data.ranking)
-        assert model.coef_.shape == (90,)
-        assert model.relative_gap_ <= 1e-6
-        enumerated = objective(Setting("map"), data, model.coef_, C)
-        assert model.primal_ == pytest.approx(enumerated, rel=1e-9)
-        [point] = StructuralSVM("map", tol=1e-6).fit_path(*data.ranking, Cs=[C])
-        np.testing.assert_allclose(point.coef, model.coef_)
-
-
-def test_more_features_than_planes() -> None:
-    """The inner problem is solved in the planes' own span: the same as in few dimensions."""
-    data = graded(12)
-    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(400, 5)))[0]
-    model = StructuralSVM("map", C=10.0, tol=1e-6)
-    few = model.fit(*data.ranking).coef_
-    many = model.fit(data.features @ basis.T, data.labels, data.qid).coef_
-    assert np.linalg.norm(basis @ few - many) <= 2 * np.sqrt(2 * 1e-6 * model.primal_)
 
 
 COMBINED = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2), Setting("mrr")]
@@ -307,17 +258,3 @@ def test_each_loss_of_a_combination_has_its_c() -> None:
     mostly = SVMCombo(["map", "auc"], "separate", C=[10.0, 1e-9], tol=1e-7).fit(*data.ranking)
     one = StructuralSVM("map", C=10.0, tol=1e-7).fit(*data.ranking)
     assert mostly.primal_ == pytest.approx(one.primal_, rel=1e-5)
-
-
-@pytest.mark.parametrize("labels", ["labels", "binary"])
-def test_class_auc_svm_is_the_sum_of_the_svms_of_its_classes(labels: str) -> None:
-    data = graded()
-    X, y, qid = data.features, getattr(data, labels), data.qid
-    model = ClassAUCSVM(C=100.0).fit(X, y, qid=qid)
-    classes = np.unique(y[y > 0])
-    parts = [StructuralSVM("auc", C=100.0).fit(X, y == c, qid=qid) for c in classes]
-    expected = sum(c * part.predict(X) for c, part in zip(classes, parts, strict=True))
-    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(model.class_coef_, [part.coef_ for part in parts])
-    with pytest.raises(ValueError, match="labels must be 0 or more, some of them above; they are"):
-        model.fit(X, y - 1, qid=qid)

@@ -66,13 +66,6 @@ def test_a_label_of_zero_is_an_event_at_time_zero() -> None:
                 assert evaluate([zero, -1.0, 2.0], scores, metrics=metric)[str(metric)] == expected
 
 
-def test_without_censoring_it_is_concordance() -> None:
-    time, _, scores = survival(200)
-    life = evaluate(time, scores, metrics="cindex(higher=life)")["cindex(higher=life)"]
-    same = evaluate(time, scores, metrics="concordance", one_group=True)["concordance"]
-    assert life == pytest.approx(same, rel=1e-12)
-
-
 def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
     time, event, scores = survival(3000)
     labels, order = survival_labels(time, event), np.random.default_rng(1).permutation(3000)
@@ -89,7 +82,7 @@ def test_without_queries_it_is_scaled_as_log_loss() -> None:
     assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["cindex", "concordance", "concordance(pairs=equal)", "kendall"])
+@pytest.mark.parametrize("metric", ["cindex", "concordance", "kendall"])
 def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
     time, event, scores = survival(60)
     labels = survival_labels(time, event) if metric == "cindex" else time
@@ -104,8 +97,13 @@ def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
 
 
 def test_named_weights_of_pairs_are_those_of_the_training() -> None:
-    swapped = lambda_objective("concordance(pairs=swap)")
-    assert swapped.surrogate == swapped.metric == parse_metric("concordance", pairs="swap")
+    swapped = lambda_objective("concordance", pairs="swap")
+    assert swapped.weighed_by(table=True) == swapped.weighed_by(table=False)
+    assert not swapped.weighed_by(table=True).equal
+    with pytest.raises(ValueError, match="pairs is an option of lambda_objective"):
+        lambda_objective("concordance(pairs=swap)")
+    with pytest.raises(ValueError, match="map, mrr has no option 'pairs', which is for auc"):
+        lambda_objective("map + mrr", pairs="swap")
 
 
 def test_survival_labels_and_refusals() -> None:

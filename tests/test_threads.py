@@ -17,6 +17,7 @@ from small_data import graded
 import lambdaplus as lp
 from lambdaplus.compute import parallel
 from lambdaplus.compute.parallel import Team, limit_threads, n_threads, on_team
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.frameworks.internals import openmp_functions
 
 # Boosters of both frameworks, and a list of the sizes of the teams that worked for us.
@@ -143,8 +144,8 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     data = graded()
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
-    monkeypatch.setattr(parallel, "ROWS_PER_THREAD", 10)
-    monkeypatch.setattr(parallel, "BATCH", 50)
+    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 10)
+    monkeypatch.setattr(THRESHOLDS, "batch", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     assert_array_equal(found, expected)

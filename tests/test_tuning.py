@@ -26,8 +26,8 @@ from lambdaplus.study import (
     write_report,
 )
 from lambdaplus.study.methods import Range, draw
-from lambdaplus.study.random_search import parameter_table, search_in_words
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
+from lambdaplus.study.tables import search_in_words
 from lambdaplus.study.trainers import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)
@@ -144,14 +144,6 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
                 assert values == [max(fit.curve) for fit in fits]
 
 
-def test_trainings_that_are_evaluated_rarely_stop_in_time(folds: list[Fold]) -> None:
-    study = finish(folds[:1], "lightgbm:lambda_map", rounds=1000, every=5, trials=1)
-    [choice] = study.choices(study.methods[0])
-    curves = study.results.curves.filter(pl.col("metric") == "map")
-    assert curves["round"].to_list() == list(range(5, 5 * curves.height + 1, 5))
-    assert choice.chosen(choice.by).rounds == curves["round"][int(np.argmax(curves["value"]))] < 500
-
-
 def test_one_metric_may_choose_for_all(folds: list[Fold]) -> None:
     study = finish(folds[:1], "lightgbm:lambda_map", select="mrr", trials=3)
     [choice] = study.choices(study.methods[0])
@@ -188,26 +180,6 @@ def test_of_parameters_with_equal_values_the_first_are_chosen(folds: list[Fold])
     assert chosen["parameters"].to_list() == ['{"sign": 1, "factor": 1}'] * 2
 
 
-def one_fitted(task: Task) -> Fitted:
-    """A trainer that returns a single ranker, for all metrics."""
-    return Fitted(lambda part: task.parameters["sign"] * part.features[:, 0])
-
-
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_equal_draws_are_one_trial(jobs: int, folds: list[Fold], tmp_path: Path) -> None:
-    method = replace(find_methods("lightgbm:lambda_map")[0], space={"num_leaves": (3, 5)})
-    single = Method("one:fitted", one_fitted, space={"sign": (1.0, -1.0)})
-    for _ in range(2):  # the second reads the fits of the first
-        study = finish(folds[:1], [method, single], trials=8, folder=tmp_path, jobs=jobs)
-        for name in (method.name, single.name):
-            fits = study.results.fits.filter(method=name, metric="map")
-            assert fits["trial"].to_list() == [0, 1]
-            assert fits["parameters"].n_unique() == 2
-            assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
-        assert study.results.values.height == 2 * 3 * 15
-    assert study.kept == len(study) == 4
-
-
 def test_a_trial_without_scores_is_fitted_again_to_win(folds: list[Fold], tmp_path: Path) -> None:
     """Another grid may contain it without the trial that beat it."""
     [found] = find_methods("lightgbm:lambda_map")
@@ -217,12 +189,6 @@ def test_a_trial_without_scores_is_fitted_again_to_win(folds: list[Fold], tmp_pa
         assert study.kept == kept
         fresh = finish(folds[:1], [method], trials=9)
         assert study.results.values.equals(fresh.results.values)
-
-
-def test_a_trainer_returns_a_ranker_for_each_metric(folds: list[Fold]) -> None:
-    method = Method("one:metric", lambda task: {MAP: one_fitted(task)}, space={"sign": (1.0, -1.0)})
-    with pytest.raises(RuntimeError, match="the trainer returned no ranker for mrr, ndcg@5"):
-        finish(folds[:1], [method], trials=2)
 
 
 @pytest.mark.slow
@@ -258,19 +224,6 @@ def test_folds_without_values_are_refused_before_the_first_fit(folds: list[Fold]
     make_study(zeros, "lightgbm:map", convention="lightgbm")  # by which the value is 1
     with pytest.warns(UserWarning, match="no test query of Fold1 has a value of auc, for lack"):
         Study(ones, find_methods("lightgbm:map"), ["map", "auc"])
-
-
-def test_methods_that_train_the_same_trees_are_named(folds: list[Fold]) -> None:
-    same = "lightgbm:ndcg@1,lightgbm:ndcg@10,lightgbm:p@5,lightgbm:mrr,lightgbm:map"
-    with pytest.warns(UserWarning, match="train the same trees") as caught:
-        make_study(folds, f"{same},xgboost:map,lightgbm:auc")
-    assert [str(warning.message).partition(" train")[0] for warning in caught] == [
-        "lightgbm:lambda_ndcg@1, lightgbm:lambda_ndcg@10",
-        "lightgbm:lambda_p@5, lightgbm:lambda_mrr, lightgbm:lambda_map, lightgbm:lambda_auc",
-    ]
-    models = [fitted(name, {})[MAP].predict(made_up(2)).tolist() for name in same.split(",")]
-    assert models[0] == models[1] != models[2]
-    assert models[2] == models[3] == models[4]
 
 
 # Trainers ----------------------------------------------------------------------------------------
@@ -309,20 +262,6 @@ def test_rounds_in_which_no_tree_could_be_grown_count() -> None:
         assert value == pytest.approx(max(model.curve), abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["xgboost:rank:map", "catboost:YetiRank:mode=MAP"])
-def test_objectives_of_two_grades_get_two_grades(method: str) -> None:
-    pytest.importorskip(method.partition(":")[0])
-    [found] = find_methods(method)
-    scores = []
-    for change in (lambda labels: labels, lambda labels: (labels >= 1) * 1.0):
-        train, valid = (
-            replace(part, labels=change(part.labels)) for part in (made_up(0, 4), made_up(1, 4))
-        )
-        task = Task(found, {}, train, valid, Config(rounds=3, patience=3), 0, (MAP,))
-        scores.append(dict(found.trainer(task))[MAP].predict(valid).tolist())
-    assert scores[0] == scores[1]
-
-
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 def test_options_of_an_objective_are_parameters_like_others(framework: str) -> None:
     name = f"{framework}:lambda_ndcg@5+map"
@@ -342,15 +281,6 @@ def test_options_of_an_objective_are_parameters_like_others(framework: str) -> N
         fitted(with_options, {"sigma": 1.0})
 
 
-def test_catboost_takes_options_of_its_loss() -> None:
-    pytest.importorskip("catboost")
-    options: list[dict[str, Any]] = [{}, {"num_neighbors": 5}, {"noise": "Gauss", "noise_power": 3}]
-    [found] = find_methods("catboost:YetiRank:mode=NDCG")
-    method = replace(found, name="mine")  # whatever its name is
-    models = [fitted(method, each)[MAP] for each in options]
-    assert len({tuple(model.predict(made_up(2))) for model in models}) == 3
-
-
 def test_validation_without_any_value_is_an_error() -> None:
     data = RankingData(np.zeros((2, 1)), [0, 0], [1, 1])
     with pytest.raises(ValueError, match="no validation query has a value of map"):
@@ -368,14 +298,7 @@ def test_rounds_at_the_cap_are_counted_and_shown(finished: Study, tmp_path: Path
     said = search_in_words(finished.results)
     start = f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
     assert said.startswith(start)
-    rows = {tuple(row[:2]): row[2:] for row in parameter_table(finished.results).rows}
-    method = finished.methods[0].name
-    mine = chosen.filter(pl.col("method") == method)
-    rates = mine["parameters"].str.json_path_match("$.learning_rate").cast(pl.Float64)
-    assert rows[method, "learning_rate"][2] == f"{rates.median():.3g}"
-    assert rows[method, "rounds"][2] == f"{mine['round'].median():.3g}"
     page = write_report(Summary(finished.results), tmp_path).read_text()
-    assert '<section id="searches"' in page
     assert said in page
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.objectives.exponentials import NEAR, REACH, PairShape, pair_function
+from lambdaplus.objectives.exponentials import REACH, REACH_IN_ORDER, PairShape, pair_function
 from lambdaplus.ranking.queries import Floats
 from lambdaplus.study.plot_style import SERIES, new_figure, styled
 
@@ -37,8 +37,8 @@ def pair_kernels() -> Figure:
     figure, panels = new_figure(3.0, 1, 3, width=8.0)
     for axes, (title, damped) in zip(panels, PANELS.items(), strict=True):
         for colour, kind in zip(SERIES, ("concordant", "discordant", "Hessian"), strict=False):
-            # The weight of concordant pairs further apart than NEAR is negligible.
-            far = REACH if kind == "discordant" and damped else NEAR
+            # The weight of concordant pairs further apart than REACH_IN_ORDER is negligible.
+            far = REACH if kind == "discordant" and damped else REACH_IN_ORDER
             distance = np.geomspace(1e-3, far, 2000)
             error = relative_error(kind, damped, distance)
             axes.plot(distance, error, color=colour, linewidth=1, label=kind)

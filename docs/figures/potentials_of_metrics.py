@@ -9,6 +9,7 @@ import numpy as np
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.objectives.lists import ranked_lists
+from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.queries import Floats, Queries
 from lambdaplus.ranking.sort import merge_ties, rank
 from lambdaplus.study.plot_style import INK, SERIES, new_figure, styled
@@ -27,7 +28,7 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     arrays = metric_arrays(metric, queries)
     ranking = rank(queries, -np.arange(RANKED.size))
     entries, _ = merge_ties(queries.boundaries, *ranking, arrays.code, None)
-    [lists] = ranked_lists(metric, arrays, 0, entries, False, None)
+    [lists] = ranked_lists(PairWeights(metric, False), arrays, 0, entries, False, None)
     both = lists.arrays
     scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])

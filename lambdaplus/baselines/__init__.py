@@ -1,4 +1,4 @@
-"""Rankers from papers, as scikit-learn compatible estimators, and transformers of features.
+"""Rankers from papers, as scikit-learn compatible estimators, and a scaler of features.
 
 Rankers have ``fit(X, y, qid)`` and ``predict(X)``.
 
@@ -12,7 +12,6 @@ Examples
 """
 
 from lambdaplus.baselines.best_feature import BestFeature
-from lambdaplus.baselines.class_auc_svm import ClassAUCSVM
 from lambdaplus.baselines.committee_perceptron import CommitteePerceptron
 from lambdaplus.baselines.mcrank import McRank
 from lambdaplus.baselines.rank_boost import RankBoost
@@ -21,11 +20,10 @@ from lambdaplus.baselines.structural_ranker import PathPoint
 from lambdaplus.baselines.structural_svm import StructuralSVM
 from lambdaplus.baselines.svm_accuracy import SVMAccuracy
 from lambdaplus.baselines.svm_combo import SVMCombo
-from lambdaplus.baselines.transformers import QueryScaler, ThresholdFeatures
+from lambdaplus.baselines.transformers import QueryScaler
 
 __all__ = [
     "BestFeature",
-    "ClassAUCSVM",
     "CommitteePerceptron",
     "McRank",
     "PathPoint",
@@ -35,5 +33,4 @@ __all__ = [
     "SVMAccuracy",
     "SVMCombo",
     "StructuralSVM",
-    "ThresholdFeatures",
 ]

@@ -39,13 +39,12 @@ def pairs_by_query(queries: Queries) -> Floats:
     return (queries.sizes**2.0 - strata.sum(strata.count**2)) / 2
 
 
-def pair_weight(queries: Queries, balance: str) -> Floats:
-    """Weight of the pairs of each document: 1/|S_q| of its query, or 1 if balance is "pair"."""
+def pair_weight(queries: Queries) -> Floats:
+    """Weight of the pairs of each document, (n,): 1/|S_q| of its query."""
     pairs = pairs_by_query(queries)
     if not pairs.any():
         raise ValueError("nothing to learn: no query has two documents with different labels")
-    each = 1.0 / np.maximum(pairs, 1.0) if balance == "query" else np.ones(pairs.size)
-    return np.repeat(each, queries.sizes)
+    return np.repeat(1.0 / np.maximum(pairs, 1.0), queries.sizes)
 
 
 @compiled
@@ -53,6 +52,7 @@ def _active_pairs(
     first: int, last: int, boundaries: Ints, row: Rows, score: Floats, code: Int32s,
     n_classes: Ints, margin: Floats, value: Floats, below: Floats, above: Floats, total: Floats,
 ) -> None:  # fmt: skip
+    """Write the sums of `Partners` for each document, with a Fenwick tree over the labels."""
     for q in range(first, last):
         start, stop, top = boundaries[q], boundaries[q + 1], n_classes[q] - 1
         n = stop - start

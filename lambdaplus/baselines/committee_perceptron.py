@@ -274,6 +274,7 @@ def _offer(state: State) -> None:
 
 @compiled(fastmath={"reassoc"})
 def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
+    """The score of document i less that of document j."""
     total = 0.0
     for k in range(w.size):
         total += w[k] * (features[i, k] - features[j, k])

@@ -274,6 +274,7 @@ def solve(
 # Sums are reassociated for vector registers when compiled; threads do not change their order.
 @compiled(fastmath={"reassoc", "contract", "nsz"})
 def _scores(first: int, last: int, boundaries: Ints, X: Floats, w: Floats, out: Floats) -> None:
+    """Write X w for the rows of some queries."""
     for i in range(boundaries[first], boundaries[last]):
         total = 0.0
         for f in range(w.size):
@@ -285,6 +286,7 @@ def _scores(first: int, last: int, boundaries: Ints, X: Floats, w: Floats, out: 
 def _slopes(
     first: int, last: int, boundaries: Ints, X: Floats, coefficient: Floats, out: Floats
 ) -> None:
+    """Add the rows of each query times their coefficients."""
     for q in range(first, last):
         for i in range(boundaries[q], boundaries[q + 1]):
             if coefficient[i] != 0.0:

@@ -35,7 +35,7 @@ class PreferencePairs(NamedTuple):
 
 def preference_pairs(queries: Queries, by_lower: bool = False) -> PreferencePairs:
     """Compute the pairs of a data set; a ValueError if no query has two different labels."""
-    strata, rate = queries.strata(), pair_weight(queries, "query")
+    strata, rate = queries.strata(), pair_weight(queries)
     count = strata.count.astype(np.int64)
     # A document of a stratum is above those of all lower strata of its query, and below those of
     # all higher ones, which are adjacent to each other.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,6 @@ class RankBoost(ValidatedRanker):
     ----------
     n_rounds : int
         Maximum number of rounds; with ``eval_set``, the best number there is used.
-    balance : {"query", "pair"}
-        Whether every query has the same initial weight (``1/|S_q|`` per pair), or every pair.
     max_bins : int
         Maximum number of bins per feature, with thresholds halfway between its values or, if there
         are too many, between quantiles.
@@ -69,13 +67,12 @@ class RankBoost(ValidatedRanker):
 
     n_rounds: AtLeastOne = 300
     _: KW_ONLY
-    balance: Literal["query", "pair"] = "query"
     max_bins: Annotated[int, partial(whole_number, least=2, below=257)] = 256
     metric: Metric = "ndcg@10"
     patience: AtLeastOne | None = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
-        strata, rate = queries.strata(), pair_weight(queries, self.balance)
+        strata, rate = queries.strata(), pair_weight(queries)
         thresholds = [_thresholds(column, self.max_bins) for column in X.T]
         bins = _binned(X, thresholds)
         n_thresholds = np.array([t.size for t in thresholds])

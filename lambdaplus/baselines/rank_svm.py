@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
@@ -28,8 +28,6 @@ class RankSVM(BaseRanker):
     ----------
     C : float
         Weight of the loss relative to ``|w|^2/2``.
-    balance : {"query", "pair"}
-        Whether every query has the same weight (``1/|S_q|`` per pair), or every pair.
     tol : float
         Training stops when the gap is at most this share of the objective; a ConvergenceWarning
         says if it does not.
@@ -61,12 +59,11 @@ class RankSVM(BaseRanker):
 
     C: Positive = 1.0
     _: KW_ONLY
-    balance: Literal["query", "pair"] = "query"
     tol: Annotated[float, partial(number, least=0.0)] = 1e-8
     max_iter: AtLeastOne = 100
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        objective = PairHinge(X, queries, self.C * pair_weight(queries, self.balance))
+        objective = PairHinge(X, queries, self.C * pair_weight(queries))
         point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
         if point.gap > self.tol * point.value:
             warnings.warn(

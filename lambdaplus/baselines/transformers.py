@@ -1,4 +1,4 @@
-"""Transformers: scaling of features within queries, and indicator features."""
+"""Scaling of features within queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lambdaplus.baselines.allowed_values import AtLeastOne, check_parameters
+from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.ranking.queries import by_query, in_unit_range
 
@@ -77,50 +77,3 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             below = rankdata(features, axis=0) - 1.0
             return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
         return in_unit_range(features, np.array([0, len(features)]))
-
-
-@dataclass(eq=False, repr=False)
-class ThresholdFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Convert each feature to indicators of values above its quantiles.
-
-    A linear model of these indicators is a sum of one step function per feature.
-
-    Parameters
-    ----------
-    n_thresholds : int
-        Number of thresholds per feature; fewer if a feature has fewer values.
-
-    Attributes
-    ----------
-    thresholds_ : list of (k,) float64
-        Ascending thresholds of each feature; a constant feature has none.
-
-    References
-    ----------
-    Yue et al. 2007, sec. 4.2 (50 thresholds over the sensitive region of each feature).
-
-    Examples
-    --------
-    >>> from lambdaplus.baselines import ThresholdFeatures
-    >>> ThresholdFeatures(n_thresholds=2).fit_transform([[0.2], [0.7], [0.0]]).tolist()
-    [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
-    """
-
-    n_thresholds: AtLeastOne = 50
-
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Determine the thresholds; a ValueError for invalid data or ``n_thresholds``."""
-        check_parameters(self)
-        features = validate_data(self, X, dtype=np.float64)
-        share = np.arange(self.n_thresholds) / self.n_thresholds
-        places = np.quantile(features, share, axis=0, method="lower").T
-        top = features.max(axis=0)
-        self.thresholds_ = [np.unique(k[k < b]) for k, b in zip(places, top, strict=True)]
-        return self
-
-    def transform(self, X: ArrayLike) -> Floats:
-        """Indicators, (n, sum of thresholds) float64: 1 where a feature is above a threshold."""
-        check_is_fitted(self)
-        features = validate_data(self, X, reset=False, dtype=np.float64)
-        columns = [features[:, [j]] > above for j, above in enumerate(self.thresholds_)]
-        return np.concatenate(columns, axis=1).astype(np.float64)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
     "Handwritten digits are few, and their labels are clean: this shows how methods are compared, "
-    "and is no evidence for your data. Pass your own, or see the page Accuracy of the "
+    "and is no evidence for your data. Pass your own, or see the page Evidence of the "
     "documentation for results on public ranking data."
 )
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")

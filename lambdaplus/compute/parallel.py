@@ -22,8 +22,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS_PER_THREAD = 16_000  # for fewer, another thread costs more time than it saves
-BATCH = 16_384  # documents
+from lambdaplus.compute.thresholds import THRESHOLDS
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 _team: ContextVar["Team | None"] = ContextVar("team", default=None)
@@ -105,13 +104,14 @@ def over_queries(
 def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
     """Call ``work(first_query, last_query)`` on batches of queries that cover all of them.
 
-    A batch has about `BATCH` documents, so that arrays stay in the cache between kernels.
+    A batch is small enough that its arrays stay in the cache between kernels.
     """
     n = int(boundaries[-1] - boundaries[0])
-    if n <= BATCH:
+    batch = THRESHOLDS.batch
+    if n <= batch:
         work(0, boundaries.size - 1)
         return
-    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + BATCH, boundaries[-1], BATCH))
+    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + batch, boundaries[-1], batch))
     _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
 
 
@@ -146,7 +146,7 @@ def piece_slices(n: int) -> list[slice]:
 
 def n_pieces(n_rows: int) -> int:
     """Number of pieces, one for each thread, that so many rows are divided into."""
-    threads = 1 + n_rows // ROWS_PER_THREAD
+    threads = 1 + n_rows // THRESHOLDS.rows_per_thread
     return threads if threads == 1 else min(threads, n_threads())
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,6 @@ _PART = re.compile(
 _LAYOUT = (
     "expected train.txt, vali.txt, test.txt (or .xz, .gz), or folders Fold1, Fold2... of these"
 )
-_MOST_LEVELS = 3  # of folders below the given one, as in LETOR 3's OHSUMED/QueryLevelNorm/Fold1
 
 
 def read_data(
@@ -82,11 +81,10 @@ def read_folds(
     ----------
     folder : str or path-like
         Contains `Fold1`, `Fold2`, ..., each with `train.txt`, `vali.txt` and `test.txt` (LETOR,
-        MSLR-WEB), or these three files (Istella's `sample`), or a single folder that contains them,
-        up to three levels down. The files may end in `.xz` or `.gz`, or be CSV or Parquet; the case
-        of names is ignored; `valid` and `validation` are accepted for `vali`, and `trainingset` for
-        `train`. Yahoo's `set1.train.txt` belongs to a fold named set1, and LightGBM's `rank.train`,
-        beside `rank.train.query`, to one named rank.
+        MSLR-WEB), or these three files (Istella's `sample`). The files may end in `.xz` or `.gz`,
+        or be CSV or Parquet; the case of names is ignored; `valid` and `validation` are accepted
+        for `vali`, and `trainingset` for `train`. Yahoo's `set1.train.txt` belongs to a fold named
+        set1, and LightGBM's `rank.train`, beside `rank.train.query`, to one named rank.
     valid : float, optional
         Share of the training queries, drawn at random, that is used for validation if the data set
         has no validation part, like Istella's `full`.
@@ -104,8 +102,8 @@ def read_folds(
     FileNotFoundError
         If the folder does not exist or a file is missing; the message lists the existing files.
     ValueError
-        If two files are the same part, the folder contains several data sets, the parts of a fold
-        have different column names, or `read_data` cannot read a file.
+        If two files are the same part, the parts of a fold have different column names, or
+        `read_data` cannot read a file.
 
     Examples
     --------
@@ -121,29 +119,12 @@ def read_folds(
     root = Path(folder).resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"there is no folder {root}; {_LAYOUT}")
-    holders = [*_holders(root, _MOST_LEVELS)]
-    if not holders:
-        raise FileNotFoundError(f"{root} contains {_names(root.iterdir())}; {_LAYOUT}")
-    if len(holders) > 1:
-        names = ", ".join(sorted(str(holder.relative_to(root)) for holder in holders))
-        raise ValueError(f"{root} contains several data sets: {names}; pass one of these folders")
     read = partial(read_data, qid=qid, label=label)
     return [
         _fold_of(name, {part: read(file) for part, file in files.items()}, files, valid)
-        for place in _fold_folders(holders[0]) or holders
+        for place in _fold_folders(root) or [root]
         for name, files in _files_by_fold(place, valid is not None).items()
     ]
-
-
-def _holders(folder: Path, levels: int) -> Iterator[Path]:
-    """The folder if it contains folds or parts, otherwise its subfolders that do."""
-    entries = sorted(folder.iterdir())
-    if _fold_folders(folder) or any(map(_is_part, entries)):
-        yield folder
-    elif levels:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _holders(entry, levels - 1)
 
 
 def _is_part(file: Path) -> re.Match[str] | None:

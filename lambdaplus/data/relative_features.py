@@ -37,6 +37,8 @@ def relative_features(
 ) -> Any:
     """Add features relative to the query: ranks, or distances in standard deviations.
 
+    .. versionadded:: 0.2.0
+
     Those of a document depend on the features of its own query only, never on labels.  Compute
     them for all candidates of a query together, in training and in prediction alike: they are not
     those of a part of the candidates.

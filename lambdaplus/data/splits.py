@@ -179,7 +179,7 @@ def random_splits(
     """
     whole_number("the number of splits", n, least=1)
     n_queries = data.n_queries
-    sizes = [_count(part, n_queries) for part in (train, valid, test) if part is not None]
+    sizes = [_size_of(part, n_queries) for part in (train, valid, test) if part is not None]
     sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
     if min(sizes) < 1 or sum(sizes) > n_queries:
         raise ValueError(
@@ -298,14 +298,14 @@ def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[F
 def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]:
     """Split a share of the queries off at random; return the remaining queries and the share."""
     n_queries = data.n_queries
-    size = _count(share, n_queries)
+    size = _size_of(share, n_queries)
     if not 0 < size < n_queries:
         raise ValueError(f"{size} of {n_queries} queries cannot be set aside; each part needs one")
     order = np.random.default_rng(0).permutation(n_queries)
     return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
 
 
-def _count(part: float, n_queries: int) -> int:
+def _size_of(part: float, n_queries: int) -> int:
     """Number of queries in a part; 0.29 of 100 is 29, although 0.29 * 100 is below 29."""
     if not isinstance(part, Real) or is_flag(part) or not np.isfinite(part):
         raise ValueError(f"{part!r} is neither a number of queries nor a share of them")

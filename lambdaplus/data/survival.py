@@ -12,6 +12,8 @@ from lambdaplus.compute.array_types import Floats
 def survival_labels(time: ArrayLike, event: ArrayLike) -> Floats:
     """Encode censored times as labels, as XGBoost's ``survival:cox`` does: negative if censored.
 
+    .. versionadded:: 0.2.0
+
     Parameters
     ----------
     time : (n,) array_like

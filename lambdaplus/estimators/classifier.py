@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from types import MethodType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice, from_gpu, number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.warn_once import one_training, warn
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
@@ -38,32 +37,21 @@ from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries, rows_of
 
 
-class _IfCalibrated:
-    """A method that a model without probabilities does not have, with an error that says why.
-
-    scikit-learn's ``available_if`` would raise one that says only that there is no such attribute.
-    """
-
-    def __init__(self, method: Callable[..., Any]) -> None:
-        self.method, self.__doc__ = method, method.__doc__
-
-    def __get__(self, model: Any, kind: Any = None) -> Any:
-        if model is None:
-            return self.method
-        if hasattr(model, "offset_"):
-            has_one = hasattr(model, "calibrator_")
-        else:
-            ranks = isinstance(find_objective(model.objective), Objective)
-            has_one = not ranks or model.cv is not None or model.calibration is not None
-        if not has_one:
-            raise AttributeError(
-                f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
-                "rank, and probabilities are fitted to rows of both classes that the model has not "
-                "seen, since those of its own rows are too far apart, with log-loss in the "
-                "objective, too. Pass cv='auto', cv=2 or eval_set=; decision_function gives the "
-                "scores"
-            )
-        return MethodType(self.method, model)
+def _has_probabilities(model: Any) -> bool:
+    """Whether a model has probabilities, or would have after `fit`; an AttributeError says why."""
+    if hasattr(model, "offset_"):
+        has_some = hasattr(model, "calibrator_")
+    else:
+        ranks = isinstance(find_objective(model.objective), Objective)
+        has_some = not ranks or model.cv is not None or model.calibration is not None
+    if not has_some:
+        raise AttributeError(
+            f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
+            "rank, and probabilities are fitted to rows of both classes that the model has not "
+            "seen, since those of its own rows are too far apart, with log-loss in the objective, "
+            "too. Pass cv='auto', cv=2 or eval_set=; decision_function gives the scores"
+        )
+    return True
 
 
 _OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
@@ -82,26 +70,20 @@ class RankingClassifier(FrameworkEstimator):
     """Arguments of the parent's predict that select other outputs than labels."""
     _raw: Callable[..., Any]
     """The predict of the framework's base class, which returns scores."""
-    _rounds: Callable[[], dict[str, int]]
-    """The parameter for the number of rounds, with the number that was trained."""
+    _of_parent: Callable[..., Any]
+    """Calls a method of the parent, by name."""
+    _rounds: Callable[[], dict[str, Any]]
+    """Parameters with which a fold is trained for as many rounds as the model."""
     _changing: Callable[[Any], list[Any]]
     """The callbacks that change a training; others write, stop, or look."""
 
-    def __init__(
-        self,
-        *,
-        objective: Any = "map",
-        pos_label: Any = None,
-        calibration: str | None = None,
-        cv: Any = "auto",
-        **kwargs: Any,
-    ) -> None:
-        self.pos_label = pos_label
-        self.calibration = calibration
-        self.cv = cv
-        super().__init__(objective=objective, **kwargs)  # type: ignore[call-arg]
+    pos_label: Any
+    calibration: Any
+    cv: Any
 
-    def fit(self, X: Any, y: Any, *args: Any, **kwargs: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, **kwargs: Any
+    ) -> Self:
         """Fit the classifier, and calibrate if requested.  Accepts the parent's arguments.
 
         Parameters
@@ -131,45 +113,36 @@ class RankingClassifier(FrameworkEstimator):
         UserWarning
             If the last evaluation set holds the training rows, with what is taken instead.
         """
-        train = super().fit  # type: ignore[misc]
-        call = arguments(train, X, y, *args, **kwargs)
+        given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
+        call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
         objective = find_objective(self.objective, self._one_ranking)
-        self._check_own()
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, ("sigmoid", "isotonic"))
+        check_folds(self.cv)
         self._forget()
         self._trained_columns = columns_of(X)
         for i, (of_set, _) in enumerate(evaluation_sets(call)):
             self._refuse_other_columns(of_set, f"evaluation set {i}")
-        with one_training(self._training):
-            if not isinstance(objective, Objective):
-                self._train(train, call, objective)
-                return self
-            model = call.get(self._names.model)
-            self._rank(call, objective)
-            held_out = self._held_out(call, objective, model)
-        vars(self).pop("_last_scores", None)  # of LightGBM, if other rows set the threshold
-        self._decide(held_out, continued=model is not None)
+        if not isinstance(objective, Objective):
+            self._train(call, objective)
+            return self
+        model = call.get(self._names.model)
+        classes = self._encode(call, model)
+        self._train(call, objective, **self._class_weights(call, classes))
+        self._labels = classes
+        self._decide(self._held_out(call, objective, model), continued=model is not None)
         return self
 
-    def _check_own(self) -> None:
-        """Raise a ValueError for values of ``calibration`` and ``cv`` that mean nothing."""
-        if self.calibration is not None:
-            check_choice("calibration", self.calibration, ("sigmoid", "isotonic"))
-        check_folds(self.cv)
-
-    def _rank(self, call: dict[str, Any], objective: Objective) -> None:
-        """Train on the codes of the labels, 1 for the trained class, which replace them."""
-        train = super().fit  # type: ignore[misc]
-        classes = self._encode(call, call.get(self._names.model))
-        by_class: dict[str, Any] = {}
-        if hasattr(self, "class_weight"):
-            _check_class_weight("class_weight", self.class_weight, classes)
-            by_class = {"class_weight": self._by_code(self.class_weight)}
+    def _class_weights(self, call: dict[str, Any], classes: NDArray[Any]) -> dict[str, Any]:
+        """LightGBM's parameter, by 1 for the trained class and 0 for the other."""
         if (of_sets := call.get("eval_class_weight")) is not None:
             for weights in of_sets:
                 _check_class_weight("eval_class_weight", weights, classes)
             call["eval_class_weight"] = [*map(self._by_code, of_sets)]
-        self._train(train, call, objective, **by_class)
-        self._labels = classes
+        if not hasattr(self, "class_weight"):
+            return {}
+        _check_class_weight("class_weight", self.class_weight, classes)
+        return {"class_weight": self._by_code(self.class_weight)}
 
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
@@ -192,23 +165,21 @@ class RankingClassifier(FrameworkEstimator):
             return scores
         return self._sign * (scores.astype(np.float64) - self.offset_)
 
-    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def predict(self, X: Any, **kwargs: Any) -> Any:
         """The class of each row, (n,), or other outputs that the parent's `predict` has.
 
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
         X = self._readable(X)
-        parent = super().predict  # type: ignore[misc]
         if not hasattr(self, "offset_"):
-            return parent(X, *args, **kwargs)
-        call = arguments(parent, X, *args, **kwargs)
-        if any(call.get(name) for name in self._other_outputs):
-            return self._raw(**call)
-        return self.classes_[(self.decision_function(**call) > 0.0).astype(int)]
+            return self._of_parent("predict", X, **kwargs)
+        if any(kwargs.get(name) for name in self._other_outputs):
+            return self._raw(X, **kwargs)
+        return self.classes_[(self.decision_function(X, **kwargs) > 0.0).astype(int)]
 
-    @_IfCalibrated
-    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
         With an objective that ranks, they are fitted to rows that the model has not seen; a model
@@ -217,9 +188,9 @@ class RankingClassifier(FrameworkEstimator):
         """
         X = self._readable(X)
         if not isinstance(find_objective(self.objective), Objective):
-            return super().predict_proba(X, *args, **kwargs)  # type: ignore[misc]
+            return self._of_parent("predict_proba", X, **kwargs)
         check_is_fitted(self, "calibrator_")
-        scores = np.asarray(self._raw(X, *args, **kwargs), dtype=np.float64)
+        scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
         return self.calibrator_.predict_proba(scores[:, None])[:, :: self._sign]
 
     @property
@@ -276,69 +247,57 @@ class RankingClassifier(FrameworkEstimator):
             return weights
         return {int(label == self.pos_label_): weight for label, weight in weights.items()}
 
-    def _training_scores(self, X: Any) -> Any:
-        """Raw scores of the training rows."""
-        return self._raw(X)
-
     def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
         """Scores of an evaluation set, or of training rows by models that did not see them.
 
         The scores of training rows by the model itself are used only if there is no other way,
         since they are too far apart: a threshold between them leaves out most new positives.
         """
+        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        weights = None if weights is None else np.asarray(weights)
+        scores = self._scores(X)
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
-        for i, (X, codes) in reversed([*enumerate(sets)]):
-            scores = np.asarray(self._raw(X), dtype=np.float64)
-            if not self._are_training_rows(scores, codes, call):
+        for i, (of_set, codes_of_set) in reversed([*enumerate(sets)]):
+            held_out = HeldOut(self._scores(of_set), codes_of_set, of_sets[i], calibrates=True)
+            # The same scores tell the training rows in any container.
+            alike = np.array_equal(held_out.codes, codes)
+            if not (alike and np.array_equal(held_out.scores, scores)):
                 if i + 1 < len(sets):
                     _say_what_is_taken(f"evaluation set {i} sets")
-                return HeldOut(scores, codes, of_sets[i], calibrates=True)
-        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
-        splits = [] if model is not None else splits_of(self.cv, codes)
+                return held_out
+        few = self.cv == "auto" and len(codes) < 2 * self._least_rows()
+        splits = [] if few or model is not None else splits_of(self.cv, codes)
         if sets:
             _say_what_is_taken("models of folds set" if splits else "without others, they set")
-        scores = np.asarray(self._training_scores(X), dtype=np.float64)
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
-        weights = None if weights is None else np.asarray(weights)
         scale = Scale.of(scores, weights)
         for train, rest in splits:
             X_train = rows_of(X, train)
             fold = self._fold(call, X_train, train, objective)
-            seen = np.asarray(fold._training_scores(X_train), dtype=np.float64)
-            unseen = np.asarray(fold._raw(rows_of(X, rest)), dtype=np.float64)
-            of_fold = Scale.of(seen, None if weights is None else weights[train])
-            scores[rest] = of_fold.moved(unseen, to=scale)
+            of_fold = Scale.of(fold._scores(X_train), None if weights is None else weights[train])
+            scores[rest] = of_fold.moved(fold._scores(rows_of(X, rest)), to=scale)
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
 
-    def _are_training_rows(self, scores: Floats, codes: Ints, call: dict[str, Any]) -> bool:
-        """Whether rows with these scores and codes are training rows, all or some, in any order.
+    def _least_rows(self) -> int:
+        """The rows of which a tree can be grown."""
+        return 0
 
-        Scores tell rows of any container apart, unless most training rows share theirs with others.
-        """
-        if codes is call["y"]:
-            return True
-        seen = call["y"] + 1j * np.asarray(self._raw(call["X"]), dtype=np.float64)
-        given, different = codes + 1j * scores, np.unique(seen).size
-        if 2 * different < seen.size:
-            return np.array_equal(np.sort(given), np.sort(seen))
-        return bool(np.isin(given, seen).all())
+    def _scores(self, X: Any) -> Floats:
+        return np.array(self._raw(X), dtype=np.float64)
 
     def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
         """A model that is trained like this one, for as many rounds, on some of the rows.
 
         Of the callbacks, it gets those that change the training, and none that write or stop.
         """
-        params = {**self.get_params(deep=False), **self._rounds()}
-        params |= {"calibration": None, "cv": None, "pos_label": 1}
-        if "class_weight" in params:
-            params["class_weight"] = self._by_code(self.class_weight)
+        params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
         if "callbacks" in params:
             params["callbacks"] = self._changing(params["callbacks"])
-        fold = clone(type(self)(**params))
+        fold = type(self)(**params)
         of_rows = {
             name: rows_of(call[name], rows)
             for name in ("y", "sample_weight", self._names.start)
@@ -347,7 +306,8 @@ class RankingClassifier(FrameworkEstimator):
         same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
         if call.get("callbacks") is not None:
             same["callbacks"] = self._changing(call["callbacks"])
-        fold._rank({"X": X, **of_rows, **same}, objective)
+        weights = {"class_weight": self._by_code(params.get("class_weight"))}
+        fold._train({"X": X, **of_rows, **same}, objective, **weights)
         return fold
 
     def _decide(self, held_out: HeldOut, continued: bool) -> None:
@@ -370,7 +330,7 @@ class RankingClassifier(FrameworkEstimator):
 
 
 def _say_what_is_taken(taken: str) -> None:
-    warn(
+    warnings.warn(
         "the last evaluation set holds the training rows, whose scores are too far apart: "
         f"{taken} the threshold and probabilities",
         stacklevel=5,

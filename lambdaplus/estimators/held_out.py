@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from lambdaplus.compute.arguments import is_flag
+from lambdaplus.compute.arguments import is_flag, number
 from lambdaplus.compute.array_types import Floats, Ints
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
@@ -112,6 +113,10 @@ class Sigmoid:
     slope: float
     intercept: float
 
+    def __post_init__(self) -> None:
+        number("slope", self.slope, least=0.0)
+        number("intercept", self.intercept, least=-np.inf)
+
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of both classes, (n, 2), for scores (n, 1) of the trained class."""
         return _both(expit(self.slope * np.asarray(scores, np.float64)[:, 0] + self.intercept))
@@ -124,6 +129,15 @@ class Isotonic:
     scores: tuple[float, ...]
     probabilities: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        for name in ("scores", "probabilities"):  # lists in a saved model
+            object.__setattr__(self, name, tuple(map(float, getattr(self, name))))
+        scores, share = self.scores, self.probabilities
+        if not (_rises(scores) and _rises(share) and share[0] >= 0.0 and share[-1] <= 1.0):
+            raise ValueError("scores and probabilities must rise, the latter from 0 to 1")
+        if len(scores) != len(share):
+            raise ValueError("scores and probabilities must be as many")
+
     def predict_proba(self, scores: ArrayLike) -> Floats:
         """Probabilities of both classes, (n, 2), for scores (n, 1) of the trained class."""
         given = np.asarray(scores, np.float64)[:, 0]
@@ -131,6 +145,10 @@ class Isotonic:
 
 
 Calibrator = Sigmoid | Isotonic
+
+
+def _rises(values: tuple[float, ...]) -> bool:
+    return bool(values) and all(a <= b for a, b in pairwise(values))
 
 
 def _both(positive: Floats) -> Floats:

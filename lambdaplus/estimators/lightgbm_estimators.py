@@ -1,50 +1,99 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
+import os
 from typing import Any, ClassVar
-
-import numpy as np
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.held_out import HeldOut
-from lambdaplus.estimators.lightgbm_fit import fit_lightgbm
-from lambdaplus.estimators.parent import ArgumentNames
+from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
+from lambdaplus.estimators.metrics_by_name import (
+    are_ours,
+    as_list,
+    at_cutoffs,
+    metric_of,
+    refuse_unknown_to_lightgbm,
+)
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, make_readable
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
+    learnt_by_lightgbm,
     lightgbm_aliases,
+    lightgbm_early_stopping,
     lightgbm_parameter,
-    with_own_parameters,
 )
+from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
+from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
-_ARGS = ArgumentNames("init_score", "eval_init_score", "eval_sample_weight", "init_model")
 
+class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
+    """An estimator of which one of LightGBM's own class trains and predicts.
 
-class _LastScores:
-    """A callback that keeps the scores of the training rows after the last of all rounds.
-
-    Without initial scores, for constant leaves, they are those of a prediction, which would take a
-    tenth of the training's time.
+    That one has the parameters that LightGBM knows, and what it learns belongs to both.
     """
 
-    order = 1000  # after early stopping, which ends the round if trees are left out
-    before_iteration = False
-    scores: Any = None
+    _framework: ClassVar = "LightGBM"
+    _names: ClassVar = ArgumentNames(
+        "init_score", "eval_init_score", "eval_sample_weight", "init_model"
+    )
+    _parent: ClassVar[type[Any]]
 
-    def __call__(self, state: Any) -> None:
-        if state.iteration + 1 == state.end_iteration:
-            state.model.eval_train(self._look)
+    def _as_parent(self, **changed: Any) -> Any:
+        """An estimator of LightGBM's class, with these parameters changed."""
+        params = {k: v for k, v in self.get_params().items() if k not in self._own_parameters}
+        if isinstance(find_objective(self.objective), Objective):
+            params["objective"] = None
+        return self._parent(**{**params, **changed})
 
-    def _look(self, scores: Any, _: Any) -> tuple[str, float, bool]:
-        self.scores = np.array(scores)
-        return "seen", 0.0, True
+    def _trained(self) -> Any:
+        """An estimator of LightGBM's class that has learnt what this one has."""
+        parent = self._as_parent()
+        vars(parent).update(learnt_by_lightgbm(self))
+        return parent
+
+    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
+        start = call.get("init_model")
+        if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
+            # LightGBM would ignore it.
+            raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
+        make_readable(call, "LightGBM")
+        params, ours = self.get_params(), isinstance(objective, Objective)
+        lgb.refuse_wrapped(params)
+        metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
+        if ours:
+            lgb.refuse_random_forest(params["boosting_type"])
+            warn_of_unused(params, objective, stacklevel=4)
+        wanted = asked = call.pop("eval_metric", None) or self.eval_metric
+        if asked is None and ours and not metric_is_set:
+            wanted = metric_of(objective)
+        metrics, native = metrics_of_fit(self, call, objective, wanted, chosen=bool(asked))
+        refuse_unknown_to_lightgbm(native)
+        if metrics is not None and "eval_at" in call:
+            metrics = at_cutoffs(metrics, call["eval_at"])
+        stopping = lightgbm_early_stopping(params, call.get("callbacks")) if native else ""
+        if stopping == "first" and are_ours(wanted)[0]:
+            raise ValueError(
+                f"eval_metric={as_list(wanted)!r} and first_metric_only: LightGBM evaluates its "
+                f"own metrics, here {native!r}, before those of lambdaplus, and would watch the "
+                "first of them: leave them out"
+            )
+        if stopping and ours:
+            watched = native if stopping == "all" else native[:1]
+            warn_of_watched_losses(watched, objective, "evaluate metrics of rankings only")
+        call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
+        if not metric_is_set and (ours or metrics is not None):
+            # LightGBM would evaluate the metric of its own objective, which refuses many labels.
+            changed["metric"] = "None"
+        parent = self._as_parent(objective=objective, **changed)
+        with unknown_objective_explained(objective, "LightGBM"):
+            parent.fit(**call)
+        self.__dict__.update(learnt_by_lightgbm(parent))
 
 
-@with_own_parameters
-class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
+class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ignore[misc]
     """A `lightgbm.LGBMRanker` whose objective is a ranking metric.
 
     Parameters
@@ -56,7 +105,7 @@ class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
     eval_metric : str, metric, callable, or list of these, optional
         Metrics for evaluation sets, by default that of the objective.  `score` returns the first
         one of lambdaplus; other names and functions are passed to LightGBM.
-    **kwargs
+    boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMRanker, with its defaults.
 
     Examples
@@ -70,17 +119,35 @@ class LightGBMRanker(RankingEstimator, lgb.LGBMRanker):  # type: ignore[misc]
     True
     """
 
-    _framework: ClassVar = "LightGBM"
-    _names: ClassVar = _ARGS
-    _train = fit_lightgbm
+    _parent: ClassVar = lgb.LGBMRanker
 
-    def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, objective: Any = "ndcg", eval_metric: Any = None, boosting_type: str = "gbdt",
+        num_leaves: int = 31, max_depth: int = -1, learning_rate: float = 0.1,
+        n_estimators: int = 100, subsample_for_bin: int = 200000, class_weight: Any = None,
+        min_split_gain: float = 0.0, min_child_weight: float = 1e-3, min_child_samples: int = 20,
+        subsample: float = 1.0, subsample_freq: int = 0, colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0, reg_lambda: float = 0.0, random_state: Any = None,
+        n_jobs: int | None = None, importance_type: str = "split", **kwargs: Any,
+    ) -> None:  # fmt: skip
         self.eval_metric = eval_metric
-        super().__init__(objective=objective, **kwargs)
+        super().__init__(
+            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves,
+            max_depth=max_depth, learning_rate=learning_rate, n_estimators=n_estimators,
+            subsample_for_bin=subsample_for_bin, class_weight=class_weight,
+            min_split_gain=min_split_gain, min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples, subsample=subsample,
+            subsample_freq=subsample_freq, colsample_bytree=colsample_bytree,
+            reg_alpha=reg_alpha, reg_lambda=reg_lambda, random_state=random_state, n_jobs=n_jobs,
+            importance_type=importance_type, **kwargs,
+        )  # fmt: skip
+
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
+        return self._trained().predict(self._features(X), *args, **kwargs)
 
 
-@with_own_parameters
-class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore[misc]
+class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  # type: ignore[misc]
     """A `lightgbm.LGBMClassifier` for two classes that ranks the rarer one first.
 
     Raw scores (``predict(raw_score=True)``) and SHAP values are high for the trained class;
@@ -104,11 +171,12 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, each of ``cv``
         folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of
-        which only the first is used if there are 500 rows of the trained class.  On few rows, a
-        fold takes as long as the model itself: on 10,000, `fit` takes three to five times as long
-        as with None.  With None, training rows set the threshold, new rows of the trained class are
-        often below it, and there is no `predict_proba`.
-    **kwargs
+        which only the first is used if there are 500 rows of the trained class, and none if a fold
+        had fewer rows than two leaves need.  On few rows, a fold takes as long as the model itself:
+        on 10,000, `fit` takes three to five times as long as with None.  With None, training rows
+        set the threshold, new rows of the trained class are often below it, and there is no
+        `predict_proba`.
+    boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
     Attributes
@@ -142,44 +210,40 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     (['fraud', 'ok'], 'fraud', (1000, 2))
     """
 
-    _framework: ClassVar = "LightGBM"
-    _names: ClassVar = _ARGS
+    _parent: ClassVar = lgb.LGBMClassifier
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 
-    def __init__(self, *, eval_metric: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, objective: Any = "map", eval_metric: Any = None, pos_label: Any = None,
+        calibration: str | None = None, cv: Any = "auto", boosting_type: str = "gbdt",
+        num_leaves: int = 31, max_depth: int = -1, learning_rate: float = 0.1,
+        n_estimators: int = 100, subsample_for_bin: int = 200000, class_weight: Any = None,
+        min_split_gain: float = 0.0, min_child_weight: float = 1e-3, min_child_samples: int = 20,
+        subsample: float = 1.0, subsample_freq: int = 0, colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0, reg_lambda: float = 0.0, random_state: Any = None,
+        n_jobs: int | None = None, importance_type: str = "split", **kwargs: Any,
+    ) -> None:  # fmt: skip
         self.eval_metric = eval_metric
-        super().__init__(**kwargs)
+        self.pos_label = pos_label
+        self.calibration = calibration
+        self.cv = cv
+        super().__init__(
+            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves,
+            max_depth=max_depth, learning_rate=learning_rate, n_estimators=n_estimators,
+            subsample_for_bin=subsample_for_bin, class_weight=class_weight,
+            min_split_gain=min_split_gain, min_child_weight=min_child_weight,
+            min_child_samples=min_child_samples, subsample=subsample,
+            subsample_freq=subsample_freq, colsample_bytree=colsample_bytree,
+            reg_alpha=reg_alpha, reg_lambda=reg_lambda, random_state=random_state, n_jobs=n_jobs,
+            importance_type=importance_type, **kwargs,
+        )  # fmt: skip
 
-    def _train(self, fit: Any, call: dict[str, Any], objective: Any, **changed: Any) -> None:
-        params = self.get_params()
-        alike = lightgbm_parameter(params, "boosting") == "gbdt"
-        alike &= not lightgbm_parameter(params, "linear_tree")
-        alike &= call.get("init_score") is None and call.get("init_model") is None
-        if isinstance(objective, Objective) and alike:
-            last = _LastScores()
-            call["callbacks"] = [*(call.get("callbacks") or ()), last]
-            fit_lightgbm(self, fit, call, objective, **changed)
-            self._last_scores = last.scores
-        else:
-            fit_lightgbm(self, fit, call, objective, **changed)
-
-    def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
-        try:
-            return super()._held_out(call, objective, model)
-        except lgb.NothingToSplitError:
-            if self.cv != "auto":
-                raise
-            # Halves of a few dozen rows cannot be split.
-            scores = np.asarray(self._raw(call["X"]), dtype=np.float64)
-            return HeldOut(scores, call["y"], call.get("sample_weight"), calibrates=False)
-
-    def _training_scores(self, X: Any) -> Any:
-        scores = self.__dict__.pop("_last_scores", None)
-        return self._raw(X) if scores is None else scores
-
-    def _rounds(self) -> dict[str, int]:
+    def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
         return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+
+    def _least_rows(self) -> int:
+        return 2 * int(lightgbm_parameter(self.get_params(), "min_data_in_leaf"))
 
     @staticmethod
     def _changing(callbacks: Any) -> list[Any]:
@@ -189,4 +253,7 @@ class LightGBMClassifier(RankingClassifier, lgb.LGBMClassifier):  # type: ignore
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):
             kwargs["raw_score"] = True
-        return lgb.LGBMModel.predict(self, X, **kwargs)
+        return lgb.LGBMModel.predict(self._trained(), X, **kwargs)
+
+    def _of_parent(self, method: str, X: Any, **kwargs: Any) -> Any:
+        return getattr(self._trained(), method)(X, **kwargs)

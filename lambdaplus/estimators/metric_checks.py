@@ -1,14 +1,14 @@
 """Checks of the metrics that a fit evaluates, and by which it stops early."""
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.warn_once import warn
-from lambdaplus.estimators.metrics_by_name import are_ours, as_list, find_metrics
+from lambdaplus.estimators.metrics_by_name import find_metrics
 from lambdaplus.estimators.parent import evaluation_sets
-from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.evaluation import EvalMetric
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
@@ -74,42 +74,9 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any, instead: str) -
         return
     for name in names:
         if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
-            warn(
+            warnings.warn(
                 f"early stopping watches {name!r}, which takes scores for predictions of labels. "
                 f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
                 f"{instead}",
                 stacklevel=6,
             )
-
-
-def warn_of_two_rules(metrics: Any, sets: Sequence[Queries], framework: str) -> None:
-    """Warn if a framework's metric of the same name has another value on these sets of queries.
-
-    The one that is evaluated is that of lambdaplus.
-    """
-    for metric in as_list(metrics):
-        if not isinstance(metric, str) or not sets or not any(are_ours(metric)):
-            continue
-        [ours] = eval_metric(metric).metrics
-        name = "" if isinstance(ours, WeightedSum) else ours.declaration.name
-        empty = [int(_without_relevant(queries).sum()) for queries in sets]
-        rules = ""
-        if name == "auc" and framework == "LightGBM":
-            rules = "the mean of the AUC of each query, and LightGBM's is that of all rows at once"
-        elif name in ("ndcg", "map") and any(empty):
-            i = int(np.argmax(empty))
-            rules = (
-                f"without the queries that have no relevant document, {empty[i]} of "
-                f"{sets[i].n_queries} in evaluation set {i}, and {framework}'s counts them as 1"
-            )
-        if rules:
-            warn(
-                f"eval_metric={metric!r} is a metric of lambdaplus here: {rules}. For the other "
-                f"value, call lambdaplus.evaluate(..., convention={framework.lower()!r})",
-                stacklevel=5,
-            )
-
-
-def _without_relevant(queries: Queries) -> Any:
-    """Whether all labels of each query are at most 0, (n_queries,)."""
-    return np.maximum.reduceat(queries.labels, queries.boundaries[:-1]) <= 0.0

@@ -7,7 +7,21 @@ from typing import Any
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import NATIVE, Named, may_be_native
+
+# LightGBM has no list of its metrics.  These are those of its documentation, with their aliases.
+_OF_LIGHTGBM = {
+    "none", "null", "na", "custom", "l1", "mean_absolute_error", "mae", "regression_l1", "l2",
+    "mean_squared_error", "mse", "regression_l2", "regression", "rmse", "root_mean_squared_error",
+    "l2_root", "quantile", "mape", "mean_absolute_percentage_error", "huber", "fair", "poisson",
+    "gamma", "gamma_deviance", "tweedie", "r2", "ndcg", "lambdarank", "rank_xendcg", "xendcg",
+    "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "map", "mean_average_precision", "auc",
+    "average_precision", "binary_logloss", "binary", "binary_error", "auc_mu", "multi_logloss",
+    "multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr", "multi_error",
+    "cross_entropy", "xentropy", "cross_entropy_lambda", "xentlambda", "kullback_leibler", "kldiv",
+    "logloss", "error",
+}  # fmt: skip
 
 
 def as_list(metrics: Any) -> Sequence[Any]:
@@ -41,7 +55,7 @@ def find_metrics(
                 if not isinstance(metric, str) or not all(map(may_be_native, split_names(metric))):
                     raise
                 native.append(metric)
-        elif callable(metric):
+        elif callable(metric) and not isinstance(metric, Objective):
             native.append(metric)
         elif metric is not None:
             raise ValueError(f"eval_metric={metric!r} is neither a metric nor a function")
@@ -53,12 +67,17 @@ def are_ours(metrics: Any) -> list[bool]:
     return [find_metrics(metric)[0] is not None for metric in as_list(metrics)]
 
 
-def refuse_unknown(name: str, framework: str) -> None:
-    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
-    try:
-        eval_metric(name)
-    except ValueError as error:
-        raise ValueError(f"{error}; {framework} has no metric {name!r} either") from None
+def refuse_unknown_to_lightgbm(names: Sequence[Any]) -> None:
+    """Raise a ValueError for names of metrics that LightGBM would silently ignore."""
+    for given in names:
+        for name in split_names(given) if isinstance(given, str) else ():
+            if name.lower().partition("@")[0] in _OF_LIGHTGBM:
+                continue
+            try:
+                eval_metric(name)
+            except ValueError as error:
+                raise ValueError(f"{error}; LightGBM has no metric {name!r} either") from None
+            raise ValueError(f"eval_metric={given!r}: pass several metrics as a list")
 
 
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:

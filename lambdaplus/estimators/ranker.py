@@ -1,11 +1,8 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
-import warnings
 from typing import Any, ClassVar, Self
 
 from lambdaplus.compute.arguments import from_gpu
-from lambdaplus.compute.warn_once import one_training
-from lambdaplus.estimators.metric_checks import warn_of_two_rules
 from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -17,13 +14,10 @@ from lambdaplus.estimators.parent import (
     refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.estimators.search_splits import warn_of_equal_objectives, warn_of_split_queries
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
-
-_scored: dict[str, list[str]] = {}  # metrics of the scores of clones of an estimator
 
 
 class RankingEstimator(FrameworkEstimator):
@@ -33,8 +27,9 @@ class RankingEstimator(FrameworkEstimator):
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
-        self, X: Any, y: Any, *args: Any, qid: Any = None, eval_qid: Any = None, **kwargs: Any
-    ) -> Self:
+        self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None, eval_qid: Any = None,
+        eval_set: Any = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Fit the ranker.  Accepts the parent's arguments, and those below.
 
         Parameters
@@ -50,7 +45,8 @@ class RankingEstimator(FrameworkEstimator):
         sample_weight : (n,) array_like, optional
             In `XGBoostRanker` also (n_queries,), in the order in which queries first appear.
         eval_metric : str, metric, callable, or list of these, optional
-            In `LightGBMRanker`, replaces the parameter of the estimator.
+            In `LightGBMRanker`, replaces the parameter of the estimator.  A name of lambdaplus is
+            its own metric, which leaves out queries without a relevant document.
         eval_at : list of int, optional
             In `LightGBMRanker`, cutoffs of metrics without one.
 
@@ -70,17 +66,13 @@ class RankingEstimator(FrameworkEstimator):
         Warns
         -----
         UserWarning
-            If a search or cross-validation of scikit-learn splits queries, or tries objectives that
-            train the same model; if a metric in ``eval_metric`` has another value than that of the
-            same name in the framework; and if early stopping watches a loss, which scores that rank
-            do not lower.
+            If early stopping watches a loss, which scores that rank do not lower.
         """
-        call = arguments(super().fit, X, y, *args, **kwargs)  # type: ignore[misc]
+        given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
+        call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
         objective = find_objective(self.objective)
-        with one_training(self._training):
-            warn_of_equal_objectives()
-            self._put_in_query_order(call, objective, qid, eval_qid)
-            self._train(super().fit, call, objective)  # type: ignore[misc]
+        self._put_in_query_order(call, objective, qid, eval_qid)
+        self._train(call, objective)
         return self
 
     def score(
@@ -96,46 +88,17 @@ class RankingEstimator(FrameworkEstimator):
         ------
         ValueError
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
-
-        Warns
-        -----
-        UserWarning
-            If a search compares scores of different metrics, as those of objectives without
-            ``eval_metric`` are.
         """
         refuse_masked("sample_weight", sample_weight)
         data = _read("score", X, y, qid, group)
         weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
         metric = metric_of(find_objective(self.objective), self.eval_metric)
-        if self.eval_metric is None and "_clone_of" in vars(self):
-            self._warn_of_different_metrics(str(metric.metrics[0]))
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
-    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Scores of the rows, (n,), or other outputs that the parent's `predict` has.
-
-        Raises
-        ------
-        ValueError
-            For a frame whose columns have other names than in `fit`, or another order.  A column
-            "qid" is left out.
-        """
-        X, _ = _without_qid(X)
-        return super().predict(self._readable(X), *args, **kwargs)  # type: ignore[misc]
-
-    def _warn_of_different_metrics(self, metric: str) -> None:
-        """Warn if clones of one estimator, as in a search, have scores of different metrics."""
-        scored = _scored.setdefault(self._training, [])
-        if metric not in scored:
-            scored.append(metric)
-            if len(scored) == 2:
-                warnings.warn(
-                    f"a search that compares the {scored[0]} of one objective with the {metric} of "
-                    "another chooses the metric with the higher values. Score all by one metric: "
-                    f"{type(self).__name__}(eval_metric='ndcg@10'), for example",
-                    stacklevel=3,
-                )
+    def _features(self, X: Any) -> Any:
+        """The features for a prediction, without a column "qid", as the framework reads them."""
+        return self._readable(_without_qid(X)[0])
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
@@ -145,14 +108,11 @@ class RankingEstimator(FrameworkEstimator):
         eval_qid = all_from_gpu(eval_qid)
         metric = metric_of(objective) if isinstance(objective, Objective) else None
         train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
-        ids = _without_qid(call["X"])[1] if qid is None else qid
         if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
             raise ValueError(
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
                 "has values of its own in their order: sort rows and labels by qid first"
             )
-        if ids is not None:
-            warn_of_split_queries(ids)
         self._trained_columns = columns_of(train.X)
         sets, names = evaluation_sets(call), self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
@@ -164,8 +124,6 @@ class RankingEstimator(FrameworkEstimator):
             name = f"evaluation set {i}"
             held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
             self._refuse_other_columns(held_out[i].X, name)
-        asked = call.get("eval_metric") or self.eval_metric
-        warn_of_two_rules(asked, [part.queries for part in held_out], self._framework)
         replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))

@@ -1,105 +1,25 @@
 """What a saved model of XGBoost holds besides its trees: an attribute of the booster, in JSON.
 
 XGBoost saves no parameters of estimators but the name of its own objective.  Objectives and metrics
-of lambdaplus are saved as names, or as the expression that their ``repr`` is, and a classifier's
-labels, threshold and probabilities as numbers.
+of lambdaplus are saved as a name and a dictionary of options, and a classifier's labels, threshold
+and probabilities as numbers.
 """
 
-import ast
 import json
-import re
-import reprlib
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import is_flag
+from lambdaplus.compute.arguments import is_flag, number
 from lambdaplus.estimators.held_out import Isotonic, Sigmoid
-from lambdaplus.evaluation import eval_metric
-from lambdaplus.metrics import Declaration, RankingMetric
-from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives import LogLoss, combine, lambda_objective
+from lambdaplus.evaluation import EvalMetric, eval_metric
+from lambdaplus.objectives import LambdaObjective, Objective, lambda_objective
 
 ATTRIBUTE = "lambdaplus"
-LONGEST_EXPRESSION, MOST_METRICS = 5000, 100  # of a file; a sum of many parts takes long to parse
-_DTYPE = re.compile(r"[<>|=](b1|[iu][1248]|f(2|4|8|16)|U\d+|O)")
 _PARAMETERS = ("objective", "eval_metric")
-_MAKERS: Mapping[str, Any] = {
-    "LogLoss": LogLoss, "combine": combine, "eval_metric": eval_metric,
-    "lambda_objective": lambda_objective,
-}  # fmt: skip
-
-
-def _is_number(value: Any) -> bool:
-    is_one = isinstance(value, int | float) and not is_flag(value)
-    return is_one and abs(value) <= sys.float_info.max  # which NaN is not
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not is_flag(value) and value >= 0
-
-
-def _is_parameter(saved: Any) -> bool:
-    """Whether this is what `as_saved` makes."""
-    if isinstance(saved, list):
-        return len(saved) <= MOST_METRICS and all(map(_is_parameter, saved))
-    texts = [saved] if isinstance(saved, str | None) else []
-    if isinstance(saved, dict) and {*saved} in ({"expression"}, {"lost"}, {"lost", "labels"}):
-        texts = list(saved.values())
-    return bool(texts) and all(
-        text is None or (isinstance(text, str) and len(text) <= LONGEST_EXPRESSION)
-        for text in texts
-    )
-
-
-def _are_labels(saved: Any) -> bool:
-    """Whether these are two labels, sorted, of a type that a file can hold, or none."""
-    if saved is None:
-        return True
-    if not isinstance(saved, dict) or {*saved} != {"values", "dtype"}:
-        return False
-    values, dtype = saved["values"], saved["dtype"]
-    if not (isinstance(dtype, str) and _DTYPE.fullmatch(dtype) and isinstance(values, list)):
-        return False
-    try:
-        labels = restored_labels(saved)
-        return labels.shape == (2,) and bool(labels[0] < labels[1])
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def _is_calibrator(saved: Any) -> bool:
-    if not isinstance(saved, dict):
-        return saved is None
-    if {*saved} == {"slope", "intercept"}:
-        return all(map(_is_number, saved.values())) and saved["slope"] >= 0.0
-    if {*saved} != {"scores", "probabilities"}:
-        return False
-    lists = [saved["scores"], saved["probabilities"]]
-    if not all(isinstance(each, list) and each and all(map(_is_number, each)) for each in lists):
-        return False
-    scores, probabilities = lists
-    rise = scores == sorted(scores) and probabilities == sorted(probabilities)
-    in_range = probabilities[0] >= 0.0 and probabilities[-1] <= 1.0
-    return rise and in_range and len(scores) == len(probabilities)
-
-
-_VALID: Mapping[str, Callable[[Any], bool]] = {
-    "objective": _is_parameter,
-    "eval_metric": _is_parameter,
-    "rounds": _is_whole,
-    "labels": _are_labels,
-    "positive": lambda saved: _is_whole(saved) and saved <= 1,
-    "threshold": _is_number,
-    "calibrator": _is_calibrator,
-    "calibration": lambda saved: saved in (None, "sigmoid", "isotonic"),
-    "chosen": is_flag,
-}
 
 
 def save_with(booster: Any, **values: Any) -> None:
@@ -108,52 +28,62 @@ def save_with(booster: Any, **values: Any) -> None:
 
 
 def saved_with(booster: Any) -> dict[str, Any]:
-    """The values that are attached to a booster; none if it is not of an estimator of ours.
-
-    A ValueError is raised for values that no estimator attaches, before anything is made of them.
-    """
+    """The values that are attached to a booster; none if it is not of an estimator of ours."""
     try:
-        saved = dict(json.loads(booster.attr(ATTRIBUTE) or "{}"))
+        return dict(json.loads(booster.attr(ATTRIBUTE) or "{}"))
     except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError(
-            f"the attribute {ATTRIBUTE!r} of the saved model cannot be read: {error}"
-        ) from None
-    expected: Any = _VALID if "threshold" in saved else _PARAMETERS
-    for name in (*saved, *(expected if saved else ())):
-        if name not in saved or (name in _VALID and not _VALID[name](saved[name])):
-            value = reprlib.repr(saved[name]) if name in saved else "nothing"
-            raise ValueError(
-                f"the attribute {ATTRIBUTE!r} of the saved model has {value} as {name!r}, which no "
-                "estimator saves: the file is damaged, or was changed"
-            )
-    return saved
+        raise _changed(error) from None
 
 
 def forget_saved(booster: Any) -> None:
     booster.set_attr(**{ATTRIBUTE: None})
 
 
+def _changed(error: object) -> ValueError:
+    return ValueError(
+        f"the attribute {ATTRIBUTE!r} of the saved model cannot be read, so the file is damaged, "
+        f"or was changed: {error}"
+    )
+
+
 def as_saved(value: Any) -> Any:
-    """An objective or metrics as names and expressions; only a name of what has none."""
+    """An objective or metrics as a name and options; only a name of what has none."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
-        parts = [*map(as_saved, value)]
-        lost = [part["lost"] for part in parts if isinstance(part, dict) and "lost" in part]
-        return {"lost": ", ".join(lost)} if lost else parts
+        return [*map(as_saved, value)]
     try:
-        if isinstance(value, RankingMetric | WeightedSum | Declaration):
+        if not isinstance(value, Objective | EvalMetric):
             [metric] = eval_metric(value).metrics
             if eval_metric(str(metric)).metrics == (metric,):
                 return str(metric)
-        elif _evaluated(ast.parse(repr(value), mode="eval").body) == value:
-            return {"expression": repr(value)}
-    except (ValueError, SyntaxError, TypeError):
+        elif _made(saved := _named(value)) == value:
+            json.dumps(saved)
+            return saved
+    except (TypeError, ValueError):
         pass
-    named = {"lost": getattr(value, "__qualname__", None) or repr(value)}
+    lost = {"lost": getattr(value, "__qualname__", None) or repr(value)}
     if own := getattr(value, "own_rows", ()):
-        named["labels"] = sha256(b"".join(each.tobytes() for each in own)).hexdigest()
-    return named
+        lost["labels"] = sha256(b"".join(each.tobytes() for each in own)).hexdigest()
+    return lost
+
+
+def _named(value: Objective | EvalMetric) -> dict[str, Any]:
+    if isinstance(value, Objective):
+        options: dict[str, Any] = {"one_group": value.one_group}
+        if isinstance(value, LambdaObjective):
+            left_out = ("metric", "surrogate")
+            names = [each.name for each in fields(value) if each.name not in left_out]
+            options = {name: getattr(value, name) for name in names}
+            options["surrogate"] = str(value.surrogate)
+        return {"objective": value.__name__.removeprefix("lambda_"), "options": options}
+    return {"metrics": [*map(str, value.metrics)], "options": {"one_group": value.one_group}}
+
+
+def _made(saved: dict[str, Any]) -> Any:
+    if "objective" in saved:
+        return lambda_objective(saved["objective"], **saved["options"])
+    return eval_metric(*saved["metrics"], **saved["options"])
 
 
 def restored(name: str, saved: Any, given: Any) -> Any:
@@ -162,23 +92,20 @@ def restored(name: str, saved: Any, given: Any) -> Any:
     Those that a file cannot hold are the ones ``given`` to the estimator; a ValueError is raised if
     it has others.
     """
+    if saved is None or isinstance(saved, str):
+        return saved
+    parts = saved if isinstance(saved, list) else [saved]
+    if lost := [each for each in parts if isinstance(each, dict) and "lost" in each]:
+        if as_saved(given) == saved:
+            return given
+        raise ValueError(
+            f"the saved model was trained with {name}={lost[0]['lost']}, which a file cannot hold: "
+            f"load it into an estimator that has the same {name}"
+            f"{', with the same labels or weights' if 'labels' in lost[0] else ''}, or pickle it"
+        )
     if isinstance(saved, list):
         return [restored(name, part, None) for part in saved]
-    if not isinstance(saved, dict):
-        return saved
-    if "expression" in saved:
-        try:
-            return _evaluated(ast.parse(saved["expression"], mode="eval").body)
-        except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError) as error:
-            shown = reprlib.repr(saved["expression"])
-            raise ValueError(f"the saved model has {name}={shown}: {error}") from None
-    if as_saved(given) == saved:
-        return given
-    raise ValueError(
-        f"the saved model was trained with {name}={saved['lost']}, which a file cannot hold: load "
-        f"it into an estimator that has the same {name}"
-        f"{', with the same labels or weights' if 'labels' in saved else ''}, or pickle it"
-    )
+    return _made(saved)
 
 
 def parameters_as_saved(model: Any) -> dict[str, Any]:
@@ -188,46 +115,64 @@ def parameters_as_saved(model: Any) -> dict[str, Any]:
 
 def restored_parameters(model: Any, saved: dict[str, Any]) -> dict[str, Any]:
     """The parameters that were saved; see `restored`."""
+    found = {}
+    for name in _PARAMETERS if saved else ():
+        try:
+            found[name] = restored(name, saved[name], getattr(model, name))
+        except (KeyError, TypeError) as error:
+            raise _changed(f"{name}: {error!r}") from None
+    return found
+
+
+def classifier_as_saved(model: Any) -> dict[str, Any]:
+    """Labels, threshold and probabilities of a classifier."""
+    calibrator = getattr(model, "calibrator_", None)
     return {
-        name: restored(name, saved[name], getattr(model, name))
-        for name in _PARAMETERS
-        if name in saved
+        "rounds": model.get_booster().num_boosted_rounds(),
+        "labels": _labels_as_saved(model.classes_),
+        "positive": int(model.classes_[1] == model.pos_label_),
+        "threshold": float(model.offset_),
+        "calibrator": None if calibrator is None else asdict(calibrator),
+        "calibration": model.calibration,
+        "chosen": model.pos_label is not None,
     }
 
 
-def _evaluated(node: ast.expr) -> Any:
-    """The value of an expression of literals and our functions; a ValueError for any other."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _MAKERS:
-        options = {str(option.arg): _evaluated(option.value) for option in node.keywords}
-        return _MAKERS[node.func.id](*map(_evaluated, node.args), **options)
-    if isinstance(node, ast.Dict):
-        keys = [_evaluated(key) for key in node.keys if key is not None]
-        return dict(zip(keys, map(_evaluated, node.values), strict=True))
-    return ast.literal_eval(node)
-
-
-def labels_as_saved(labels: NDArray[Any]) -> Any:
-    """Labels with their type; None if JSON has no such values."""
-    saved = {"values": labels.tolist(), "dtype": labels.dtype.str}
+def restored_classifier(saved: dict[str, Any], rounds: int) -> dict[str, Any]:
+    """The attributes of a classifier whose model has so many rounds."""
+    if saved.get("labels", ...) is None:
+        raise ValueError("the saved model has labels that a file cannot hold: pickle the estimator")
     try:
-        same = np.array_equal(restored_labels(json.loads(json.dumps(saved))), labels)
-    except (TypeError, ValueError):
+        labels, calibrator = np.array(saved["labels"]), saved["calibrator"]
+        if labels.shape != (2,) or not labels[0] < labels[1] or not is_flag(saved["chosen"]):
+            raise ValueError(f"labels {labels}")
+        found = {
+            "_labels": labels,
+            "pos_label_": labels[[0, 1].index(saved["positive"])],
+            "offset_": number("threshold", saved["threshold"], least=-np.inf),
+            "calibration": saved["calibration"],
+        }
+        if saved["calibration"] not in (None, "sigmoid", "isotonic"):
+            raise ValueError(f"calibration {saved['calibration']}")
+        found["pos_label"] = found["pos_label_"] if saved["chosen"] else None
+        if calibrator is not None:
+            found["calibrator_"] = (Sigmoid if "slope" in calibrator else Isotonic)(**calibrator)
+        of_threshold = int(saved["rounds"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _changed(error) from None
+    if of_threshold != rounds:
+        raise ValueError(
+            f"the saved model has {rounds} rounds, and its threshold is that of {of_threshold}: "
+            "load it into xgboost.Booster, whose scores have no threshold, or fit it again"
+        )
+    return found
+
+
+def _labels_as_saved(labels: NDArray[Any]) -> Any:
+    """The labels; None if JSON has no such values."""
+    values = labels.tolist()
+    try:
+        same = json.loads(json.dumps(values)) == values
+    except TypeError:
         return None
-    return saved if same else None
-
-
-def restored_labels(saved: Any) -> NDArray[Any]:
-    # The width of a text may be any number in a file.
-    return np.array(saved["values"], dtype=re.sub(r"U\d+", "U", saved["dtype"]))
-
-
-def calibrator_as_saved(calibrator: Any) -> Any:
-    return None if calibrator is None else asdict(calibrator)
-
-
-def restored_calibrator(saved: Any) -> Any:
-    if saved is None:
-        return None
-    if "slope" in saved:
-        return Sigmoid(**saved)
-    return Isotonic(**{name: tuple(values) for name, values in saved.items()})
+    return values if same else None

@@ -1,27 +1,26 @@
 """The values of runs that can be compared: with the same queries or rows, metrics and weights."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.significance import ROUNDING
-from lambdaplus.evaluation.whole_tables import Rows
-from lambdaplus.metrics.means import mean_of
-
-Runs = Evaluation | Sequence[Evaluation]
-"""The run of a system, or several: with other seeds, or on other folds."""
+from lambdaplus.evaluation.whole_tables import RankedTable
 
 
-def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, ...]]:
+def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedTable, ...]]:
     """The rows that each run ranked, of a metric without queries; an error if they differ."""
     tables = [run.rows.get(metric, ()) for run in runs.values()]
     if not all(tables):
         return []
     for name, of_run in zip(runs, tables, strict=True):
-        if not _same_rows(of_run, tables[0]):
+        same = len(of_run) == len(tables[0]) and all(
+            np.array_equal(a.labels, b.labels) and np.array_equal(a.weights, b.weights)  # type: ignore[arg-type]
+            for a, b in zip(of_run, tables[0], strict=True)
+        )
+        if not same:
             raise ValueError(
                 f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, row "
                 "by row: evaluate both on the same rows in the same order"
@@ -29,112 +28,17 @@ def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[Rows, .
     return tables
 
 
-def _equal(first: Floats | None, second: Floats | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
-
-
-def check_runs(runs: Mapping[str, Runs], baseline: str | None) -> dict[str, list[Evaluation]]:
-    """The runs of each system; an error for anything else."""
+def check_runs(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
+    """Raise an error for anything but two or more evaluations by name, one of them the baseline."""
     if not isinstance(runs, Mapping):
         raise TypeError(f"runs must be a dict of evaluations by name, not {type(runs).__name__}")
-    several = {name: list(of) if isinstance(of, Sequence) else [of] for name, of in runs.items()}
-    for name, of in several.items():
-        for run in of:
-            if not isinstance(run, Evaluation):
-                raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
-        if not of:
-            raise ValueError(f"{name!r} has no runs")
+    for name, run in runs.items():
+        if not isinstance(run, Evaluation):
+            raise TypeError(f"run {name!r} is not an Evaluation, but {type(run).__name__}")
     if len(runs) < 2:
         raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
-    return several
-
-
-def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """The evaluation whose value on each query is the mean over the runs that rank the query.
-
-    A ValueError is raised for runs with other metrics, conventions, or weights of queries.
-    """
-    first = runs[0]
-    if len(runs) == 1:
-        return first
-    for k, run in enumerate(runs[1:], start=2):
-        _refuse_other_rules(f"run {k} of {name!r} and the first", first, run)
-    numbered = all(np.array_equal(run.qid, np.arange(run.n_queries)) for run in runs)
-    if numbered and len({run.n_queries for run in runs}) > 1:
-        raise ValueError(
-            f"the runs of {name!r} have different queries, all numbered from 0: evaluate them with "
-            "qid=, so that the queries of each are known"
-        )
-    qid, place = np.unique(np.concatenate([run.qid for run in runs]), return_inverse=True)
-    weights = None
-    if any(run.weights is not None for run in runs):
-        of_runs = np.concatenate(
-            [np.ones(run.n_queries) if run.weights is None else run.weights for run in runs]
-        )
-        weights = np.empty(qid.size)
-        weights[place] = of_runs
-        if not np.allclose(weights[place], of_runs, rtol=ROUNDING, atol=0.0):
-            raise ValueError(f"the runs of {name!r} have different weights of the same queries")
-    per_query, mean, rows = {}, {}, {}
-    for metric in first.per_query:
-        values = [run.per_query[metric] for run in runs]
-        if metric in first.rows:
-            rows[metric], of_tables = _merged_tables(metric, runs)
-            per_query[metric] = np.array([np.mean(of_tables)])
-        elif all(of.size == run.n_queries for of, run in zip(values, runs, strict=True)):
-            per_query[metric] = _means_at(place, np.concatenate(values), qid.size)
-        else:  # one value for the whole data set
-            per_query[metric] = _means_at(np.zeros(len(runs), int), np.concatenate(values), 1)
-        by_query = per_query[metric].size == qid.size
-        mean[metric] = mean_of(per_query[metric], weights if by_query else None)
-    return replace(
-        first,
-        per_query=per_query,
-        mean=mean,
-        n_queries=qid.size,
-        qid=qid,
-        weights=weights,
-        rows=rows,
-    )
-
-
-def _means_at(place: Ints, values: Floats, n: int) -> Floats:
-    """The mean of the values that are not NaN at each of n places; NaN without any."""
-    known = ~np.isnan(values)
-    total = np.bincount(place[known], values[known], n)
-    count = np.bincount(place[known], minlength=n)
-    return np.asarray(np.divide(total, count, out=np.full(n, np.nan), where=count > 0))
-
-
-def _merged_tables(metric: str, runs: Sequence[Evaluation]) -> tuple[tuple[Rows, ...], list[float]]:
-    """The tables of all runs, each with the scores of the runs that rank it, and their means."""
-    groups: list[list[Evaluation]] = []
-    for run in runs:
-        same = (of for of in groups if _same_rows(of[0].rows[metric], run.rows[metric]))
-        group = next(same, None)
-        if group is None:
-            groups.append([run])
-        else:
-            group.append(run)
-    tables: list[Rows] = []
-    means: list[float] = []
-    for group in groups:
-        for place, table in enumerate(group[0].rows[metric]):
-            scores = (each for run in group for each in run.rows[metric][place].scores)
-            tables.append(table._replace(scores=tuple(scores)))
-            means.append(float(np.mean([run.mean[metric] for run in group])))
-    return tuple(tables), means
-
-
-def _same_rows(one: Sequence[Rows], other: Sequence[Rows]) -> bool:
-    return len(one) == len(other) and all(
-        np.array_equal(a.labels, b.labels) and _equal(a.weights, b.weights)
-        for a, b in zip(one, other, strict=True)
-    )
 
 
 def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import Runs, aligned_values, check_runs, mean_run, tables_of
+from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_of
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
@@ -26,7 +26,7 @@ from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
-    runs: Mapping[str, Runs],
+    runs: Mapping[str, Evaluation],
     *,
     baseline: str | None = None,
     test: Test = "wilcoxon",
@@ -41,11 +41,9 @@ def compare_runs(
 
     Parameters
     ----------
-    runs : dict of str to Evaluation, or to list of Evaluation
+    runs : dict of str to Evaluation
         At least two runs by name, with the same metrics and queries.  The order of queries can
-        differ if they were evaluated with a qid.  Of several runs of a system, with other seeds or
-        on other folds, the value of a query is the mean over those that rank it; the table shows
-        the standard deviation of their means.  Folds need a qid that is unique over all of them.
+        differ if they were evaluated with a qid.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"wilcoxon", "t", "randomization"}
@@ -114,9 +112,8 @@ def compare_runs(
     """
     allowed_names = {"test": test, "alternative": alternative, "correction": correction}
     check_options(alpha, confidence, resamples, seed, **allowed_names)
-    several = check_runs(runs, baseline)
-    systems = {name: mean_run(name, of) for name, of in several.items()}
-    names, first = tuple(systems), next(iter(systems.values()))
+    check_runs(runs, baseline)
+    names, first = tuple(runs), next(iter(runs.values()))
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
     else:
@@ -127,10 +124,10 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in aligned_values(systems).items():
+    for metric, values in aligned_values(runs).items():
         tested: list[Pair] = []
-        if tables := tables_of(metric, systems):
-            means[metric] = {name: run.mean[metric] for name, run in systems.items()}
+        if tables := tables_of(metric, runs):
+            means[metric] = {name: run.mean[metric] for name, run in runs.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
             found = spread(parsed, tables, resamples, seed)
             of_runs[metric] = {
@@ -176,21 +173,8 @@ def compare_runs(
     )
     return RunComparison(
         names, means, tuple(pairs), test, alternative, correction, alpha, confidence, baseline,
-        foot, of_runs, _spreads(several),
+        foot, of_runs,
     )  # fmt: skip
-
-
-def _spreads(several: Mapping[str, list[Evaluation]]) -> dict[str, dict[str, float]]:
-    """Standard deviations of the means of runs, by metric and system; empty for single runs."""
-    if all(len(of) == 1 for of in several.values()):
-        return {}
-    return {
-        metric: {
-            name: float(np.std([run.mean[metric] for run in of], ddof=1)) if of[1:] else np.nan
-            for name, of in several.items()
-        }
-        for metric in next(iter(several.values()))[0].mean
-    }
 
 
 def _pairs_of_rows(

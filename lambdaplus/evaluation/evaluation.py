@@ -12,7 +12,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.significance import AT_A_TIME, check_options
-from lambdaplus.evaluation.whole_tables import Rows, spread
+from lambdaplus.evaluation.whole_tables import RankedTable, spread
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 
@@ -40,7 +40,7 @@ class Evaluation(Tabular):
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
-    rows : dict of str to tuple of Rows
+    rows : dict of str to tuple of RankedTable
         The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
         several tables, such as the test rows of folds, the value is the mean over them.
 
@@ -73,7 +73,7 @@ class Evaluation(Tabular):
     convention: Convention
     weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
-    rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
+    rows: Mapping[str, tuple[RankedTable, ...]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}

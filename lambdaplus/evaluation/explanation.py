@@ -20,19 +20,12 @@ from lambdaplus.ranking.runs import Run
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
 
-class Step(NamedTuple):
-    """One rule of a convention, such as ``ties=stable``, and the change of the value by it."""
-
-    choice: str
-    change: float
-
-
-class Path(NamedTuple):
-    """The steps from the value under the convention "lambdaplus" to that under another."""
+class Gap(NamedTuple):
+    """The value under a convention, and the changes that lead to it from that of "lambdaplus"."""
 
     convention: Convention
     value: float
-    steps: tuple[Step, ...]
+    steps: tuple[tuple[str, float], ...]  # rules, such as ties=stable, and their changes
     reason: str = ""
 
 
@@ -45,7 +38,7 @@ class Explanation(Tabular):
     metric : RankingMetric
     value : float
         Value under the convention "lambdaplus".
-    paths : tuple of Path
+    gaps : tuple of Gap
         The convention, the value under it, the steps to it (their changes add up to the gap) and,
         if the value is NaN because the convention cannot be applied, the reason.
     n_queries : int
@@ -60,24 +53,24 @@ class Explanation(Tabular):
 
     metric: RankingMetric
     value: float
-    paths: tuple[Path, ...]
+    gaps: tuple[Gap, ...]
     n_queries: int
 
-    def __getitem__(self, convention: str) -> Path:
-        """The path to a convention; a KeyError if it does not have the metric."""
-        return {path.convention.name: path for path in self.paths}[convention]
+    def __getitem__(self, convention: str) -> Gap:
+        """The gap to a convention; a KeyError if it does not have the metric."""
+        return {gap.convention.name: gap for gap in self.gaps}[convention]
 
     @property
     def table(self) -> Table:
         """One row for each convention: its value, the gap, and the choices that cause it."""
         rows = [
             (
-                path.convention.name,
-                path.value,
-                "-" if path.reason else f"{path.value - self.value:+.4f}",
-                path.reason or ", ".join(f"{s.choice} {s.change:+.4f}" for s in path.steps),
+                gap.convention.name,
+                gap.value,
+                "-" if gap.reason else f"{gap.value - self.value:+.4f}",
+                gap.reason or ", ".join(f"{step} {change:+.4f}" for step, change in gap.steps),
             )
-            for path in self.paths
+            for gap in self.gaps
         ]
         foot = (
             f"{queries_in_words(self.n_queries)}. Choices are applied one after the other; each "
@@ -135,7 +128,7 @@ def explain_run(metric: RankingMetric, run: Run, fixed: Collection[str] = ()) ->
     def value_of(variant: RankingMetric, **rules: Any) -> float:
         return evaluate_run(run, variant, **rules).mean[str(variant)]
 
-    def path_to(convention: Convention) -> Path:
+    def gap_to(convention: Convention) -> Gap:
         value, steps = ours, []
         try:
             for choice, variant, rules in _choices(convention, metric, kept):
@@ -143,16 +136,16 @@ def explain_run(metric: RankingMetric, run: Run, fixed: Collection[str] = ()) ->
                 # NaN: no query has a value before this choice.
                 change = value if math.isnan(before) else value - before
                 if abs(change) > 1e-12:
-                    steps.append(Step(choice, change))
+                    steps.append((choice, change))
         except ValueError as error:
             needs_docno = run.docno is None and convention.rule(metric).ties == "docno"
             reason = "ties=docno needs docno=" if needs_docno else str(error)
-            return Path(convention, math.nan, (), reason)
-        return Path(convention, value, tuple(steps))
+            return Gap(convention, math.nan, (), reason)
+        return Gap(convention, value, tuple(steps))
 
     ours = value_of(metric, **OWN_RULES)
-    paths = [path_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
-    return Explanation(metric, ours, tuple(paths), run.queries.n_queries)
+    gaps = [gap_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
+    return Explanation(metric, ours, tuple(gaps), run.queries.n_queries)
 
 
 def _choices(

@@ -14,8 +14,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.evaluation.scoring import choose_metrics
 from lambdaplus.frameworks.calls import read_call
-from lambdaplus.frameworks.internals import is_called_by_xgb_ranker, maximise_early_stopping
-from lambdaplus.frameworks.name_clashes import reported_names
+from lambdaplus.frameworks.internals import maximise_early_stopping
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.in_words import metric_in_words
 from lambdaplus.metrics.means import mean_values
@@ -118,20 +117,17 @@ class EvalMetric:
             For invalid input, if no query has a value, without queries where the training data has
             some (unless ``one_group``), and on several LightGBM machines.
         TypeError
-            If called by XGBRanker, which evaluates each query and averages by query size, or with
-            several metrics by another estimator of XGBoost, which supports one.
+            If an estimator of XGBoost, which supports one metric, calls several.
 
         Notes
         -----
+        XGBRanker's ``eval_metric=`` calls a metric query by query, and averages by query size: use
+        `XGBoostRanker` or ``xgboost.train(custom_metric=)``.
+
         If XGBoost trains on several workers, each calls this with its own rows and gets the value
         over all rows.  With queries, it equals the value on one machine.  Without, scores are
         rounded to cells first, and documents in the same cell are tied.
         """
-        if is_called_by_xgb_ranker():
-            raise TypeError(
-                "XGBRanker averages a callable metric by query size, which is not the mean over "
-                "queries: use xgboost.train(custom_metric=...) instead"
-            )
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
             call.evaluates(self.one_group)
@@ -141,7 +137,8 @@ class EvalMetric:
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
-                    "document (and, for AUC, another one), or all weights are 0"
+                    "document (and, for AUC, another one), or all weights are 0. XGBRanker calls a "
+                    "metric query by query: use XGBoostRanker or xgboost.train(custom_metric=)"
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
@@ -152,7 +149,7 @@ class EvalMetric:
                 )
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
-        shown = reported_names(values)
+        shown = call.reported_names(values)
         maximise_early_stopping(self, shown.values())
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
@@ -194,7 +191,7 @@ def eval_metric(
     XGBoost's early stopping minimises custom metrics unless their names start with auc, aucpr, pre,
     map or ndcg.  As the ``custom_metric=`` of a training, those of this function are maximised,
     unless early stopping has ``maximize=`` or watches another metric.  If a function of your own
-    calls them, pass ``maximize=True``; where it is missing, an error is raised in the second round.
+    calls them, pass ``maximize=True``.
 
     Examples
     --------

@@ -71,7 +71,8 @@ class Table:
 
     def _texts(self, mark: str = "{}", escaped: Callable[[str], str] = str) -> Iterator[list[str]]:
         """The headings, then the rows, as text; ``mark`` is the format of marks."""
-        yield [escaped(name) for name in self.columns]
+        # Lines of a heading are for narrow terminals: NDCG\n@10.
+        yield [escaped(name.replace("\n@", "@").replace("\n", " ")) for name in self.columns]
         for row in self.cells:
             yield [
                 escaped(self._text(cell.value)) + (mark.format(cell.mark) if cell.mark else "")

@@ -85,8 +85,6 @@ class RunComparison(Tabular):
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows of a table, then system: confidence interval of its value.
-    spreads : dict of str to dict of str to float
-        By metric, then system: standard deviation of the means of its runs, if there are several.
 
     Examples
     --------
@@ -111,7 +109,6 @@ class RunComparison(Tabular):
     baseline: str | None
     foot: tuple[str, ...]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    spreads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, metric: Metric) -> list[Pair]:
         """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
@@ -136,12 +133,10 @@ class RunComparison(Tabular):
                 rows[-1].append(Cell(means[name], mark(name, metric)))
                 if metric in self.intervals:
                     rows[-1].append("{:.4f} to {:.4f}".format(*self.intervals[metric][name]))
-                if metric in self.spreads:
-                    rows[-1].append(self.spreads[metric][name])
         heads = ["run"]
         for metric in self.means:
-            of_metric = [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
-            heads += [metric, *of_metric, *(["sd of runs"] if metric in self.spreads else [])]
+            heads.append(metric)
+            heads += [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
         return Table(heads, rows, [*self.foot[:1], *self.disagreements, *self.foot[1:]])
 
     @property

@@ -15,6 +15,8 @@ from lambdaplus.ranking.queries import by_query
 def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **options: Any) -> Any:
     """A scorer of scikit-learn for a ranking metric, ``scorer(estimator, X, y, qid=qid)``.
 
+    .. versionadded:: 0.2.0
+
     Parameters
     ----------
     metric : str, RankingMetric, Declaration or WeightedSum

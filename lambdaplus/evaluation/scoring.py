@@ -21,10 +21,10 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
-from lambdaplus.evaluation.whole_tables import Rows
+from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.catalogue import BPREF
-from lambdaplus.metrics.means import mean_of, refuse_infinite, scored_lists
+from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
@@ -186,7 +186,7 @@ def evaluate_run(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    rows: dict[str, tuple[Rows, ...]] = {}
+    rows: dict[str, tuple[RankedTable, ...]] = {}
     of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
@@ -197,7 +197,7 @@ def evaluate_run(
             query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
         else:
             query_values = _values(metric, scored, tie_rule, numbers)
-        refuse_infinite(metric, query_values)
+        refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
         if missing.all():
             _warn_of_relevant_only(metric, ranked)
@@ -208,7 +208,7 @@ def evaluate_run(
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default) + of_judged
         if not queries.grouped and metric.ranks_tables:
-            rows[name] = (Rows(queries.labels, (checked,), queries.weights),)
+            rows[name] = (RankedTable(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,
@@ -319,7 +319,6 @@ def _rules(
         if (kind := metric.declaration.correlation) is not None:
             ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
     known = [parameter.name for parameter in metric.declaration.parameters]
-    used = {name: metric[name] for name in known if name != "pairs"}  # which is for training
-    used |= {"ties": ties, "empty": empty}
+    used = {name: metric[name] for name in known} | {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())
     return words if convention.has(metric) else f"{words} (not a metric of {convention.tool})"

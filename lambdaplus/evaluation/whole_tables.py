@@ -24,7 +24,7 @@ MOST_ROWS = 10_000_000  # over all resamples, of one run
 FEWEST_RESAMPLES = 200
 
 
-class Rows(NamedTuple):
+class RankedTable(NamedTuple):
     """The rows of a table without queries, and the scores that ranked them.
 
     Attributes
@@ -95,7 +95,7 @@ class Spread(NamedTuple):
 
 
 def spread(
-    metric: RankingMetric, runs: Sequence[Sequence[Rows]], resamples: int, seed: int
+    metric: RankingMetric, runs: Sequence[Sequence[RankedTable]], resamples: int, seed: int
 ) -> Spread:
     """The spread of a metric, whose value for a run is its mean over the tables of the run."""
     if metric.declaration.name == "auc":
@@ -116,7 +116,7 @@ def spread(
     return Spread(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
 
 
-def _delong(runs: Sequence[Rows], relevant: float) -> Floats:
+def _delong(runs: Sequence[RankedTable], relevant: float) -> Floats:
     """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
     good = runs[0].labels >= relevant
     weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
@@ -151,7 +151,7 @@ def _share_below(scores: Floats, weights: Floats, side: Bools) -> Floats:
 
 
 def _bootstrap(
-    metric: RankingMetric, runs: Sequence[Rows], resamples: int, random: np.random.Generator
+    metric: RankingMetric, runs: Sequence[RankedTable], resamples: int, random: np.random.Generator
 ) -> Floats:
     """Values of k runs on samples of the same rows with replacement, (resamples, k)."""
     labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size

@@ -1,4 +1,4 @@
-"""Models for search engines: Elasticsearch, OpenSearch, Solr and Vespa.
+"""Models for search engines: Elasticsearch, OpenSearch and Solr.
 
 `export_model` writes the trees of a LightGBM or XGBoost model.  Engines use other comparisons and
 another precision: thresholds are moved to a neighbouring number, so that rows reach the same leaf.

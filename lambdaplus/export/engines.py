@@ -1,8 +1,8 @@
 """Write trees in the formats of search engines.
 
 Sources: the parsers of the Learning to Rank plugins of Elasticsearch (o19s) and OpenSearch
-(``XGBoostJsonParser``, ``NaiveAdditiveDecisionTree``), Solr's ``MultipleAdditiveTreesModel`` and
-Vespa's importers of XGBoost and LightGBM models.
+(``XGBoostJsonParser``, ``NaiveAdditiveDecisionTree``) and Solr's ``MultipleAdditiveTreesModel``.
+Vespa reads what the frameworks' own ``dump_model`` writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from lambdaplus.compute.arguments import number
 from lambdaplus.export.forest import Forest, Node, read_forest
 
-Format = Literal["elasticsearch", "opensearch", "solr", "vespa"]
+Format = Literal["elasticsearch", "opensearch", "solr"]
 FORMATS: tuple[str, ...] = get_args(Format)
 
 
@@ -38,16 +38,14 @@ def export_model(
         The rounds that ``predict`` uses are exported: LightGBM's Boosters and all estimators
         stop at the best iteration of early stopping, XGBoost's Boosters use all rounds unless they
         were saved by an estimator of XGBoost.
-    format : {"elasticsearch", "opensearch", "solr", "vespa"}
+    format : {"elasticsearch", "opensearch", "solr"}
         "elasticsearch", "opensearch": the body to POST to ``_ltr/_featureset/SET/_createmodel`` of
         the Learning to Rank plugin.  "solr": a MultipleAdditiveTreesModel, to PUT to
-        ``schema/model-store``.  "vespa": a file for the application's ``models/``, used as
-        ``xgboost("FILE")`` or, for a LightGBM model, ``lightgbm("FILE")``.
+        ``schema/model-store``.
     name : str
-        Name of the model; not used by Vespa.
+        Name of the model.
     feature_names : sequence of str, optional
-        Feature names of the engine, in the order of the training columns: those of the feature set
-        or store, or Vespa's rank features such as ``bm25(title)``.
+        Names in the engine's feature set or store, in the order of the training columns.
     offset : float
         Added to every score, which changes no ranking: Elasticsearch refuses negative scores.
 
@@ -62,12 +60,12 @@ def export_model(
         fitted (NotFittedError); for names that do not match the columns; for models that are not a
         sum of trees with numerical splits: several outputs, linear trees, categorical features,
         random forests of LightGBM, objectives that transform the sum, zero_as_missing; and, except
-        for Vespa and OpenSearch, for a LightGBM model that was trained with missing values.
+        for OpenSearch, for a LightGBM model that was trained with missing values.
 
     Notes
     -----
-    A feature that does not match a document has no value.  Vespa and OpenSearch's plugin of 3.x
-    then use the direction that the model has learnt.  Other engines use the value 0 (Solr, old
+    A feature that does not match a document has no value.  OpenSearch's plugin of 3.x then uses the
+    direction that the model has learnt.  Other engines use the value 0 (Solr, old
     plugins) or always go right (later plugins): make sure that every feature matches, and impute
     missing values before training with the values that the engine will use.  An XGBoost model does
     not record whether it was trained with missing values.
@@ -88,14 +86,14 @@ def export_model(
     forest = read_forest(model, feature_names)
     if number("offset", offset, least=-math.inf):
         forest = forest._replace(trees=[*forest.trees, float(offset)])
-    if forest.missing and format in ("elasticsearch", "solr"):
+    if forest.missing and format != "opensearch":
         features = ", ".join(forest.feature_names[i] for i in forest.missing)
         raise ValueError(
             f"this model has learnt from missing values of {features}, but {format.capitalize()} "
             "does not support them: fill them before training with the values that the engine "
             "will use"
         )
-    write: Any = {"solr": solr, "vespa": vespa}.get(format, learning_to_rank)
+    write: Any = solr if format == "solr" else learning_to_rank
     return json.dumps(write(forest, name), allow_nan=False)
 
 
@@ -124,32 +122,6 @@ def solr(forest: Forest, name: str) -> dict[str, Any]:
         "name": name,
         "features": [{"name": feature} for feature in forest.feature_names],
         "params": {"trees": [{"weight": "1", "root": node(tree)} for tree in forest.trees]},
-    }
-
-
-def vespa(forest: Forest, name: str) -> Any:
-    """A file for ``xgboost("FILE")`` or ``lightgbm("FILE")``, depending on the framework."""
-    if forest.framework == "xgboost":
-        return _dump(forest)
-
-    def node(n: Node) -> dict[str, Any]:
-        if isinstance(n, float):
-            return {"leaf_value": n}
-        return {
-            "split_feature": n.feature,
-            "threshold": n.threshold,  # Vespa compares with <, regardless of the decision type
-            "decision_type": "<=",
-            "default_left": n.missing_left,
-            "left_child": node(n.left),
-            "right_child": node(n.right),
-        }
-
-    return {
-        "name": name,
-        "objective": "lambdarank",  # Vespa's importer fails without one
-        "feature_names": forest.feature_names,
-        "pandas_categorical": [],
-        "tree_info": [{"tree_structure": node(tree)} for tree in forest.trees],
     }
 
 

@@ -3,18 +3,14 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-import inspect
-import json
 import sys
 import threading
-from collections import deque
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from types import MethodType
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,32 +18,29 @@ from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
 from lambdaplus.compute.parallel import Team, limit_threads, on_team
-from lambdaplus.compute.warn_once import warn
 from lambdaplus.frameworks.data_sets import (
     RawData,
     group_sizes,
     read_lightgbm,
     read_xgboost,
     refuse_cut_queries,
+    xgboost_field,
 )
 from lambdaplus.frameworks.internals import (
     calling_booster,
     lightgbm_parameter,
     openmp_functions,
-    xgboost_field,
+    own_metrics,
+    xgboost_learner,
 )
 from lambdaplus.ranking.queries import Queries
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
+SUFFIX = "_lambdaplus"  # at the end, since XGBoost maximises metrics by the beginning of the name
 
-# Queries are cached as long as their owner exists: the data set, or the booster of an estimator,
-# which passes the arrays of the training data and of each validation set in each round.
-_kept: WeakKeyDictionary[Any, deque[tuple[RawData, Queries]]] = WeakKeyDictionary()
-_threads: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-_warned: WeakSet[Any] = WeakSet()  # data sets with positions
-_lock = threading.Lock()
-_MOST_KEPT = 8
+
+_MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
 LOST_QUERIES = (
     "an evaluation set has no queries, and the training data has: pass group= (or qid=) with each "
@@ -56,15 +49,36 @@ LOST_QUERIES = (
 
 
 @dataclass
-class _Training:
-    """What our objectives and metrics were called with in the training of a booster."""
+class Training:
+    """What our objectives and metrics know of the training of a booster.
 
+    It is created in their first call, and found by the booster or, in a call by hand, by the data
+    set.
+    """
+
+    threads: int = 0  # that are set for it; 0 if they are not
     by_query: bool | None = None  # whether the training data has queries, if an objective knows
     rounds: int = 0  # of our objective
     is_evaluated: bool = False  # whether it has a metric of ours
+    renamed: frozenset[str] | None = None  # our metrics of which the framework has one, too
+    has_warned_of_positions: bool = False
+    # Of each data set that still exists, or of the booster if the framework passes arrays.
+    queries: WeakKeyDictionary[Any, list[tuple[RawData, Queries]]] = field(
+        default_factory=WeakKeyDictionary
+    )
 
 
-_trainings: WeakKeyDictionary[Any, _Training] = WeakKeyDictionary()  # by booster
+_trainings: WeakKeyDictionary[Any, Training] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _training_of(owner: Any, booster: Any) -> Training:
+    if owner is None:
+        return Training()
+    with _lock:
+        if owner not in _trainings:
+            _trainings[owner] = Training(0 if booster is None else _threads_of(booster))
+        return _trainings[owner]
 
 
 class Call(NamedTuple):
@@ -76,6 +90,7 @@ class Call(NamedTuple):
     queries: Queries
     owner: Any = None  # the data set, or the booster of an estimator; None in a call by hand
     booster: Any = None  # that is trained; None in a call by hand
+    training: Training = Training()
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -94,11 +109,10 @@ class Call(NamedTuple):
 
     def warn_of_positions(self, objective: Any) -> None:
         """Warn once of positions in a LightGBM data set, which only `PositionBias` uses."""
-        if self.framework != "lightgbm" or getattr(self.data, "position", None) is None:
-            return
-        if self.data not in _warned:
-            _warned.add(self.data)
-            warn(
+        unused = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
+        if unused and not self.training.has_warned_of_positions:
+            self.training.has_warned_of_positions = True
+            warnings.warn(
                 f"{objective!r} does not use the positions of this data set: "
                 "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
                 stacklevel=4,
@@ -108,7 +122,7 @@ class Call(NamedTuple):
         """Remember the training data; warn if XGBoost stops early by its default metric."""
         if self.booster is None:
             return
-        training = _trainings.setdefault(self.booster, _Training())
+        training = self.training
         if not training.rounds:
             training.by_query = self.queries.divided
         training.rounds += 1
@@ -125,8 +139,8 @@ class Call(NamedTuple):
         """
         if self.booster is None:
             return
-        training = _trainings.setdefault(self.booster, _Training())
-        by_query, divided = training.by_query, self.queries.divided
+        training, divided = self.training, self.queries.divided
+        by_query = training.by_query
         if not training.rounds and self.framework == "lightgbm":  # an objective of LightGBM
             whole = getattr(self.data, "reference", None)  # the training data
             by_query = True if whole is not None and group_sizes(whole) is not None else None
@@ -134,16 +148,29 @@ class Call(NamedTuple):
             raise ValueError(LOST_QUERIES)
         unknown = not (training.rounds or training.is_evaluated) and by_query is None
         if unknown and not (divided or one_group) and _ranks(self.booster):
-            warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
+            warnings.warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
         training.is_evaluated = True
         if by_query is False and divided:
-            warn(
+            warnings.warn(
                 "the training data has no queries, but an evaluation set has, so the objective "
                 "ranks all rows as one list, and the metric each query: pass group= (or qid=) with "
                 "the training data",
                 stacklevel=3,
             )
             training.by_query = None
+
+    def reported_names(self, names: Collection[str]) -> dict[str, str]:
+        """The name for each metric: its own, unless the framework reports a metric of that name.
+
+        Under one name, LightGBM and XGBoost would record the values of both metrics in turn.
+        """
+        if self.booster is None:
+            return {name: name for name in names}
+        if self.training.renamed is None:
+            self.training.renamed = own_metrics(self.booster).intersection(names)
+            if self.training.renamed:
+                _warn_of_renamed(self.booster, self.training.renamed)
+        return {name: name + SUFFIX * (name in self.training.renamed) for name in names}
 
     def is_first(self, scores: Floats) -> bool:
         """Whether these are the scores at the start of a training."""
@@ -157,19 +184,6 @@ class Call(NamedTuple):
         return initial is not None and np.array_equal(np.ravel(initial), scores)
 
 
-class SignatureOfCalls:
-    """The signature of an object's calls, which LightGBM's estimators ask for in each round."""
-
-    def __get__(self, called: Any, kind: type) -> inspect.Signature | None:
-        # That of the class itself is the signature of its constructor.
-        return None if called is None else _signature_of_calls(kind)
-
-
-@cache
-def _signature_of_calls(kind: type) -> inspect.Signature:
-    return inspect.signature(MethodType(kind.__call__, kind))
-
-
 @contextmanager
 def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
@@ -178,18 +192,20 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     the training.
     """
     framework, booster = framework_of(second), calling_booster()
+    owner = booster if framework == "arrays" else second
     workers = _workers_of(framework, second, booster)
-    threads = 0 if booster is None else _threads_of(booster)
-    with workers.together(), limit_threads(threads), on_team(_team_of(booster, threads)):
+    training = _training_of(owner if booster is None else booster, booster)
+    team = _team_of(booster, training.threads)
+    with workers.together(), limit_threads(training.threads), on_team(team):
         if framework == "arrays":
             sizes = None if group is None else plain(group, "group")
             weights = None if weight is None else plain(weight, "weight")
-            raw = RawData(plain(first, "labels"), sizes, weights)
-            queries = _queries_of(booster, raw, workers)
-            yield Call(framework, second, second, queries, booster, booster)
+            raw, scores = RawData(plain(first, "labels"), sizes, weights), second
         else:
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
-            yield Call(framework, second, first, _queries_of(second, raw, workers), second, booster)
+            scores = first
+        queries = _queries_of(training, owner, raw, workers)
+        yield Call(framework, second, scores, queries, owner, booster, training)
 
 
 def framework_of(data: Any) -> Framework:
@@ -228,14 +244,11 @@ def lightgbm_workers(params: dict[str, Any]) -> Workers:
 
 def _threads_of(booster: Any) -> int:
     """Number of threads set for a booster; 0 if it is not set."""
-    if booster not in _threads:
-        if framework_of(booster) == "lightgbm":
-            threads = lightgbm_parameter(booster.params, "num_threads")
-        else:
-            config = json.loads(booster.save_config())
-            threads = config["learner"]["generic_param"].get("nthread")
-        _threads[booster] = max(int(threads or 0), 0)
-    return _threads[booster]
+    if framework_of(booster) == "lightgbm":
+        threads = lightgbm_parameter(booster.params, "num_threads")
+    else:
+        threads = xgboost_learner(booster)["generic_param"].get("nthread")
+    return max(int(threads or 0), 0)
 
 
 def _team_of(booster: Any, threads: int) -> Team | None:
@@ -252,21 +265,33 @@ def _ranks(booster: Any) -> bool:
     """Whether XGBoost trains this booster with a ranking objective of its own."""
     if framework_of(booster) != "xgboost":
         return False
-    name: str = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    name: str = xgboost_learner(booster)["objective"]["name"]
     return name.startswith("rank:")
 
 
 def _warn_of_default_metric(booster: Any) -> None:
-    learner = json.loads(booster.save_config())["learner"]
+    learner = xgboost_learner(booster)
     default = learner["objective"]["name"] == "reg:squarederror"
     if default and [metric["name"] for metric in learner["metrics"]] == ["rmse"]:
-        warn(
+        warnings.warn(
             "XGBoost evaluates its default metric, rmse, which takes scores for predictions of "
             "labels, and without custom_metric= stops early by it, at the wrong round: pass "
             "disable_default_eval_metric=1 and custom_metric=lambdaplus.eval_metric('map'), for "
             "example",
             stacklevel=4,
         )
+
+
+def _warn_of_renamed(booster: Any, names: Collection[str]) -> None:
+    framework, off = "LightGBM", "metric='None'"
+    if framework_of(booster) == "xgboost":
+        framework, off = "XGBoost", "disable_default_eval_metric=1 and no eval_metric"
+    shown = ", ".join(f"{name} is reported as {name}{SUFFIX}" for name in sorted(names))
+    warnings.warn(
+        f"{framework} evaluates a metric of its own under the same name, so {shown}. To evaluate "
+        f"ours alone, set {off}",
+        stacklevel=4,
+    )
 
 
 def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
@@ -278,15 +303,12 @@ def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
         )
 
 
-def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
-    """The cached queries of this owner, if they are of the same data, or new ones."""
+def _queries_of(training: Training, owner: Any, raw: RawData, workers: Workers) -> Queries:
+    """The queries of this owner, if they are of the same data, or new ones."""
     if owner is None:
         return _new_queries(owner, raw, workers)
-    with _lock:
-        if owner not in _kept:
-            _kept[owner] = deque(maxlen=_MOST_KEPT if type(owner).__name__ == "Booster" else 1)
-        kept = _kept[owner]
-        recent = list(kept)
+    kept = training.queries.setdefault(owner, [])
+    recent = list(kept)
     # Compare the contents, since objects may be reused and arrays overwritten.
     same = [old.workers.size == workers.size and _same(known, raw) for known, old in recent]
     if workers.size > 1 and workers.connected:
@@ -298,8 +320,8 @@ def _queries_of(owner: Any, raw: RawData, workers: Workers) -> Queries:
     queries = _new_queries(owner, raw, workers)
     # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if part is None else part.copy() for part in (raw.sizes, raw.weights))
-    with _lock:
-        kept.append((RawData(raw.labels.copy(), sizes, weights), queries))
+    most = _MOST_KEPT if type(owner).__name__ == "Booster" else 1
+    kept[:] = [*recent, (RawData(raw.labels.copy(), sizes, weights), queries)][-most:]
     return queries
 
 

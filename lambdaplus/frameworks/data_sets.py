@@ -5,9 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import canonical
+from lambdaplus.compute.arguments import canonical, from_gpu
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.frameworks.internals import lightgbm_field, xgboost_field
 
 # Types of columns that they read from Arrow's frames, by narwhals' names.
 _NUMBERS = {"Boolean", "Float32", "Float64"}
@@ -21,6 +20,13 @@ class RawData(NamedTuple):
     labels: NDArray[Any]
     sizes: NDArray[Any] | None
     weights: NDArray[Any] | None
+
+
+def xgboost_field(data: Any, name: str) -> NDArray[Any]:
+    """A field of an xgboost.DMatrix, empty if it has none: "label", "weight", "group_ptr", ..."""
+    read = data.get_uint_info if name == "group_ptr" else data.get_float_info
+    field: NDArray[Any] = from_gpu(read(name))
+    return field
 
 
 def read_xgboost(data: Any) -> RawData:
@@ -43,17 +49,17 @@ def read_xgboost(data: Any) -> RawData:
 
 def read_lightgbm(data: Any) -> RawData:
     # These are the data in use; get_label and others may return earlier values.
-    labels = lightgbm_field(data, "label")
+    labels = data.get_field("label")
     labels = np.empty(0) if labels is None else labels
     sizes = group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
         whole, taken = _rows_taken(data)
         sizes = sizes if whole is None else taken[taken > 0]
-    return RawData(labels, sizes, lightgbm_field(data, "weight"))
+    return RawData(labels, sizes, data.get_field("weight"))
 
 
 def group_sizes(data: Any) -> Ints | None:
-    bounds = lightgbm_field(data, "group")
+    bounds = data.get_field("group")
     if bounds is None or len(bounds) < 2:
         return None
     sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)

@@ -8,14 +8,10 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from functools import lru_cache
 from types import FrameType
 from typing import Any, Literal
-from weakref import WeakKeyDictionary, WeakSet
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.parallel import ON_EACH_THREAD
 
@@ -55,33 +51,10 @@ def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["
     return "" if not first_only else "first" if all(first_only) else "all"
 
 
-def with_own_parameters(estimator: Any) -> Any:
-    """Decorate a subclass of LightGBM's estimators: `_for_framework` drops its own parameters."""
-    of_parent = estimator._process_params
-
-    def _process_params(self: Any, stage: str) -> dict[str, Any]:  # for training and prediction
-        params: dict[str, Any] = self._for_framework(of_parent(self, stage))
-        return params
-
-    estimator._process_params = _process_params
-    return estimator
-
-
-def lightgbm_attributes(model: Any, metric: str | None, **changed: Any) -> dict[str, Any]:
-    """Attributes for one call of fit of a LightGBM estimator, which reads private ones, too.
-
-    ``metric`` is LightGBM's parameter; None leaves it as it is.
-    """
-    if metric is not None:
-        changed["_other_params"] = {**model._other_params, "metric": metric}
-    if "class_weight" in changed:
-        changed["_class_weight"] = None  # that of an earlier fit
-    return changed
-
-
-def set_lightgbm_objective(model: Any, objective: Any) -> None:
-    """Set the objective of the next fit, and of `predict` after it."""
-    model._objective = objective
+def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
+    """The attributes of one of LightGBM's estimators that `fit` sets."""
+    parameters = {*model.get_params(), "_other_params"}
+    return {name: value for name, value in vars(model).items() if name not in parameters}
 
 
 def is_constructed(data: Any) -> bool:
@@ -89,62 +62,17 @@ def is_constructed(data: Any) -> bool:
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
 
 
-_own_metrics: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # of XGBoost's boosters
+def xgboost_learner(booster: Any) -> dict[str, Any]:
+    """The configuration of an XGBoost booster."""
+    learner: dict[str, Any] = json.loads(booster.save_config())["learner"]
+    return learner
 
 
 def own_metrics(booster: Any) -> frozenset[str]:
     """Names of the framework's metrics that a booster, which is evaluating, reports."""
     if type(booster).__module__.startswith("lightgbm"):
         return frozenset(getattr(booster, "_Booster__name_inner_eval", None) or ())
-    if booster not in _own_metrics:
-        metrics = json.loads(booster.save_config())["learner"]["metrics"]
-        _own_metrics[booster] = frozenset(metric["name"] for metric in metrics)
-    return _own_metrics[booster]
-
-
-def _in_memory(address: Any, number: Any, size: int) -> NDArray[Any]:
-    """The numbers of this type at an address, (size,), read-only and without a copy."""
-    array = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(number)), (size,))
-    array.flags.writeable = False
-    return array
-
-
-def lightgbm_field(data: Any, name: str) -> NDArray[Any] | None:
-    """A field of a constructed lightgbm.Dataset; do not keep or change the array.
-
-    It is LightGBM's own memory, which ``get_field`` would copy.  That of "group" has the first row
-    of each query.
-    """
-    from lightgbm import basic
-
-    handle = getattr(data, "_handle" if hasattr(data, "_handle") else "handle")  # LightGBM 4, 3
-    if handle is None:  # not constructed: LightGBM's own error
-        return data.get_field(name)  # type: ignore[no-any-return]
-    size, kind, address = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
-    basic._safe_call(
-        basic._LIB.LGBM_DatasetGetField(
-            handle, name.encode(), *map(ctypes.byref, (size, address, kind))
-        )
-    )
-    if not size.value:
-        return None
-    number = {0: ctypes.c_float, 1: ctypes.c_double, 2: ctypes.c_int32}[kind.value]
-    return _in_memory(address, number, size.value)
-
-
-def xgboost_field(data: Any, name: str) -> NDArray[Any]:
-    """A field of an xgboost.DMatrix, empty if it has none; do not keep or change the array.
-
-    Fields are "label", "weight", "base_margin" and "group_ptr".  It is XGBoost's own memory, which
-    ``get_float_info`` would copy, or return as a CuPy array if it was used on a GPU.
-    """
-    from xgboost import core
-
-    kind, number = ("UInt", ctypes.c_uint) if name == "group_ptr" else ("Float", ctypes.c_float)
-    size, address = core.c_bst_ulong(), ctypes.c_void_p()
-    read = getattr(core._LIB, f"XGDMatrixGet{kind}Info")
-    core._check_call(read(data.handle, name.encode(), ctypes.byref(size), ctypes.byref(address)))
-    return _in_memory(address, number, size.value) if size.value else np.empty(0)
+    return frozenset(metric["name"] for metric in xgboost_learner(booster)["metrics"])
 
 
 @lru_cache(maxsize=2)
@@ -175,43 +103,57 @@ def calling_booster() -> Any:
     return _caller("Booster")
 
 
-def xgboost_type_of_file(booster: Any) -> str | None:
-    """What XGBoost's estimator that saved this booster called itself; None if none did."""
-    saved = booster.attr("scikit_learn")
-    return None if saved is None else json.loads(saved).get("_estimator_type")
+SAVED_TYPE = "_estimator_type"  # in the attribute "scikit_learn" of XGBoost's saved estimators
 
 
-def named_for_files(kind: str | None) -> dict[str, Any]:
-    """Attributes of an estimator that saves and loads models under this name, if any.
+def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The training data of a fit of XGBoost's estimators, its named evaluation sets, and the start.
 
-    XGBoost's estimators refuse models of other names.
+    These are what its ``fit`` trains on.  That of XGBRanker takes no function as objective.
     """
-    return {} if kind is None else {"_get_type": lambda: kind}
+    from xgboost import sklearn
+
+    names = ("X", "y", "group", "sample_weight", "base_margin", "feature_weights", "eval_set",
+             "sample_weight_eval_set", "base_margin_eval_set", "eval_group")  # fmt: skip
+    given = {name: call.get(name) for name in names}
+    if given["feature_weights"] is None:
+        given["feature_weights"] = getattr(model, "feature_weights", None)  # XGBoost 3
+    start, types = call.get("xgb_model"), model.feature_types
+    if isinstance(start, sklearn.XGBModel):
+        start = start.get_booster()
+    if hasattr(sklearn, "get_model_categories"):  # XGBoost 3.1
+        start, types = sklearn.get_model_categories(given["X"], start, types)
+    train, evals = sklearn._wrap_evaluation_matrices(
+        **given, qid=None, eval_qid=None, missing=model.missing, feature_types=types,
+        create_dmatrix=model._create_dmatrix, enable_categorical=model.enable_categorical,
+    )  # fmt: skip
+    return train, evals, start
 
 
-_undirected: WeakSet[Any] = WeakSet()  # XGBoost's early stoppings that choose their direction
+def metric_for_xgboost(model: Any) -> Any:
+    """The function among the metrics of an estimator, as `xgboost.train` calls it."""
+    return model._configure_fit(None, {}, None)[1]
+
+
+def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
+    """Make one of XGBoost's estimators a model that was trained."""
+    model._Booster, model.evals_result_ = booster, curves or None
 
 
 def maximise_early_stopping(metric: Any, names: Collection[str]) -> None:
-    """Let early stopping of the XGBoost training that evaluates this metric maximise it.
+    """Let early stopping of the XGBoost training that was given this metric maximise it.
 
-    XGBoost's early stopping minimises metrics whose names it does not know.  Its direction is set
-    if the metric, which reports these names, is itself what the training was given to evaluate.  A
-    metric that is called by something else, such as another metric or a callback, does not know
-    what becomes of its values: a ValueError is raised if XGBoost minimises one of these names.
+    XGBoost's early stopping minimises metrics whose names it does not know.  A metric that is
+    called by something else, such as another metric or a callback, changes nothing.
     """
     container = _caller("CallbackContainer")
     evaluated = getattr(container, "metric", None)
-    given = evaluated is metric or metric in _decorated_by_xgboost(evaluated)
-    for stop in getattr(container, "callbacks", ()):
-        if type(stop).__name__ != "EarlyStopping":
-            continue
-        if given and stop.maximize is None and stop.metric_name in (None, *names):
+    if evaluated is not metric and metric not in _decorated_by_xgboost(evaluated):
+        return
+    for stop in container.callbacks:
+        is_one = type(stop).__name__ == "EarlyStopping" and stop.maximize is None
+        if is_one and stop.metric_name in (None, *names):
             stop.maximize = True  # None: the last metric, which is the one that was given
-        elif not given and not container.history and stop.maximize is None:
-            _undirected.add(stop)
-        elif not given and stop in _undirected and stop.maximize is False:
-            _refuse_to_minimise(stop, container.history, names)
 
 
 def _decorated_by_xgboost(function: Any) -> list[Any]:
@@ -221,62 +163,23 @@ def _decorated_by_xgboost(function: Any) -> list[Any]:
     return [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
 
 
-def _refuse_to_minimise(stop: Any, history: Mapping[str, Any], names: Collection[str]) -> None:
-    data = history.get(stop.data or [*history][-1], {})
-    watched = stop.metric_name or ["", *data][-1]
-    if watched in names:
-        raise ValueError(
-            f"XGBoost's early stopping would minimise {watched!r}, since the metric of this "
-            "training is a function that calls one of lambdaplus: pass maximize=True to train or "
-            "EarlyStopping, or maximize=False if the function returns something else of that name"
-        )
+def _caller(class_name: str) -> Any:
+    """The object of this class of LightGBM or XGBoost on the call stack; None if there is none.
 
-
-def callers(*modules: str, depth: int = 60) -> Iterator[FrameType]:
-    """The functions of these modules or packages on the call stack, the innermost first.
-
-    A hack, for what is known to the code that calls us, and is not passed on.  To do without:
-
-    - LightGBM and XGBoost would pass the booster to objectives and metrics, which get labels and
-      scores only.  It has the number of threads, the workers, the names of the framework's own
-      metrics, and it tells the data of one training from that of another.
-    - XGBoost's early stopping would ask a metric for its direction, and XGBRanker would call a
-      metric once for all queries.
-    - scikit-learn would tell `fit` which rows its model will be scored on.  Metadata routing passes
-      the qid of the training rows only, and a scorer, which gets that of the others, cannot know
-      whether a query of the same name is the same.
+    The call stack is read nowhere else.  It holds what the frameworks do not pass to objectives and
+    metrics: the booster, which has the number of threads and the workers, and tells the data of one
+    training from that of another; and XGBoost's early stopping, which does not ask a metric for its
+    direction.
     """
-    frame: FrameType | None = sys._getframe(1)
-    for _ in range(depth):
+    frame: FrameType | None = sys._getframe(2)
+    for _ in range(17):
         frame = frame.f_back if frame is not None else None
         if frame is None:
-            return
-        name = str(frame.f_globals.get("__name__"))
-        if name in modules or name.partition(".")[0] in modules:
-            yield frame
-
-
-def _caller(class_name: str) -> Any:
-    """The object of this class of LightGBM or XGBoost on the stack; None if there is none."""
-    for frame in callers("lightgbm", "xgboost", depth=17):
+            return None
+        framework = str(frame.f_globals.get("__name__")).partition(".")[0]
         # Reading the locals of a frame keeps them alive, so do not read those of users.
-        if "self" in frame.f_code.co_varnames:
+        if framework in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
             if type(caller).__name__ == class_name:
                 return caller
     return None
-
-
-def is_called_by_xgb_ranker() -> bool:
-    """Whether XGBRanker calls a metric, with one query: it weights the values by query size."""
-    caller = sys._getframe(2)
-    module, function = caller.f_globals.get("__name__"), caller.f_code.co_name
-    return (module, function) == ("xgboost.sklearn", "task")
-
-
-def is_called_as_metric() -> bool:
-    """Whether LightGBM or XGBoost calls an objective that was passed as a metric."""
-    caller = sys._getframe(2)
-    framework = str(caller.f_globals.get("__name__")).partition(".")[0]
-    function = caller.f_code.co_qualname.lower()
-    return framework in ("lightgbm", "xgboost") and ("eval" in function or "metric" in function)

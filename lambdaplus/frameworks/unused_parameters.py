@@ -1,9 +1,8 @@
 """Parameters of the frameworks that a custom objective does not read, and what to set instead."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
-
-from lambdaplus.compute.warn_once import warn
 
 _WEIGHTS = (
     "AUC does not depend on the share of positives, and average precision is computed at the share "
@@ -34,4 +33,6 @@ def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -
     for name, value in params.items():
         instead = _INSTEAD.get(name, "remove it" if name.startswith("lambdarank_") else "")
         if instead and value is not None:
-            warn(f"{name} has no effect with {objective!r}: {instead}", stacklevel=stacklevel)
+            warnings.warn(
+                f"{name} has no effect with {objective!r}: {instead}", stacklevel=stacklevel
+            )

@@ -5,11 +5,12 @@ and tests without other changes.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Window
-from lambdaplus.metrics.parameters import OVER, PAIRS, RELEVANT, Parameter
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
 GAIN = Parameter(
     "gain",
@@ -40,31 +41,31 @@ DIVISOR = Parameter(
 )
 PERSISTENCE = "probability that the reader continues to the next rank"
 
-AUC = Declaration(
+_graded = partial(Declaration, binary=False)
+_of_pairs = partial(_graded, discount=c.constant, gain=c.nothing, cutoff="no")
+_relevant = partial(Declaration, binary=True, gain=c.relevance)
+_counted = partial(_relevant, discount=c.constant)
+
+AUC = _relevant(
     name="auc",
     aliases=("rankeff", "roc_auc", "gauc"),
     title="Area under the ROC curve",
     source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
-    binary=True,
     discount=c.falling,
-    gain=c.relevance,
     normalizer=c.both_classes,
     offset=c.best_rank_sum,
     cutoff="no",
-    parameters=(OVER, PAIRS),
+    parameters=(OVER,),
     pooled="middle",
     # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
 )
 
-PARTIAL_AUC = Declaration(
+PARTIAL_AUC = _counted(
     name="pauc",
     aliases=("partial_auc",),
     title="Partial AUC up to a false positive rate, from 0.5 (random ranking) to 1",
     source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.standardised_area,
     # Share of the first f N irrelevant documents that are below a relevant document.
     form=Cascade(c.irrelevance, limit=c.share_of_others),
@@ -78,15 +79,13 @@ PARTIAL_AUC = Declaration(
     closed_ties=False,
 )
 
-SENSITIVE_AUC = Declaration(
+SENSITIVE_AUC = _relevant(
     name="pauc_tpr",
     aliases=("partial_auc_tpr",),
     title="Partial AUC from a true positive rate, from 0.5 (random ranking) to 1",
     source="Jiang, Metz & Nishikawa 1996, standardised as in McClish 1989, eq. 3: pROC's "
     "auc(partial.auc.focus='sensitivity', partial.auc.correct=TRUE)",
-    binary=True,
     discount=c.falling,
-    gain=c.relevance,
     normalizer=c.standardised_area_of_last,
     # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
     form=c.LastRelevant(c.relevance),
@@ -100,11 +99,10 @@ SENSITIVE_AUC = Declaration(
     closed_ties=False,
 )
 
-MAUC = Declaration(
+MAUC = _graded(
     name="mauc",
     title="Multi-class AUC: class-reference AUCs weighted by class share",
     source="Welleck 2016, eq. 5 (our reading: relevant classes, the query's own shares)",
-    binary=False,
     discount=c.falling,
     gain=c.class_reference_gain,
     normalizer=c.total_share,
@@ -115,39 +113,27 @@ MAUC = Declaration(
         Parameter("classes", "relevant", "classes that are averaged", ("relevant", "all")),
         Parameter("share", "query", "data that class shares refer to", ("query", "dataset")),
         OVER,
-        PAIRS,
     ),
     pooled="middle",
     follows_label_order=False,  # ranking the rarer of two grades higher can decrease it
 )
 
-CONCORDANCE = Declaration(
+CONCORDANCE = _of_pairs(
     name="concordance",
     title="Graded concordance: share of pairs of different labels in the right order",
     source="Harrell's c without censoring (see cindex); for two classes it is AUC",
-    binary=False,
-    discount=c.constant,
-    gain=c.nothing,
     normalizer=c.unequal_pairs,
     form=CountAbove(c.each_one, c.each_one, "higher"),
-    cutoff="no",
-    parameters=(PAIRS,),
-    # Its swap deltas depend on all documents between the two.
-    surrogate="concordance(pairs=equal)",
 )
 
-CINDEX = Declaration(
+CINDEX = _of_pairs(
     name="cindex",
     aliases=("harrell_c", "c_index"),
     title="Harrell's C of censored times: share of comparable pairs in the right order",
     source="Harrell et al. 1982; scikit-survival's concordance_index_censored, without its "
     "tied_tol; labels as in XGBoost's survival:cox, negative if the time is censored",
-    binary=False,
-    discount=c.constant,
-    gain=c.nothing,
     normalizer=c.comparable_pairs,
     form=CountAbove(c.may_be_lower, c.may_be_higher, "higher", c.time_order),
-    cutoff="no",
     parameters=(
         Parameter(
             "higher",
@@ -158,12 +144,11 @@ CINDEX = Declaration(
     ),
 )
 
-SPEARMAN = Declaration(
+SPEARMAN = _graded(
     name="spearman",
     aliases=("rank_ic", "spearmanr"),
     title="Spearman's rank correlation of labels and scores (rank IC)",
     source="Spearman 1904, with midranks for ties: SciPy's spearmanr",
-    binary=False,
     discount=c.falling,
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
@@ -171,29 +156,24 @@ SPEARMAN = Declaration(
     correlation="ranks",
 )
 
-KENDALL = Declaration(
+KENDALL = _of_pairs(
     name="kendall",
     aliases=("kendalltau", "tau_b"),
     title="Kendall's rank correlation tau-b of labels and scores",
     source="Kendall 1945: SciPy's kendalltau",
-    binary=False,
-    discount=c.constant,
-    gain=c.nothing,
     # Pairs in order less those in reverse: twice those in order, less all.
     offset=c.minus_unequal_pairs,
     normalizer=c.root_of_pairs,
     form=CountAbove(c.two, c.each_one, "higher"),
-    cutoff="no",
     correlation="pairs",
-    surrogate="concordance(pairs=equal)",
+    surrogate="concordance",
 )
 
-GINI = Declaration(
+GINI = _graded(
     name="gini",
     aliases=("normalized_gini", "normalised_gini"),
     title="Normalised Gini coefficient of the concentration of the labels by score",
     source="Frees, Meyers & Cummings 2014; the metric of the insurance competitions of Kaggle",
-    binary=False,
     discount=c.falling,
     gain=c.centred_label,
     normalizer=c.best_sum_of_ranks,
@@ -202,52 +182,44 @@ GINI = Declaration(
     pooled="middle",
 )
 
-MAP = Declaration(
+MAP = _relevant(
     name="map",
     aliases=("ap", "average_precision"),
     title="Mean average precision",
     source="Yue et al. 2007, sec. 2.1",
-    binary=True,
     discount=c.reciprocal,
-    gain=c.relevance,
     normalizer=c.reachable_or_all_hits,
     form=CountAbove(c.relevance, c.relevance),
     parameters=(DIVISOR,),
     pooled="last",
 )
 
-MRR = Declaration(
+MRR = _relevant(
     name="mrr",
     aliases=("rr", "recip_rank"),
     title="Mean reciprocal rank of the first relevant document",
     source="Chakrabarti et al. 2008, sec. 2.2",
-    binary=True,
     discount=c.reciprocal,
-    gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     surrogate="map",
 )
 
-SUCCESS = Declaration(
+SUCCESS = _counted(
     name="success",
     aliases=("hit", "hit_rate", "hr"),
     title="Success at k (hit rate): whether the first k ranks contain a relevant document",
     source="trec_eval's success_k; ir-measures' Success@k",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
     surrogate="map",
 )
 
-NDCG = Declaration(
+NDCG = _graded(
     name="ndcg",
     title="Normalised discounted cumulative gain",
     source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
-    binary=False,
     discount=c.logarithmic,
     gain=c.label_gain_of_long_queries,
     normalizer=c.ideal_gain,
@@ -263,22 +235,20 @@ NDCG = Declaration(
     ),
 )
 
-DCG = Declaration(
+DCG = _graded(
     name="dcg",
     title="Discounted cumulative gain",
     source="Jarvelin & Kekalainen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
-    binary=False,
     discount=c.logarithmic,
     gain=c.label_gain,
     normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
 )
 
-ERR = Declaration(
+ERR = _graded(
     name="err",
     title="Expected reciprocal rank of the document that satisfies the reader",
     source="Chapelle, Metzler, Zhang & Grinspan 2009, eqs. 4-5",
-    binary=False,
     discount=c.reciprocal,
     gain=c.chance_of_satisfaction,
     normalizer=c.one,
@@ -287,11 +257,10 @@ ERR = Declaration(
     closed_ties=False,
 )
 
-PFOUND = Declaration(
+PFOUND = _graded(
     name="pfound",
     title="pFound: probability that the reader finds an answer before giving up",
     source="Gulin et al. 2009 (Yandex at ROMIP); CatBoost's PFound",
-    binary=False,
     discount=c.decay,
     gain=c.chance_of_stop,
     normalizer=c.one,
@@ -311,25 +280,20 @@ PFOUND = Declaration(
     closed_ties=False,
 )
 
-RBP = Declaration(
+RBP = _relevant(
     name="rbp",
     title="Rank-biased precision",
     source="Moffat & Zobel 2008",
-    binary=True,
     discount=c.geometric,
-    gain=c.relevance,
     normalizer=c.one,
     parameters=(Parameter("persistence", 0.8, PERSISTENCE, limits=(0.0, 1.0)),),
 )
 
-P = Declaration(
+P = _counted(
     name="p",
     aliases=("precision",),
     title="Precision at k",
     source="Elsas et al. 2008, table 6",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.cutoff_or_documents,
     cutoff="required",
     parameters=(
@@ -343,13 +307,10 @@ P = Declaration(
     surrogate="map",
 )
 
-TOP_PRECISION = Declaration(
+TOP_PRECISION = _counted(
     name="top_precision",
     title="Precision in the top share of the list: p@1% is top_precision(fraction=0.01)",
     source="precision at k, where k is the share of the documents, rounded up",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.ranks_in_share,
     form=Window(c.ranks_in_share),
     cutoff="no",
@@ -373,13 +334,10 @@ LIFT = replace(
     normalizer=c.relevant_at_random,
 )
 
-F_ONE = Declaration(
+F_ONE = _counted(
     name="f1",
     title="F1 at k: harmonic mean of precision and recall",
     source="van Rijsbergen 1979, ch. 7: 2 h / (k + R) with h hits among R relevant documents",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.mean_of_cutoff_and_relevant,
     cutoff="required",
     surrogate="map",
@@ -396,27 +354,21 @@ RECALL = replace(
     parameters=(replace(DIVISOR, default="relevant"),),
 )
 
-R_PRECISION = Declaration(
+R_PRECISION = _counted(
     name="rprec",
     aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.n_relevant,
     form=Window(c.n_relevant),
     cutoff="no",
     surrogate="map",
 )
 
-BPREF = Declaration(
+BPREF = _counted(
     name="bpref",
     title="Binary preference: relevant documents ranked above the first R other documents",
     source="Buckley & Voorhees 2004; Elsas et al. 2008, sec. 3.1",
-    binary=True,
-    discount=c.constant,
-    gain=c.relevance,
     normalizer=c.n_relevant,
     form=Cascade(c.irrelevance, limit=c.smaller_class),
     cutoff="no",

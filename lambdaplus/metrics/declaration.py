@@ -35,7 +35,7 @@ from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_t
 class Declaration:
     """The declaration of one metric: its discount d, gain g, normalizer Z and form.
 
-    The page on declarations of metrics has the formula, the how-to page on custom metrics examples.
+    The page "Declare a metric" has the formula and an example.
     Functions get read-only `LabelCounts`, in which each label of each query is one of s strata.
     Their results are checked when the metric is first used on a data set.
 
@@ -168,11 +168,8 @@ class Declaration:
         """The cost of its objective for n documents in L classes."""
         if self.binary:
             return "one sweep, O(n)"
-        if (
-            not self.form.potentials_by_classes
-            or self.form.labels
-            or "pairs=equal" in self.surrogate
-        ):
+        trees = self.form.labels or "concordance" in (self.name, self.surrogate)
+        if trees or not self.form.potentials_by_classes:
             return "a tree of labels, O(n log L)"
         return "a sweep for each pair of classes, O(n L^2)"
 
@@ -247,24 +244,6 @@ class RankingMetric:
     def weighs_rows(self) -> bool:
         """Whether a table whose rows have weights has a value."""
         return (self.declaration.pooled or self.declaration.weighted_rows) is not None
-
-    @property
-    def pairs(self) -> str:
-        """The weight of a pair in training, see `PAIRS`; "swap" for a metric without the option."""
-        known = {parameter.name for parameter in self.declaration.parameters}
-        return str(self["pairs"]) if "pairs" in known else "swap"
-
-    @property
-    def equal_pairs(self) -> bool:
-        """Whether all pairs of two labels have the same weight in training."""
-        return self.compares_some or self.pairs == "equal"
-
-    def with_pairs(self, of_table: bool) -> RankingMetric:
-        """The metric with the default weights of pairs, unless it has others."""
-        if self.pairs != "default":
-            return self
-        pairs = "equal" if of_table else "swap"
-        return self.declaration(self.cutoff, **{**dict[str, Any](self.changed), "pairs": pairs})
 
     @property
     def gains_rise(self) -> bool:

@@ -36,7 +36,7 @@ def mean_values(
             mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
             continue
         query_values = values(metric, scored) if ranked.n_queries else np.empty(0)
-        refuse_infinite(metric, query_values)
+        refuse_overflow(metric, query_values)
         mean[str(metric)] = mean_of(query_values, ranked.query_weights, ranked.workers)
     return mean | {str(metric): value_of(metric, mean) for metric in metrics}
 
@@ -53,7 +53,7 @@ def scored_lists(
         yield by_lists[id(ranked)]
 
 
-def refuse_infinite(metric: RankingMetric, query_values: Floats) -> None:
+def refuse_overflow(metric: RankingMetric, query_values: Floats) -> None:
     """Raise a ValueError for gains beyond float64."""
     infinite = int(np.isinf(query_values).sum())
     if infinite:

@@ -31,6 +31,10 @@ NAMES_WITH_OPTIONS = {
 }
 OTHER_OPTIONS = {"rel": "relevant", "p": "persistence", "dcg": "gain"}
 OTHER_VALUES = {"dcg": {"log2": "linear", "exp-log2": "exp2"}}
+OPTIONS_ELSEWHERE = {
+    "judged_only": "judged=True of evaluate, for all metrics",
+    "pairs": "an option of lambda_objective, not of a metric: pass it there, as in pairs='equal'",
+}
 # The metrics that are most like unknown ones with other names.
 MEANT = {
     **dict.fromkeys(("aucpr", "auc_pr", "auprc", "prauc", "pr_auc"), "map"),
@@ -176,10 +180,8 @@ def _options_in(name: str, parts: re.Match[str], implied: Mapping[str, str]) -> 
         key, equals, value = (part.strip(" '\"") for part in option.partition("="))
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
-        if key == "judged_only":
-            raise ValueError(
-                f"in {name!r}: judged_only is judged=True of evaluate, for all metrics"
-            )
+        if key in OPTIONS_ELSEWHERE:
+            raise ValueError(f"in {name!r}: {key} is {OPTIONS_ELSEWHERE[key]}")
         value = OTHER_VALUES.get(key, {}).get(value, value)
         key = OTHER_OPTIONS.get(key, key)
         if key in options:
@@ -191,7 +193,7 @@ def _options_in(name: str, parts: re.Match[str], implied: Mapping[str, str]) -> 
 def default_surrogate(metric: RankingMetric) -> RankingMetric:
     """The metric whose swap deltas weight the pairs of an objective, by default."""
     declared = metric.declaration
-    if declared.surrogate and "pairs" not in dict(metric.changed):
+    if declared.surrogate:
         options: dict[str, Any] = {"relevant": metric.relevant} if declared.binary else {}
         return parse_metric(declared.surrogate, **options)
     return declared(**dict[str, Any](metric.changed)) if declared.cutoff == "optional" else metric

@@ -90,15 +90,6 @@ OVER = Parameter(
     "over", "query", "rows that are ranked together: a query, or the data set", ("query", "dataset")
 )
 
-PAIRS = Parameter(
-    "pairs",
-    "default",
-    "weight of a pair in training: swap is the change of the metric if the two are swapped; "
-    "equal is the change if they were neighbours, the same for all pairs of two labels; default is "
-    "equal for a table without queries, and within queries swap, or the pairs of map for auc",
-    ("default", "swap", "equal"),
-)
-
 
 def as_text(value: Any) -> str:
     """The value of a parameter as written in a name: ``linear``, ``0.5``, ``0/1/3``."""

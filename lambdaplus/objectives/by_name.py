@@ -33,8 +33,8 @@ def may_be_native(name: str) -> bool:
 
 @contextmanager
 def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None]:
-    """Raise a ValueError for a name that lambdaplus does not know, nor the framework."""
-    if not isinstance(objective, str):
+    """Add to an error of the framework why a name, which it may not know, is none of lambdaplus."""
+    if not isinstance(objective, str) or objective in NATIVE:
         yield
         return
     try:
@@ -47,11 +47,10 @@ def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None
     try:
         yield
     except Exception as error:
-        if "Unknown objective" not in str(error):
-            raise
-        raise ValueError(
-            f"{problem}; {framework} has no objective {objective!r} either{hint(objective, NATIVE)}"
-        ) from None
+        if problem and type(error).__name__ == f"{framework}Error":
+            what = f"The objective {objective!r} is one of {framework}, if any"
+            error.add_note(f"{what}{hint(objective, NATIVE)}; of lambdaplus: {problem}")
+        raise
 
 
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:

@@ -64,50 +64,50 @@ def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
     return PairFunction(shape, fits)
 
 
-Fits = tuple[Floats, Floats, Floats, Floats]
+RatesAndFits = tuple[Floats, Floats, Floats, Floats]
 """Rates, and coefficients of the concordant function, the discordant one and the Hessian."""
 
 
-def _fits(width: float, share: float, far: bool) -> Fits:
+def _fits(width: float, share: float, far: bool) -> RatesAndFits:
     """Of the functions times 1 - share + share / (width + d)."""
     if share == 0.0:
-        return _logistic()
+        return fit_logistic(LOGISTIC)
     if share == 1.0:
         return _damped(width, far)
-    if share <= MOST:
+    if share <= MOST_DAMPED:
         return _partly_damped(width, share)
     # The sum of both, each with rates of its own.
-    (first, *logistic), (second, *damped) = _logistic(), _damped(width, far)
+    (first, *logistic), (second, *damped) = fit_logistic(LOGISTIC), _damped(width, far)
     parts = zip(logistic, damped, strict=True)
     both = [np.concatenate([(1.0 - share) * one, share * other]) for one, other in parts]
     return np.concatenate([first, second]), both[0], both[1], both[2]
 
 
 # The rates above 1 minimise the larger of the errors of the two fits (the error of the Hessian
-# divided by 10).
+# divided by 10): benchmarks/rates.py finds them, and those below.
 LOGISTIC = np.array([0.0, 1.0, 1.99975, 3.01415, 4.25839, 4.41708, 4.90801, 5.6557])
 
 
-def _logistic() -> Fits:
+def fit_logistic(rates: Floats) -> RatesAndFits:
     """With x = exp(-d), fit rho = x / (1 + x) and the Hessian x / (1 + x)^2 by powers of x.
 
     The relative errors are 2e-7 and 3e-6.  No coefficient exceeds 32, so cancellation is small.
     """
-    # A geometric grid, since the rates differ by orders of magnitude; exp(-NEAR) is 4e-31.
-    distance = np.concatenate([[0.0], np.geomspace(1e-3, NEAR, 400)])
-    x, steep = np.exp(-distance), LOGISTIC > 0
+    # A geometric grid, since rates differ by orders of magnitude; exp(-REACH_IN_ORDER) is 4e-31.
+    distance = np.concatenate([[0.0], np.geomspace(1e-3, REACH_IN_ORDER, 400)])
+    x, steep = np.exp(-distance), rates > 0
     rho = x / (1 + x)
     # Relative errors: in units of the function itself. The rate 0 is not used, since both decay.
-    concordant = _minimax(LOGISTIC, steep, distance, rho, rho)
-    hessian = _minimax(LOGISTIC, steep, distance, rho / (1 + x), rho / (1 + x))
+    concordant = _minimax(rates, steep, distance, rho, rho)
+    hessian = _minimax(rates, steep, distance, rho / (1 + x), rho / (1 + x))
     # 1 - rho: the rate 0 is the 1.
     discordant = -concordant
     discordant[0] = 1.0
-    return LOGISTIC, concordant, discordant, hessian
+    return rates, concordant, discordant, hessian
 
 
 REACH, FAR = 1e3, 1e7  # largest distances, times sigma, at which the damped fits hold
-NEAR, FAINT = 70.0, 10.0  # concordant pairs (weight exp(-d)) are less exact beyond FAINT
+REACH_IN_ORDER, FAINT = 70.0, 10.0  # concordant pairs (weight exp(-d)) are less exact beyond FAINT
 
 # Optimised like LOGISTIC, for a width of 0.01.  The function of a discordant pair decays like 1/d,
 # which a nearly geometric series of rates fits; with the rate 0, pairs beyond REACH have a weight
@@ -120,15 +120,15 @@ FITTED_WIDTH = 0.01
 
 # Common rates of both functions, optimised for shares of a quarter and three quarters and the
 # distances up to FAR, of which the discordant function approaches a constant. A concordant pair
-# far away has the rate 1. From the share MOST on, errors would be above those of damping alone.
+# far away has the rate 1. Above MOST_DAMPED, errors would be above those of damping alone.
 SLOW_IN_PART = np.array([0.0, 0.00237, 0.02075, 0.1022, 0.41419, 1.0])
 PAST_ONE_IN_PART = np.array(
     [0.10514, 0.44909, 0.99972, 1.84624, 3.30764, 8.72589, 24.22612, 65.98325, 181.38817, 617.78353]
 )
-MOST = 0.9
+MOST_DAMPED = 0.9
 
 
-def _damped(width: float, far: bool) -> Fits:
+def _damped(width: float, far: bool) -> RatesAndFits:
     """Rates and coefficients of the same functions divided by width + d."""
     slow, reach = SLOW, REACH
     if far:  # the same series four powers of ten lower, and a geometric series up to its last rate
@@ -136,13 +136,13 @@ def _damped(width: float, far: bool) -> Fits:
         slow = np.concatenate([SLOW * shift, SLOW[-1] * shift ** (np.arange(7, -1, -1) / 8)])
         reach = FAR
     rates = np.concatenate([slow, _past_one(PAST_ONE, width)])
-    return (rates, *_weighted_fits(rates, width, 1.0, reach))
+    return (rates, *weighted_fits(rates, width, 1.0, reach))
 
 
-def _partly_damped(width: float, share: float) -> Fits:
+def _partly_damped(width: float, share: float) -> RatesAndFits:
     """The same, if a share of the functions is divided."""
     rates = np.concatenate([SLOW_IN_PART, _past_one(PAST_ONE_IN_PART, width)])
-    return (rates, *_weighted_fits(rates, width, share, FAR))
+    return (rates, *weighted_fits(rates, width, share, FAR))
 
 
 def _past_one(fitted: Floats, width: float) -> Floats:
@@ -162,14 +162,14 @@ def _past_one(fitted: Floats, width: float) -> Floats:
     return np.asarray(1 + np.exp(chain + stretch * np.log(FITTED_WIDTH / small)))
 
 
-def _weighted_fits(
+def weighted_fits(
     rates: Floats, width: float, share: float, reach: float
 ) -> tuple[Floats, Floats, Floats]:
     """Coefficients of the functions times 1 - share + share / (width + d)."""
     small = min(width, 1.0)
     # Concordant pairs and Hessians fall at least like exp(-d), which rates below 1 cannot follow.
     steep = rates >= 1.0
-    near = np.concatenate([[0.0], np.geomspace(0.02 * small, NEAR, 160)])
+    near = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH_IN_ORDER, 160)])
     x = np.exp(-near)
     concordant = x / (1 + x) * (1.0 - share + share / (width + near))
     hessian = concordant / (1 + x)

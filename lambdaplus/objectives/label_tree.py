@@ -13,16 +13,15 @@ many classes is faster.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.objectives.lists import ListArrays, Lists
+from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.objectives.lists import Lists
 
-# Lists, and nodes, of no more labels or elements are not split: of more labels than this, they are
-# summed pair by pair (`pair_rows`), which takes as long as the tree at 1,000 to 2,000 elements.
-FEW_LABELS, FEW_ELEMENTS = 16, 1000
 FEW_WITH_FACTORS = (1, 1)
 
 
@@ -31,57 +30,52 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
 
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
-    arrays = lists.arrays
-    few = (FEW_LABELS, FEW_ELEMENTS) if lists.factors is None else FEW_WITH_FACTORS
-    many = (arrays.n_classes > few[0]) & (arrays.stop - arrays.start > few[1])
+    few = THRESHOLDS.few_labels, THRESHOLDS.few_elements
+    few = few if lists.factors is None else FEW_WITH_FACTORS
+    many = (lists.n_classes > few[0]) & (lists.stop - lists.start > few[1])
     if not many.any():
         yield lists
         return
-    many &= rising(arrays.gain_at, arrays.n_classes, arrays.gain)
+    many &= rising(lists.gain_at, lists.n_classes, lists.gain)
     if not many.all():
         yield _some(lists, ~many)
-    start, n_classes = arrays.start[many], arrays.n_classes[many]
-    size, query = arrays.stop[many] - start, lists.query[many]
+    start, n_classes = lists.start[many], lists.n_classes[many]
+    size, query = lists.stop[many] - start, lists.query[many]
     # A node has the elements order[begin:end], in ranked order, and the labels low to high - 1,
     # which are numbered through all lists.
     end, high = np.cumsum(size), np.cumsum(n_classes)
     begin, low = end - size, high - n_classes
-    order, label = np.empty(int(size.sum()), np.int64), np.empty(arrays.code.size, np.int64)
+    order, label = np.empty(int(size.sum()), np.int64), np.empty(lists.code.size, np.int64)
     upto = np.zeros(int(n_classes.sum()) + 1, np.int64)  # elements of the labels before each label
-    _plant(start, begin, end, low, arrays.code, order, label, upto)
-    gain = arrays.gain
+    _plant(start, begin, end, low, lists.code, order, label, upto)
+    gain = lists.gain
     if gain.size:
-        gain = gain[np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
+        gain = gain[np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
     factors = np.empty((0, 2))
     if lists.factors is not None:
-        of_label = np.repeat(arrays.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
+        of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
         factors = lists.factors[of_label]
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
     gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
     while query.size:
         nodes = query, begin, end, low, high
         found, (entry, code, weight), children = _split(
-            *nodes, order, label, upto, gain, factors, arrays.weight, *few
+            nodes, (order, label, upto), (gain, factors, lists.weight), few
         )
         list_query, starts, stops, gain_at, classes = found.T.copy()
-        U = None if arrays.U is None else arrays.U[entry]
+        U = None if lists.U is None else lists.U[entry]
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            near_top = None if arrays.near_top is None else arrays.near_top[entry]
-            elements = ListArrays(*bounds, arrays.score[entry], code, U, U, weight, near_top)
-            yield Lists(elements, list_query, entry)
+            near_top = None if lists.near_top is None else lists.near_top[entry]
+            elements = lists.score[entry], code, U, U, weight, near_top
+            parts: Any = (*bounds, *elements, list_query, entry)
+            yield Lists(*parts)
         query, begin, end, low, high = children.T.copy()
 
 
 def _some(lists: Lists, which: Bools) -> Lists:
-    a = lists.arrays
-    arrays = a._replace(
-        start=a.start[which],
-        stop=a.stop[which],
-        gain_at=a.gain_at[which],
-        n_classes=a.n_classes[which],
-    )
-    return lists._replace(arrays=arrays, query=lists.query[which])
+    of_each = "start", "stop", "gain_at", "n_classes", "query"
+    return lists._replace(**{name: getattr(lists, name)[which] for name in of_each})
 
 
 @compiled
@@ -150,10 +144,12 @@ def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: 
 
 @compiled
 def _split(
-    query: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, order: Ints, label: Ints,
-    upto: Ints, gain: Floats, factors: Floats, weight: Floats, few_labels: int, few_elements: int,
+    nodes: tuple[Ints, ...], places: tuple[Ints, ...], worth: tuple[Floats, ...],
+    few: tuple[int, int],
 ) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
     """Lists and elements of the nodes of one level, and the nodes of the next one."""
+    (query, begin, end, low, high), (order, label, upto) = nodes, places
+    (gain, factors, weight), (few_labels, few_elements) = worth, few
     most = 0
     for k in range(query.size):
         most += 2 * (end[k] - begin[k])

@@ -15,43 +15,36 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.compute.warn_once import warn
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import rising, split_labels
-from lambdaplus.objectives.list_gradient import ListGradient
+from lambdaplus.objectives.label_tree import split_labels
+from lambdaplus.objectives.list_gradient import ListGradient, RoundedScores
 from lambdaplus.objectives.lists import ranked_lists, share_near_top
-from lambdaplus.objectives.pair_options import PairOptions
+from lambdaplus.objectives.pair_options import PairOptions, PairWeights, refuse_pairs_of
 from lambdaplus.objectives.pointwise import labels_from_gains, mix_log_loss
-from lambdaplus.objectives.rounded_tree import (
-    ManyLabels,
-    rows_by_label,
-    sums_of_many_labels,
-)
-from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+from lambdaplus.objectives.rounded_tree import RoundedTree
+from lambdaplus.objectives.route import Sums, no_sums
+from lambdaplus.objectives.sums import add_pairs
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import (
-    LONG_LIST,
-    MOST_CLASSES,
-    refuse_many_classes,
-    round_to_cells,
-)
+from lambdaplus.ranking.rounding import MOST_CLASSES
 from lambdaplus.ranking.sort import Entries
 
-# Of a document and a pair of labels, with lists of their own; and when to warn.
-SECONDS_BY_PAIR_OF_LABELS, MOST_SECONDS = 1e-8, 5.0
+# Of a document and a pair of labels, with lists of their own.
+SECONDS_BY_PAIR_OF_LABELS = 1e-8
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise"}
+TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise", "pairs"}
 
 
-def is_table(metric: RankingMetric, queries: Queries) -> bool:
+def is_table(weights: PairWeights, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    return not queries.divided and (metric.equal_pairs or not queries.grouped)
+    return not queries.divided and (weights.equal or not queries.grouped)
 
 
 class LambdaGradient(ListGradient):
@@ -63,17 +56,18 @@ class LambdaGradient(ListGradient):
 
     def __init__(
         self,
-        metric: RankingMetric,
+        weights: PairWeights,
         queries: Queries,
         options: PairOptions,
         all_pairs: bool = False,
     ) -> None:
-        self.metric, self.all_pairs = metric, all_pairs
-        self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
-        self.table = is_table(metric, queries)
+        self.weights, self.all_pairs = weights, all_pairs
+        self.metric = metric = weights.metric
+        super().__init__(metric_arrays(metric, queries), queries)
+        self.table = is_table(weights, queries)
         # Not for concordances, which have no gains, and rank correlations.
         rise = metric.gains_rise and bool(self.arrays.gain.any())
-        chosen = options.chosen_for(metric, self.table, rise)
+        chosen = options.chosen_for(weights, self.table, rise)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
         damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
         self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
@@ -96,62 +90,10 @@ class LambdaGradient(ListGradient):
             raise ValueError(
                 f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
             )
-        self.workers = queries.list_workers
         self._refuse(queries)
         self._warn_of_many_labels(queries)
-        self.long_queries = self._long_queries(queries)
-
-    def of_long_query(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
-        """Write the gradient of one query whose scores are rounded."""
-        if self.arrays.strata[q + 1] - self.arrays.strata[q] > MOST_CLASSES:
-            self._of_many_labels(queries, q, scores, out)
-        else:
-            super().of_long_query(queries, q, scores, out)
-
-    def _of_many_labels(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
-        """Write the gradient of one long query with a tree of labels."""
-        arrays = self.arrays
-        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
-        cell_score, cell = round_to_cells(scores[rows])
-        count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
-        edge = np.append(0, np.cumsum(count))
-        order = queries.row_order[rows] - rows.start
-        if edge.size <= order.size:  # some labels have several rows
-            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
-        many = ManyLabels(
-            cell[order],
-            cell_score,
-            edge,
-            gain=np.empty(0) if self._counts_pairs else arrays.gain[strata],
-            discount=np.empty(0) if self.metric.equal_pairs else arrays.discount[: order.size],
-        )
-        sums = sums_of_many_labels(many, self.shape)
-        factor = self._factor(sums, arrays.scale[q : q + 1])[0]
-        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
-            values = factor * total
-            if queries.weights is not None:
-                values *= queries.weights[rows][order]
-            part[rows][order] = values
-
-    @property
-    def _counts_pairs(self) -> bool:
-        """Whether all pairs of different labels have the same weight."""
-        return self.metric.equal_pairs and self.metric.declaration.form.potentials_by_classes
-
-    def _long_queries(self, queries: Queries) -> list[int]:
-        """The queries whose scores are rounded."""
-        if self.workers.size > 1:  # each has a part of the scores
-            return [0]
-        if self.all_pairs or queries.longest < LONG_LIST:
-            return []
-        strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
-        possible = n_classes <= MOST_CLASSES
-        one_list = self.metric.equal_pairs or not self.metric.declaration.form.potentials_by_classes
-        tree = self.copies is None and not self.metric.compares_some
-        if one_list and tree and not self.truncation and not self.pointwise:
-            gain = np.empty(0) if self._counts_pairs else self.arrays.gain
-            possible |= rising(strata[:-1], n_classes, gain)
-        return np.flatnonzero((queries.sizes >= LONG_LIST) & possible).tolist()
+        routes = () if all_pairs else (RoundedScores(), RoundedTree())
+        self.long = self.find_long(queries, str(metric), routes)
 
     def _refuse(self, queries: Queries) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
@@ -176,29 +118,26 @@ class LambdaGradient(ListGradient):
                 "since the gain of a document is smaller than what each document above it adds: "
                 "leave out the weights"
             )
-        if self.workers.size > 1:  # only rounded scores are known to all of them
-            on = f"{self.metric} over all rows on {self.workers.size} workers"
-            refuse_many_classes(self.arrays.gain.size, on)
 
     def _warn_of_many_labels(self, queries: Queries) -> None:
         """Warn if each pair of labels has a list of its own, which takes long for many labels."""
         form, metric = self.metric.declaration.form, self.metric
-        if not form.potentials_by_classes or metric.equal_pairs or metric.declaration.binary:
+        if not form.potentials_by_classes or self.weights.equal or metric.declaration.binary:
             return
         sizes, labels = queries.sizes, np.diff(self.arrays.strata)
         took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
-        if took > MOST_SECONDS:
+        if took > THRESHOLDS.warned_seconds:
             warn(
                 f"{metric} has a list for each pair of labels, and a query has up to "
                 f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
                 "into grades, or use a metric whose cost is O(n log L), such as "
-                "concordance(pairs=equal) or ndcg(gain=linear)",
+                "the objective concordance or ndcg(gain=linear)",
                 stacklevel=2,
             )
 
     def values(self, first: int, entries: Entries) -> Floats:
         sums = self._sums(first, entries)
-        factor = self._factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
+        factor = self.factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         values = np.empty((entries.score.size, 2))
         _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
         if self.pointwise:
@@ -214,13 +153,14 @@ class LambdaGradient(ListGradient):
         spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
         weighted = self.copies is not None
         near_top = share_near_top(entries, self.truncation)
-        for lists in ranked_lists(self.metric, self.arrays, first, entries, weighted, near_top):
+        for lists in ranked_lists(self.weights, self.arrays, first, entries, weighted, near_top):
             whole = self.all_pairs and lists.factors is None
             for few in [lists] if whole else split_labels(lists):
                 add_pairs(few, spread, self.shape, self.all_pairs, sums)
         return sums
 
-    def _factor(self, sums: Sums, scale: Floats) -> Floats:
+    def factor(self, sums: Sums, scale: Floats) -> Floats:
+        """What multiplies the sums of each query; ``scale`` is 1 / Z."""
         if not self.normalize:
             return scale
         if self.table:
@@ -284,9 +224,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``
-        and ``pointwise=0.0`` of `lambda_objective`; and parameters of the metric, such as
-        ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``,
+        ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
+        such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -310,5 +250,8 @@ def gradients(
     plain: dict[str, Any] = {"normalize": False, "damping": None, "pointwise": 0.0, "balance": 0.0}
     pairs = PairOptions(**{**plain, **of_pairs})
     optimised = parse_metric(metric, **options)
+    if pairs.pairs != "default":
+        refuse_pairs_of([optimised])
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    return LambdaGradient(optimised, queries, pairs, all_pairs).at(queries, scores)
+    weights = PairWeights(optimised, pairs.pairs == "equal" or optimised.compares_some)
+    return LambdaGradient(weights, queries, pairs, all_pairs).at(queries, scores)

@@ -23,7 +23,13 @@ from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.objectives.pair_options import Default, PairOptions
+from lambdaplus.objectives.pair_options import (
+    Default,
+    PairOptions,
+    PairWeights,
+    may_be_equal,
+    refuse_pairs_of,
+)
 from lambdaplus.objectives.xe_ndcg import NAME, XeNdcg
 from lambdaplus.ranking.queries import Queries
 
@@ -97,12 +103,17 @@ class LambdaObjective(PairOptions, Objective):
             )
         return gradient
 
-    def weighed_by(self, table: bool) -> RankingMetric:
-        """The metric that weights the pairs of a table, or of queries."""
+    def weighed_by(self, table: bool) -> PairWeights:
+        """What weights the pairs of a table, or of queries."""
+        if self.pairs != "default":
+            return PairWeights(self.surrogate, self.pairs == "equal")
         # A table's largest swap deltas are those of outliers far down, which no split mends: the
         # section "Whole tables" of research/results/options.md.
-        usual = self.metric.pairs == "default" and self.surrogate == default_surrogate(self.metric)
-        return (self.metric if table and usual else self.surrogate).with_pairs(table)
+        if table and may_be_equal(self.metric) and self.surrogate == default_surrogate(self.metric):
+            return PairWeights(self.metric, equal=True)
+        # The swap deltas of concordance depend on all documents between the two.
+        equal = self.surrogate.declaration.name == "concordance" or self.surrogate.compares_some
+        return PairWeights(self.surrogate, equal)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
@@ -110,9 +121,9 @@ class LambdaObjective(PairOptions, Objective):
 
     def __repr__(self) -> str:
         words = [
-            f"{option.name}={as_text(getattr(self, option.name))}"
+            f"{option.name}={repr(value) if isinstance(value, str) else as_text(value)}"
             for option in fields(PairOptions)
-            if getattr(self, option.name) != option.default
+            if (value := getattr(self, option.name)) != option.default
         ]
         words += ["one_group=True"] if self.one_group else []
         words += [f"surrogate={str(self.surrogate)!r}"] if self.surrogate != self.metric else []
@@ -131,6 +142,7 @@ def lambda_objective(
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = DEFAULT.balance,
+    pairs: str = DEFAULT.pairs,
     **options: Any,
 ) -> LambdaObjective | CombinedObjective | XeNdcg:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
@@ -174,8 +186,8 @@ def lambda_objective(
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
-        the sum of their gradients (see the how-to page on weights).  For other metrics,
-        a weight multiplies the gradient of its row.
+        the sum of their gradients (see the page "Several labels, weights and clicks").  For other
+        metrics, a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
         evaluated.  The default is that of the declaration (MAP for AUC, and for
@@ -184,9 +196,6 @@ def lambda_objective(
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
         surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
         ``"p@5"``, ``"recall@10"``, ``"auc"`` and ``"map"``.
-        Without queries, the defaults of AUC and MAUC are ``"auc(pairs=equal)"`` and
-        ``"mauc(pairs=equal)"``: all pairs of two labels have the same weight, as those of
-        concordance always have.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -194,6 +203,11 @@ def lambda_objective(
         are used, which are much larger for a rare class, so that its leaves take small steps; with
         1, all classes have the same mean Hessian, as in log-loss at the base rate.  It has no
         effect for data with queries, nor for metrics that need ``one_group``.
+    pairs : {"default", "swap", "equal"}
+        For AUC, MAUC and concordance, the weight of a pair: the change of the metric (or of the
+        surrogate) if the two documents are swapped, or if they were neighbours, which is equal for
+        all pairs of two labels.  The default is ``"equal"`` without queries and for concordance,
+        and else ``"swap"``, of MAP for AUC.  A ``surrogate`` that is set has ``"swap"``.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -239,27 +253,35 @@ def lambda_objective(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
-    pairs = PairOptions(
+    of_pairs = PairOptions(
         sigma=sigma, normalize=normalize, damping=damping, damped=damped, truncation=truncation,
-        pointwise=pointwise, balance=balance,
+        pointwise=pointwise, balance=balance, pairs=pairs,
     )  # fmt: skip
     if not names:  # of xendcg, or of its sum with log-loss
-        unused = [name for name, value in vars(pairs).items() if value != getattr(DEFAULT, name)]
+        unused = [name for name, value in vars(of_pairs).items() if value != getattr(DEFAULT, name)]
         unused += [name for name in options if name != "relevant" or len(terms) == 1]
         unused += ["surrogate"] if surrogate is not None else []
         if unused:
             raise ValueError(f"{metric!r} has no option {', '.join(unused)}: leave it out")
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
+    weighing: list[RankingMetric] = []
     for (name, weight), part in zip(terms, others, strict=True):
         if part is not None:
             parts.append((part, weight))
             continue
         parsed = parse_metric(name, **next(shares))
-        other = default_surrogate(parsed)
-        if surrogate is not None:
-            other = parse_metric(surrogate).with_pairs(of_table=False)
-        parts.append((LambdaObjective(parsed, other, one_group, **vars(pairs)), weight))
+        weighs = parsed if surrogate is None else parse_metric(surrogate)
+        weighing.append(weighs)
+        own = pairs if may_be_equal(weighs) else "default"
+        if own == "default" and surrogate is None:
+            weighs = default_surrogate(parsed)
+        elif own == "default" and may_be_equal(weighs):
+            own = "swap"
+        made = LambdaObjective(parsed, weighs, one_group, **{**vars(of_pairs), "pairs": own})
+        parts.append((made, weight))
+    if names and pairs != "default":
+        refuse_pairs_of(weighing)
     only, weight = parts[0]
     if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
         return only

@@ -1,7 +1,7 @@
 """The gradient of each query from its entries: rank, values, rows.
 
-Queries are ranked and merged into entries (`sort`), or rounded if they are long (`rounding`); a
-subclass gives the gradient of each entry, which is written to its rows.
+Queries are ranked and merged into entries (`sort`); a subclass gives the gradient of each entry,
+which is written to its rows.  Scores of long queries are rounded, by a `LongRoute`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.array_types import Floats, Ints, Rows
-from lambdaplus.compute.collective import Workers
+from lambdaplus.compute.array_types import Bools, Floats, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import round_scores
+from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
 
@@ -33,14 +33,30 @@ class ListGradient(ABC):
         Multiplicities of the rows.
     workers : Workers
         Those that have a part of the rows of one list.
-    long_queries : list of int
+    long : dict of int to LongRoute
         The queries whose scores are rounded.
     """
 
-    arrays: MetricArrays
-    copies: Floats | None
-    workers: Workers
-    long_queries: list[int]
+    long: dict[int, LongRoute]
+
+    def __init__(self, arrays: MetricArrays, queries: Queries) -> None:
+        self.arrays, self.copies = arrays, queries.multiplicities
+        self.workers = queries.list_workers
+
+    def find_long(
+        self, queries: Queries, name: str, routes: tuple[LongRoute, ...]
+    ) -> dict[int, LongRoute]:
+        """The queries whose scores are rounded, and the first way that applies to each."""
+        if self.workers.size > 1:  # each has a part of the scores
+            on = f"{name} over all rows on {self.workers.size} workers"
+            refuse_many_classes(self.arrays.gain.size, on)
+            return {0: RoundedScores()}
+        long, found = queries.sizes >= THRESHOLDS.long_list, dict[int, LongRoute]()
+        for route in routes if long.any() else ():
+            taken = long & route.applies_to(self, queries)
+            found |= dict.fromkeys(np.flatnonzero(taken).tolist(), route)
+            long &= ~taken
+        return dict(sorted(found.items()))
 
     @abstractmethod
     def values(self, first: int, entries: Entries) -> Floats:
@@ -48,7 +64,7 @@ class ListGradient(ABC):
 
     def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
-        boundaries, rounded = queries.boundaries, self.long_queries
+        boundaries, rounded = queries.boundaries, list(self.long)
         # Rounding reads scores of either type.
         checked = queries.check_scores(scores, single=rounded == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
@@ -58,7 +74,7 @@ class ListGradient(ABC):
                 some = boundaries[start : long + 1]
                 over_batches(partial(self._of_queries, queries, start, checked, out), some)
             if long < boundaries.size - 1:
-                self.of_long_query(queries, long, checked, out)
+                self.long[long].write(self, queries, long, checked, out)
             start = long + 1
         return out
 
@@ -74,16 +90,6 @@ class ListGradient(ABC):
         values, factor = self.values(first, entries), np.empty(0) if weights is None else weights
         _write(ranking.row, first_rank, values, factor, *out)
 
-    def of_long_query(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
-        """Write the gradient of one query whose scores are rounded."""
-        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
-        n_classes = int(self.arrays.strata[q + 1] - self.arrays.strata[q])
-        code = self.arrays.code[rows]
-        rounded = round_scores(scores[rows], code, n_classes, self.copies, self.workers)
-        weight = None if weights is None else weights[rows]
-        values = self.values(q, rounded.entries)
-        rounded.write_rows(values, weight, *(part[rows] for part in out))
-
 
 @compiled
 def _write(
@@ -96,3 +102,33 @@ def _write(
             times = weight[row[r]] if weight.size else 1.0
             gradient[row[r]] = slope * times
             hessian[row[r]] = bend * times
+
+
+class LongRoute(ABC):
+    """A way to the gradient of one long query, with rounded scores."""
+
+    @abstractmethod
+    def applies_to(self, gradient: Any, queries: Queries) -> Bools:
+        """The queries that this way is for, (n_queries,), if they are long."""
+
+    @abstractmethod
+    def write(self, gradient: Any, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of one query to its rows."""
+
+
+class RoundedScores(LongRoute):
+    """The entries of the rounded scores, of few classes, take the place of ranked ones."""
+
+    def applies_to(self, gradient: ListGradient, queries: Queries) -> Bools:
+        return np.diff(gradient.arrays.strata) <= MOST_CLASSES
+
+    def write(
+        self, gradient: ListGradient, queries: Queries, q: int, scores: Floats, out: Any
+    ) -> None:
+        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
+        n_classes = int(gradient.arrays.strata[q + 1] - gradient.arrays.strata[q])
+        code, copies = gradient.arrays.code[rows], gradient.copies
+        rounded = round_scores(scores[rows], code, n_classes, copies, gradient.workers)
+        weight = None if weights is None else weights[rows]
+        values = gradient.values(q, rounded.entries)
+        rounded.write_rows(values, weight, *(part[rows] for part in out))

@@ -19,13 +19,14 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
+from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.sort import Entries
 
 ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
 
 
-class ListArrays(NamedTuple):
-    """Ranked lists, from the highest to the lowest score: arguments of kernels that sum over pairs.
+class Lists(NamedTuple):
+    """Ranked lists, from the highest to the lowest score, over whose pairs kernels sum.
 
     List k has the elements ``start[k]`` to ``stop[k]`` of the arrays by element: score, class,
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
@@ -46,20 +47,14 @@ class ListArrays(NamedTuple):
     V: Floats | None
     weight: Floats
     near_top: Floats | None  # share of the documents of each element; None without a truncation
-
-
-class Lists(NamedTuple):
-    """Ranked lists, and the query of each."""
-
-    arrays: ListArrays
-    query: Ints
+    query: Ints  # of each list
     entry: Ints  # of each element; empty if the elements are the entries
     # (s, 2) factors of the lower and the higher document of a pair, by stratum; None if all are 1.
     factors: Floats | None = None
 
 
 def ranked_lists(
-    metric: RankingMetric, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
+    weights: PairWeights, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
     near_top: Floats | None,
 ) -> Iterator[Lists]:  # fmt: skip
     """Yield the lists of the queries from ``first`` on, with these entries.
@@ -67,13 +62,13 @@ def ranked_lists(
     With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
     of `share_near_top`.
     """
-    form, edges = metric.declaration.form, entries.edges
+    (metric, equal), edges = weights, entries.edges
+    form = metric.declaration.form
     strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
     n_classes = np.diff(strata)
     # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
     query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
     # The entries are the elements themselves, without a copy, if one list serves a query.
-    equal = metric.equal_pairs
     whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
     if whole:
         b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
@@ -94,12 +89,11 @@ def ranked_lists(
         # by one.
         gain = np.empty(0) if form.potentials_by_classes else gain
         elements = score, code, None, None, weight, near_top
-        one = ListArrays(start, stop, gain_at, gain, classes, *elements)
-        factors = None
+        one = Lists(start, stop, gain_at, gain, classes, *elements, query, entry)
         if metric.compares_some:
-            one = one._replace(gain_at=strata[query])
             factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
-        yield Lists(one, query, entry, factors)
+            one = one._replace(gain_at=strata[query], factors=factors)
+        yield one
         return
     pairs, declared = ClassPairs(query, a, b, start), arrays._replace(strata=strata)
     if weighted:
@@ -116,7 +110,7 @@ def ranked_lists(
         if part is OWN:
             times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
         of_elements = score, code, U, V, times, near_top
-        yield Lists(ListArrays(start, stop, gain_at, gain, classes, *of_elements), query, entry)
+        yield Lists(start, stop, gain_at, gain, classes, *of_elements, query, entry)
 
 
 def share_near_top(entries: Entries, truncation: int | None) -> Floats | None:
@@ -150,6 +144,7 @@ def _each_two_classes(
 def _select(
     query: Ints, a: Ints, b: Ints, edges: Ints, code: Int32s, entry: Ints, stop: Ints
 ) -> None:
+    """Write the entries of both classes of each list, and where each list ends."""
     size = 0
     for k in range(query.size):
         for e in range(edges[query[k]], edges[query[k] + 1]):

@@ -25,6 +25,8 @@ _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?
 class LogLoss:
     """Log-loss of the logistic function of scores, as a part of `combine`.
 
+    .. versionadded:: 0.2.0
+
     It keeps scores log-odds, which a ranking metric alone does not.  Without queries, its absolute
     gradients at the base rate add up to those of a part that ranks.  With queries, it is the mean
     over the rows of each query, in bits.

@@ -13,11 +13,11 @@ from lambdaplus.compute.compiled import compiled
 
 # Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
 # of the node's.
-NEAR = 1 / 1024
+ONE_POINT = 1 / 1024
 
 # Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
 # smallest and the largest U.
-ROWS, SUM, APART, PRODUCT, LEAST, MOST = range(6)
+ROWS, SUM, APART, PRODUCT, LEAST_U, MOST_U = range(6)
 
 
 class Halves(NamedTuple):
@@ -46,8 +46,8 @@ def count_rows(
                 slots[k, SUM] += U[t]
                 if gain.size:
                     slots[k, PRODUCT] += abs(gain[t] - middle) * U[t]
-                slots[k, LEAST] = min(slots[k, LEAST], U[t])
-                slots[k, MOST] = max(slots[k, MOST], U[t])
+                slots[k, LEAST_U] = min(slots[k, LEAST_U], U[t])
+                slots[k, MOST_U] = max(slots[k, MOST_U], U[t])
 
 
 @compiled
@@ -58,12 +58,12 @@ def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
         first, last = slot[2 * k], slot[2 * k + 2]
         most, least, rows = -np.inf, np.inf, 0.0
         for s in range(first, last):
-            most, least = max(most, slots[s, MOST]), min(least, slots[s, LEAST])
+            most, least = max(most, slots[s, MOST_U]), min(least, slots[s, LEAST_U])
             rows += slots[s, ROWS]
         for s in range(first, last):
             if slots[s, ROWS] > 0.0:
-                apart, share = slots[s, MOST] - slots[s, LEAST], slots[s, ROWS] / rows
-                wide = apart > NEAR * (most - least) or (apart > 0.0 and share > NEAR)
+                apart, share = slots[s, MOST_U] - slots[s, LEAST_U], slots[s, ROWS] / rows
+                wide = apart > ONE_POINT * (most - least) or (apart > 0.0 and share > ONE_POINT)
                 points[s] = 2 if wide else 1
     return points
 
@@ -71,7 +71,7 @@ def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
 @compiled
 def write_elements(
     slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
-    of_slot: Ints, score: Floats, code: Int32s, U: Floats, weight: Floats,
+    of_slot: Ints, elements: tuple[Floats, Int32s, Floats, Floats],
 ) -> None:  # fmt: skip
     """Write the elements of the lists of each node, in ranked order.
 
@@ -79,7 +79,7 @@ def write_elements(
     elements, of the largest and the smallest U, whose weights have the sum and the mean of its
     rows.
     """
-    at = 0  # in cell_score
+    (score, code, U, weight), at = elements, 0  # in cell_score
     half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
     for k in range(slot.size // 2):
         lower, upper = slot[2 * k], slot[2 * k + 1]
@@ -89,7 +89,7 @@ def write_elements(
             for h in range(2):
                 s = slot[2 * k + h] + c
                 for p in range(points[s]):
-                    u = slots[s, MOST if p == 0 else LEAST]
+                    u = slots[s, MOST_U if p == 0 else LEAST_U]
                     if points[s] == 1:
                         u = slots[s, SUM] / slots[s, ROWS]
                     # From the highest potential to the lowest; lower labels first.
@@ -111,8 +111,8 @@ def write_elements(
                     score[to], code[to], U[to] = cell_score[at + c], h, place[i]
                     weight[to] = slots[s, APART if factor else ROWS]
                     if points[s] == 2:
-                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST] * weight[to]
-                        high /= slots[s, MOST] - slots[s, LEAST]
+                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST_U] * weight[to]
+                        high /= slots[s, MOST_U] - slots[s, LEAST_U]
                         high = min(max(high, 0.0), weight[to])
                         weight[to] = high if p == 0 else weight[to] - high
                 e += 1
@@ -122,12 +122,14 @@ def write_elements(
 @compiled
 def values_by_slot(
     slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
-    weight: Floats, gradient: Floats, hessian: Floats, values: Floats,
+    totals: tuple[Floats, Floats, Floats], values: Floats,
 ) -> None:  # fmt: skip
     """Write what the rows of a slot get, as a function of |gain - m| and U.
 
     In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
+    ``totals`` are weight, gradient and Hessian of the elements.
     """
+    weight, gradient, hessian = totals
     for k in range(slot.size // 2):
         for h in range(2):
             for s in range(slot[2 * k + h], slot[2 * k + h + 1]):
@@ -142,10 +144,10 @@ def values_by_slot(
                             low_value = total[low] / weight[low]
                             if weight[i] > 0.0:
                                 slope = high_value - low_value
-                                slope /= slots[s, MOST] - slots[s, LEAST]
+                                slope /= slots[s, MOST_U] - slots[s, LEAST_U]
                                 values[s, to + 2 + part] = slope
                             values[s, to + part] = (
-                                low_value - values[s, to + 2 + part] * slots[s, LEAST]
+                                low_value - values[s, to + 2 + part] * slots[s, LEAST_U]
                             )
                         else:
                             values[s, to + part] = high_value

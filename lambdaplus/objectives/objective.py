@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.frameworks.calls import Call, SignatureOfCalls, read_call
-from lambdaplus.frameworks.internals import is_called_as_metric
+from lambdaplus.frameworks.calls import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.queries import Queries
@@ -46,7 +45,6 @@ class Objective(ABC):
     uses_positions = False  # whether it needs the positions of documents
     has_own_labels = False  # whether it, or a part of it, was made by `on`
     own_rows: tuple[Floats, ...] = ()  # what it, or a part of it, carries for each row
-    __signature__ = SignatureOfCalls()
 
     @property
     def __name__(self) -> str:
@@ -84,16 +82,9 @@ class Objective(ABC):
         ValueError
             For NaN or infinite scores or labels, missing or split queries, invalid weights,
             LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
-        TypeError
-            If it was passed as a metric.
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
-        if is_called_as_metric():
-            raise TypeError(
-                f"{self!r} is an objective, and was passed as a metric: pass "
-                f"eval_metric({str(self.metric)!r})"
-            )
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
             call.trains()
             if not self.uses_positions:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from lambdaplus.compute.arguments import check_flag, number, whole_number
+from lambdaplus.compute.arguments import check_choice, check_flag, number, whole_number
 from lambdaplus.metrics import RankingMetric
 
 Default = str
@@ -13,6 +15,33 @@ Default = str
 # What "default" is; the choice is explained on the page on the options' results.
 DAMPING_IN_QUERIES = 0.1
 POINTWISE = 0.5
+
+# Metrics that neighbours of two labels change by the same, wherever they are: pairs may be equal.
+EQUAL_AT_NEIGHBOURS = ("auc", "mauc", "concordance")
+
+
+class PairWeights(NamedTuple):
+    """What weights pairs: the swap deltas of a metric, or those of neighbours if ``equal``."""
+
+    metric: RankingMetric
+    equal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.metric}{', equal for all pairs of two labels' if self.equal else ''}"
+
+
+def refuse_pairs_of(metrics: Sequence[RankingMetric]) -> None:
+    """Raise a ValueError if none of the metrics has the option ``pairs``."""
+    if not any(map(may_be_equal, metrics)):
+        raise ValueError(
+            f"{', '.join(map(str, metrics))} has no option 'pairs', which is for "
+            f"{', '.join(EQUAL_AT_NEIGHBOURS)}"
+        )
+
+
+def may_be_equal(metric: RankingMetric) -> bool:
+    """Whether all pairs of two labels may have the same weight."""
+    return metric.declaration.name in EQUAL_AT_NEIGHBOURS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +55,7 @@ class PairOptions:
     truncation: int | None = None
     pointwise: float | Default = "default"
     balance: float = 0.5  # for data without queries
+    pairs: str = "default"
 
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-15, most=1e15)  # its square fits float32
@@ -38,8 +68,9 @@ class PairOptions:
         if self.pointwise != "default":
             number("pointwise", self.pointwise, least=0.0, most=1.0)
         number("balance", self.balance, least=0.0, most=1.0)
+        check_choice("pairs", self.pairs, ("default", "swap", "equal"))
 
-    def chosen_for(self, metric: RankingMetric, table: bool, gains_rise: bool) -> PairOptions:
+    def chosen_for(self, weights: PairWeights, table: bool, gains_rise: bool) -> PairOptions:
         """The same options with numbers for "default", for a metric on data of this kind.
 
         ``gains_rise`` says whether the metric has gains, which rise with the label.
@@ -49,6 +80,6 @@ class PairOptions:
         if damping == "default":
             damping = DAMPING_IN_QUERIES if in_queries else None
         if pointwise == "default":
-            of_table = metric.declaration.name == "auc" and metric.pairs == "equal"
+            of_table = weights.metric.declaration.name == "auc" and weights.equal
             pointwise = POINTWISE if in_queries or of_table else 0.0
         return replace(self, damping=damping, pointwise=pointwise)

@@ -11,19 +11,32 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.objectives.lists import ListArrays
+from lambdaplus.objectives.exponentials import PairFunction, PairShape
+from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.pair_by_pair import short
+from lambdaplus.objectives.route import Route, Sums
 
 SHORTEST = 64  # with fewer elements, pair by pair is as fast
 FARTHEST = 600.0  # exp(-FARTHEST) is not yet denormal
 
 
-def long_enough_for_rows(arrays: ListArrays, which: Ints, sigma: float) -> Bools:
-    """Whether `pair_rows` can sum these lists, and is faster than pair by pair."""
-    start, stop = arrays.start[which], arrays.stop[which]
-    spread = sigma * (arrays.score[start] - arrays.score[stop - 1])
-    more = arrays.n_classes[which] > 2  # U and V are the same
-    fits: Bools = (stop - start >= SHORTEST) & (spread <= FARTHEST) & more
-    return fits
+class PairRows(Route):
+    """Vector instructions for each element and all below it, of more than two classes."""
+
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
+        size = lists.stop - lists.start
+        # Of more than two classes, since U and V are the same.
+        applies: Bools = (size >= SHORTEST) & (lists.n_classes > 2)
+        if not applies.any():
+            return applies
+        applies &= short(lists)
+        some = np.flatnonzero(applies)
+        apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
+        applies[some] = function.shape.sigma * apart <= FARTHEST
+        return applies
+
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+        pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
 
 
 @compiled(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
@@ -59,11 +72,12 @@ def _with_those_below(
 
 @compiled(error_model="numpy")
 def pair_rows(
-    which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any, sigma: float,
-    damping: float, damped: float, gradient: Floats, hessian: Floats, received: Floats,
-) -> None:  # fmt: skip
-    """Like the kernels of `sweep`, for lists of more than two classes."""
+    which: Ints, lists: Lists, U: Any, near_top: Any, shape: PairShape, out: Sums
+) -> None:
+    """Add the sums over the pairs of these lists, of more than two classes each."""
+    start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
+    score, code, weight = lists.score, lists.code, lists.weight
+    (sigma, damping, damped), (gradient, hessian, received) = shape, out
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         n = end - begin

@@ -18,7 +18,7 @@ from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.sort import Entries
 
 FARTHEST = 1e9  # scores below the highest one
-NEAR = 600.0  # constants whose exponential is far from overflow
+LARGEST_EXPONENT = 600.0  # constants whose exponential is far from overflow
 MEANS = 1024  # of the scores of neighbours, of which the first constant of a long list is
 PRECISE = 1e-13  # of the sum of probabilities
 STEPS = 100
@@ -52,6 +52,7 @@ def _mix_log_loss(
     edges: Ints, score: Floats, code: Int32s, _: Ints, weight: Floats, strata: Ints, label: Floats,
     sigma: float, share: float, unit: float, values: Floats,
 ) -> None:  # fmt: skip
+    """Like `mix_log_loss`; a negative unit stands for None."""
     for q in range(edges.size - 1):
         begin, end, at = edges[q], edges[q + 1], strata[q]
         n = end - begin
@@ -102,7 +103,7 @@ def _best_constant(
     # At one end, no probability is above the base rate, at the other none below it.
     base = math.log(positive / (total - positive))
     low, high = base - 1e-3, base - float(below.min()) + 1e-3
-    near = high < NEAR
+    near = high < LARGEST_EXPONENT
     odds, p = np.empty(below.size if near else 0), np.empty(below.size)
     for i in range(odds.size):
         odds[i] = math.exp(below[i])

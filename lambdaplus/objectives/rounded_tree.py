@@ -6,19 +6,20 @@ rows are neither sorted by score nor moved.  Nodes of fewer rows have fewer cell
 have less weight: neighbouring cells are joined.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import between, middle_of
-from lambdaplus.objectives.lists import ListArrays, Lists
+from lambdaplus.objectives.label_tree import between, middle_of, rising
+from lambdaplus.objectives.list_gradient import LongRoute
+from lambdaplus.objectives.lists import Lists
 from lambdaplus.objectives.node_slots import (
-    LEAST,
-    MOST,
+    LEAST_U,
+    MOST_U,
     Halves,
     add_to_rows,
     count_rows,
@@ -26,7 +27,10 @@ from lambdaplus.objectives.node_slots import (
     values_by_slot,
     write_elements,
 )
-from lambdaplus.objectives.sums import Sums, add_pairs, no_sums
+from lambdaplus.objectives.route import Sums, no_sums
+from lambdaplus.objectives.sums import add_pairs
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
 FEWEST_CELLS = 2  # likewise
@@ -37,23 +41,153 @@ NEGLIGIBLE = 1e-4
 PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
 
 
-class ManyLabels(NamedTuple):
-    """One long list whose rows are in the order of their labels."""
+class RoundedTree(LongRoute):
+    """One list of many labels that needs no classes: with potentials of ranks, or with none."""
 
-    cell: Int32s  # (n,) cell of each row
-    cell_score: Floats  # descending
-    edge: Ints  # (labels + 1,) first row of each label
-    gain: Floats  # (labels,) ascending; empty if all pairs have the same weight
-    discount: Floats  # (n,) by rank; empty if all pairs have the same weight
+    def applies_to(self, gradient: Any, queries: Queries) -> Bools:
+        metric, strata = gradient.metric, gradient.arrays.strata
+        one_list = gradient.weights.equal or not metric.declaration.form.potentials_by_classes
+        if gradient.copies is not None or metric.compares_some or not one_list:
+            return np.zeros(queries.n_queries, bool)
+        if gradient.truncation or gradient.pointwise:
+            return np.zeros(queries.n_queries, bool)
+        gain = np.empty(0) if _counts_pairs(gradient) else gradient.arrays.gain
+        return np.asarray(rising(strata[:-1], np.diff(strata), gain))
+
+    def write(self, gradient: Any, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        arrays = gradient.arrays
+        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
+        cell_score, cell = round_to_cells(scores[rows])
+        count = queries.strata(gradient.metric.relevant).count[strata].astype(np.int64)
+        edge = np.append(0, np.cumsum(count))
+        order = queries.row_order[rows] - rows.start
+        if edge.size <= order.size:  # some labels have several rows
+            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
+        many = ManyLabels(
+            cell[order],
+            cell_score,
+            edge,
+            gain=np.empty(0) if _counts_pairs(gradient) else arrays.gain[strata],
+            discount=np.empty(0) if gradient.weights.equal else arrays.discount[: order.size],
+            shape=gradient.shape,
+        )
+        sums = many.sums()
+        factor = gradient.factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
 
 
-class Terms(NamedTuple):
-    """What the rows count in the sums."""
+def _counts_pairs(gradient: Any) -> bool:
+    """Whether all pairs of different labels have the same weight."""
+    form = gradient.metric.declaration.form
+    return gradient.weights.equal and bool(form.potentials_by_classes)
 
-    gain: Floats  # (n,) or empty
-    U: Floats  # (n,) or empty
-    joined: list[tuple[Int32s, Floats]]  # see `_joined_cells`
-    spread: float  # of the scores
+
+class ManyLabels:
+    """One long list whose rows are in the order of `rows_by_label`, and the sums over its pairs.
+
+    ``cell``, (n,), is that of each row, ``edge``, (labels + 1,), the first row of each label,
+    ``gain``, (labels,), ascends, and ``discount``, (n,), is by rank; if all pairs have the same
+    weight, both are empty.
+    """
+
+    def __init__(
+        self, cell: Int32s, cell_score: Floats, edge: Ints, gain: Floats, discount: Floats,
+        shape: PairShape,
+    ) -> None:  # fmt: skip
+        n, size, counts = cell.size, np.bincount(cell, minlength=cell_score.size), np.diff(edge)
+        self.cell, self.cell_score, self.edge, self.shape = cell, cell_score, edge, shape
+        self.gain_of_label, self.joined = gain, _joined_cells(size, cell_score)
+        self.gain, self.U = np.repeat(gain, counts if gain.size else 0), np.empty(0)
+        if discount.size:
+            self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
+            _place(edge, cell, np.cumsum(size) - size, upto, self.U)
+        self.spread, self.out = float(np.ptp(cell_score)), no_sums(n, 1)
+
+    def sums(self) -> Sums:
+        """The sums over all pairs, by row."""
+        edge, n, with_gain = self.edge, self.cell.size, self.gain.size > 0
+        # For the weight of all pairs of a range of labels, see `_weight_within`.
+        below = self.gain if with_gain else np.repeat(edge[:-1].astype(np.float64), np.diff(edge))
+        sums = np.zeros((2, n + 1))
+        np.cumsum(below, out=sums[0, 1:])
+        np.cumsum(below * np.arange(n), out=sums[1, 1:])
+        nodes = np.array([[0, edge.size - 1]])
+        while nodes.size:
+            split, leaves, nodes = _plan(nodes, edge, with_gain, *sums)
+            if leaves.size:
+                self._add_leaves(leaves)
+            if split.size:
+                self._add_level(split)
+        return self.out
+
+    def _add_level(self, split: Ints) -> None:
+        """Add the sums over the pairs of rows in different halves of these nodes."""
+        first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
+        edge, joined = self.edge, self.joined
+        cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
+        slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
+        halves = Halves(
+            begin=np.stack([edge[first], edge[middle]], axis=1).ravel(),
+            end=np.stack([edge[middle], edge[last]], axis=1).ravel(),
+            slot=slot,
+            middle=np.repeat(_between_all(self.gain_of_label, first, middle, last), 2),
+        )
+        slots = np.zeros((slot[-1], 6))
+        slots[:, LEAST_U], slots[:, MOST_U] = np.inf, -np.inf
+        # Halves with the same number of cells are together.
+        pieces = []
+        for p in np.unique(power):
+            pieces += _pieces(np.flatnonzero(power == p), halves.end - halves.begin)
+
+        def at(i: int) -> Any:
+            which = pieces[i]
+            return which, halves, self.cell, joined[power[which[0]]][0], self.gain, self.U
+
+        over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
+        per_node = 2 if self.gain.size else 1
+        points = elements_by_slot(slot, slots)
+        stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
+        start = np.append(0, stop[:-1])
+        cell_score = np.concatenate([joined[p][1] for p in power[::2]])
+        of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
+        score, U, weight = (np.empty(stop[-1]) for _ in range(3))
+        elements = score, code, U, weight
+        write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
+        zeros, potential = np.zeros_like(start), U if self.U.size else None
+        gains = np.array([0.0, 1.0] if self.gain.size else [])
+        of_elements = score, code, potential, potential, weight, None
+        sums = self._sums_of((start, stop, zeros, gains, zeros + 2, *of_elements))
+        values = np.zeros((slot[-1], 8))
+        totals = weight, sums.gradient, sums.hessian
+        values_by_slot(slot, slots, points, start, per_node, of_slot, totals, values)
+        over_tasks(lambda i: add_to_rows(*at(i), values, *self.out[:2]), len(pieces))
+
+    def _add_leaves(self, leaves: Ints) -> None:
+        """Add the sums over all pairs of the rows of each leaf."""
+        first, last = leaves.T
+        size = self.edge[last] - self.edge[first]
+        stop = np.cumsum(size)
+        row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
+        _rank_leaves(first, last, self.edge, self.cell, row, code)
+        U = self.U[row] if self.U.size else None
+        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), None
+        bounds = stop - size, stop, first.copy(), self.gain_of_label, last - first
+        sums = self._sums_of((*bounds, *elements))
+        self.out.gradient[row] += sums.gradient
+        self.out.hessian[row] += sums.hessian
+
+    def _sums_of(self, lists: Any) -> Sums:
+        n_lists = lists[0].size
+        parts: Any = (*lists, np.arange(n_lists), np.empty(0, np.int64))
+        whole = Lists(*parts)
+        sums = no_sums(whole.score.size, n_lists)
+        add_pairs(whole, np.full(n_lists, self.spread), self.shape, False, sums)
+        self.out.received[0] += sums.received.sum()
+        return sums
 
 
 def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
@@ -64,6 +198,7 @@ def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
 
 @compiled
 def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    """Sort by cell, then by label: ``place`` is the number of rows of lower labels."""
     # Two counting sorts, which keep the order of equal ones.
     by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
     start = np.cumsum(size) - size
@@ -76,36 +211,6 @@ def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
         order[np.uintp(place[x])] = row
         place[x] += 1
     return order
-
-
-def sums_of_many_labels(many: ManyLabels, shape: PairShape) -> Sums:
-    """The sums over all pairs, by row in the order of `rows_by_label`."""
-    n, size = many.cell.size, np.bincount(many.cell, minlength=many.cell_score.size)
-    counts = np.diff(many.edge)
-    gain, U = np.repeat(many.gain, counts if many.gain.size else 0), np.empty(0)
-    if many.discount.size:
-        U, upto = np.empty(n), np.append(0.0, np.cumsum(many.discount))
-        _place(many.edge, many.cell, np.cumsum(size) - size, upto, U)
-    # For the weight of all pairs of a range of labels, see `_weight_within`.
-    below = gain if gain.size else np.repeat(many.edge[:-1].astype(np.float64), counts)
-    sums = np.zeros((2, n + 1))
-    np.cumsum(below, out=sums[0, 1:])
-    np.cumsum(below * np.arange(n), out=sums[1, 1:])
-    terms = Terms(
-        gain,
-        U,
-        joined=_joined_cells(size, many.cell_score),
-        spread=float(np.ptp(many.cell_score)),
-    )
-    out = Sums(np.zeros(n), np.zeros(n), np.zeros(1))
-    nodes = np.array([[0, counts.size]])
-    while nodes.size:
-        split, leaves, nodes = _plan(nodes, many.edge, gain.size > 0, *sums)
-        if leaves.size:
-            _add_leaves(leaves, many, terms, shape, out)
-        if split.size:
-            _add_level(split, many, terms, shape, out)
-    return out
 
 
 @compiled
@@ -189,62 +294,9 @@ def _plan(
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 
 
-def _add_level(split: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
-    """Add the sums over the pairs of rows in different halves of these nodes."""
-    first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
-    edge, joined = many.edge, terms.joined
-    cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
-    slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
-    halves = Halves(
-        begin=np.stack([edge[first], edge[middle]], axis=1).ravel(),
-        end=np.stack([edge[middle], edge[last]], axis=1).ravel(),
-        slot=slot,
-        middle=np.repeat(_between_all(many.gain, first, middle, last), 2),
-    )
-    slots = np.zeros((slot[-1], 6))
-    slots[:, LEAST], slots[:, MOST] = np.inf, -np.inf
-    # Halves with the same number of cells are together.
-    pieces = []
-    for p in np.unique(power):
-        pieces += _pieces(np.flatnonzero(power == p), halves.end - halves.begin)
-
-    def at(i: int) -> Any:
-        which = pieces[i]
-        return which, halves, many.cell, joined[power[which[0]]][0], terms.gain, terms.U
-
-    over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
-    per_node = 2 if terms.gain.size else 1
-    points = elements_by_slot(slot, slots)
-    stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
-    start = np.append(0, stop[:-1])
-    cell_score = np.concatenate([joined[p][1] for p in power[::2]])
-    of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
-    score, U, weight = (np.empty(stop[-1]) for _ in range(3))
-    elements = score, code, U, weight
-    write_elements(slot, slots, points, cell_score, start, per_node, of_slot, *elements)
-    zeros, potential = np.zeros_like(start), U if terms.U.size else None
-    gains = np.array([0.0, 1.0] if terms.gain.size else [])
-    arrays = ListArrays(
-        start, stop, zeros, gains, zeros + 2, score, code, potential, potential, weight, None
-    )
-    sums = _sums_of_lists(arrays, terms.spread, shape, out)
-    values = np.zeros((slot[-1], 8))
-    totals = weight, sums.gradient, sums.hessian
-    values_by_slot(slot, slots, points, start, per_node, of_slot, *totals, values)
-    over_tasks(lambda i: add_to_rows(*at(i), values, out.gradient, out.hessian), len(pieces))
-
-
-def _sums_of_lists(arrays: ListArrays, spread: float, shape: PairShape, out: Sums) -> Sums:
-    n_lists = arrays.start.size
-    sums = no_sums(arrays.score.size, n_lists)
-    lists = Lists(arrays, np.arange(n_lists), np.empty(0, np.int64))
-    add_pairs(lists, np.full(n_lists, spread), shape, False, sums)
-    out.received[0] += sums.received.sum()
-    return sums
-
-
 @compiled
 def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
+    """A number between the gains of both halves of each node; 0 without gains."""
     m = np.zeros(first.size)
     if gain.size:
         for k in range(m.size):
@@ -258,25 +310,11 @@ def _pieces(which: Ints, size: Ints) -> list[Ints]:
     return [piece for piece in np.split(which, cuts) if piece.size]
 
 
-def _add_leaves(leaves: Ints, many: ManyLabels, terms: Terms, shape: PairShape, out: Sums) -> None:
-    """Add the sums over all pairs of the rows of each leaf."""
-    first, last = leaves.T
-    size = many.edge[last] - many.edge[first]
-    stop = np.cumsum(size)
-    row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
-    _rank_leaves(first, last, many.edge, many.cell, row, code)
-    U = terms.U[row] if terms.U.size else None
-    elements = many.cell_score[many.cell[row]], code, U, U, np.ones(row.size), None
-    arrays = ListArrays(stop - size, stop, first.copy(), many.gain, last - first, *elements)
-    sums = _sums_of_lists(arrays, terms.spread, shape, out)
-    out.gradient[row] += sums.gradient
-    out.hessian[row] += sums.hessian
-
-
 @compiled
 def _rank_leaves(
     first: Ints, last: Ints, edge: Ints, cell: Int32s, row: Ints, code: Int32s
 ) -> None:
+    """Write the rows of each leaf by cell, then label, and their classes in the leaf."""
     at = 0
     for k in range(first.size):
         start = at

@@ -20,9 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.objectives.exponentials import Exponentials
 from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
+from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.route import Sums
 
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
 # The decays of a chunk are computed in one loop, and read in another on the way down and up.
@@ -66,16 +69,17 @@ def _write_decays(
 
 @compiled(error_model="numpy")
 def sweep_two_classes(
-    which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any, rates: Floats,
-    concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
-    gradient: Floats, hessian: Floats, received: Floats,
+    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
+    first_way: int, last_way: int, out: Sums,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of the lists ``which``, of two classes each.
 
-    ``start`` to ``weight`` are `Lists.arrays`; ``rates`` to ``curvature`` are `PairFunction.fits`.
-    From above come the contributions of way 0, `DOWN`, and from below those of way 1, `UP`.
+    ``U``, ``V`` and ``near_top`` are those of the lists; numba leaves out what is None only of
+    arguments.  From above come the contributions of way 0, `DOWN`, from below those of way 1, `UP`.
     """
+    start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
+    score, code, weight = lists.score, lists.code, lists.weight
+    (rates, concordant, discordant, curvature), (gradient, hessian, received) = fits, out
     decays, tiny = aligned(2 * STEPS), splat(TINY)
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
@@ -178,13 +182,14 @@ def sweep_two_classes(
 
 @compiled(error_model="numpy")
 def sweep_many_classes(
-    which: Ints, start: Ints, stop: Ints, gain_at: Ints, gain: Floats, n_classes: Ints,
-    score: Floats, code: Int32s, U: Any, V: Any, weight: Floats, near_top: Any, rates: Floats,
-    concordant: Floats, discordant: Floats, curvature: Floats, first_way: int, last_way: int,
-    gradient: Floats, hessian: Floats, received: Floats,
+    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
+    first_way: int, last_way: int, out: Sums,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""
-    most = 0
+    start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
+    score, code, weight = lists.score, lists.code, lists.weight
+    (rates, concordant, discordant, curvature), (gradient, hessian, received) = fits, out
+    most, n_classes = 0, lists.n_classes
     for k in range(which.size):
         most = max(most, n_classes[which[k]])
     decays, E, M = aligned(2 * STEPS), aligned(2 * most), aligned(2 * most)

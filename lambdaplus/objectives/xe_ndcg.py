@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
-from lambdaplus.objectives.list_gradient import ListGradient
+from lambdaplus.objectives.list_gradient import ListGradient, RoundedScores
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import LONG_LIST, MOST_CLASSES, refuse_many_classes
 from lambdaplus.ranking.sort import Entries
 
 NAME = "xendcg"
@@ -35,6 +34,8 @@ LEAST_REST = 1e-9  # least that is assumed of 1 - p
 @dataclass(frozen=True, repr=False)
 class XeNdcg(Objective):
     """The objective XE-NDCG; create it with ``lambda_objective("xendcg")``.
+
+    .. versionadded:: 0.2.0
 
     Attributes
     ----------
@@ -77,27 +78,21 @@ class XeNdcg(Objective):
 
 class _Gradient(ListGradient):
     def __init__(self, queries: Queries) -> None:
-        self.arrays, self.copies = metric_arrays(NDCG, queries), queries.multiplicities
-        self.workers = queries.list_workers
-        long = (queries.sizes >= LONG_LIST) & (np.diff(self.arrays.strata) <= MOST_CLASSES)
-        self.long_queries = [0] if self.workers.size > 1 else np.flatnonzero(long).tolist()
-        if self.workers.size > 1:
-            on = f"{NAME} over all rows on {self.workers.size} workers"
-            refuse_many_classes(self.arrays.gain.size, on)
+        super().__init__(metric_arrays(NDCG, queries), queries)
+        self.long = self.find_long(queries, NAME, (RoundedScores(),))
         self.mass = self.arrays.gain + (1.0 - RANDOM_PART)
 
     def values(self, first: int, entries: Entries) -> Floats:
         values = np.zeros((entries.score.size, 2))
         strata = self.arrays.strata[first : first + entries.edges.size]
-        _cross_entropy(*entries, strata, self.mass, values)
+        _cross_entropy(entries, strata, self.mass, values)
         return values
 
 
 @compiled(error_model="numpy")
-def _cross_entropy(
-    edges: Ints, score: Floats, code: Int32s, _: Ints, weight: Floats, strata: Ints, mass: Floats,
-    values: Floats,
-) -> None:  # fmt: skip
+def _cross_entropy(entries: Entries, strata: Ints, mass: Floats, values: Floats) -> None:
+    """Write gradient and Hessian, (m, 2), of a document of each entry; see eq. 6 and sec. 4.3."""
+    edges, score, code, _, weight = entries
     for q in range(edges.size - 1):
         begin, end, at = edges[q], edges[q + 1], strata[q]
         if end - begin == 1:  # all documents alike

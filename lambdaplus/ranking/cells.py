@@ -60,13 +60,6 @@ class Parts(NamedTuple):
         return float(self.size[self.size > CROWDED * n].sum() / n)
 
 
-class Cells(NamedTuple):
-    """How scores are rounded."""
-
-    cuts: Cuts
-    score: Floats  # of each cell
-
-
 Piece = tuple[Reals, Int32s]  # scores, and their parts
 
 
@@ -93,8 +86,8 @@ def first_parts(score: Reals, workers: Workers) -> Parts:
     return Parts(cuts, count, low)
 
 
-def find_cells(score: Reals, n: int, parts: Parts, workers: Workers) -> Cells:
-    """Cells for n scores on all workers, by cutting crowded parts again."""
+def find_cells(score: Reals, n: int, parts: Parts, workers: Workers) -> tuple[Cuts, Floats]:
+    """Cells for n scores on all workers, by cutting crowded parts again, and their scores."""
     (cuts, count, low), pieces = parts, _pieces(score)
     # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
     # from each part that was crowded, all at the end of the arrays.
@@ -117,7 +110,7 @@ def find_cells(score: Reals, n: int, parts: Parts, workers: Workers) -> Cells:
     final = np.flatnonzero((count > 0) & (cuts.child < 0))
     if count.size > COARSE:
         final = final[np.argsort(-cuts.line[final, 0])]
-    return Cells(cuts, _distribute(final, count, low, cuts.line, cuts.lift, n))
+    return cuts, _distribute(final, count, low, cuts.line, cuts.lift, n)
 
 
 @compiled
@@ -219,6 +212,8 @@ def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, end
 
 @compiled
 def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
+    """Count a score in its part, whose extremes it may move."""
+    """Count a score in its part, whose extremes it may move."""
     c = np.uintp(part)
     count[c] += np.int32(1)
     # Without branches, which would be hard to predict.
@@ -228,6 +223,8 @@ def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
 
 @compiled
 def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
+    """Copy the scores in parts that are cut again, and their parts; return how many."""
+    """Copy the scores in parts that are cut again, and their parts; return how many."""
     lift, top, per_unit, child, _ = cuts
     n = 0
     for i in range(score.size):
@@ -238,23 +235,26 @@ def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s
     return n
 
 
-def slots_in_cells(score: Reals, code: Int32s, n_classes: int, cells: Cells) -> Slots:
+def slots_in_cells(
+    score: Reals, code: Int32s, n_classes: int, cuts: Cuts, cell_score: Floats
+) -> Slots:
     """Round the scores, and count the rows of each cell and class."""
     of_row, pieces = np.empty(score.size, np.int32), piece_slices(score.size)
-    sizes = [np.zeros(cells.score.size * n_classes, np.int32) for _ in pieces]
+    sizes = [np.zeros(cell_score.size * n_classes, np.int32) for _ in pieces]
 
     def count(i: int) -> None:
         rows = pieces[i]
-        _count(score[rows], code[rows], n_classes, cells.cuts, of_row[rows], sizes[i])
+        _write_slots(score[rows], code[rows], n_classes, cuts, of_row[rows], sizes[i])
 
     over_tasks(count, len(pieces))
-    return Slots(cells.score, n_classes, of_row, pieces, sizes)
+    return Slots(cell_score, n_classes, of_row, pieces, sizes)
 
 
 @compiled
-def _count(
+def _write_slots(
     score: Reals, code: Int32s, n_classes: int, cuts: Cuts, slot: Int32s, size: Int32s
 ) -> None:
+    """Write the slot of each row, by cell and class, and count the rows of each slot."""
     lift, top, per_unit, child, line = cuts
     classes = np.int32(n_classes)
     for i in range(score.size):

@@ -10,9 +10,9 @@ from lambdaplus.compute.array_types import Int32s, Reals, Rows
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks, piece_slices
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.ranking.slots import Slots
 
-MOST_DISTINCT = 2**15
 ROWS_PER_SCORE = 8  # with fewer, cells are faster
 TABLE_BITS = 16  # of places, twice as many as scores
 HASH = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio, as in Fibonacci hashing
@@ -20,7 +20,7 @@ HASH = 0x9E3779B97F4A7C15  # 2^64 divided by the golden ratio, as in Fibonacci h
 
 def most_distinct(n: int) -> int:
     """The largest number of different scores of n documents that are not rounded."""
-    return min(MOST_DISTINCT, n // ROWS_PER_SCORE)
+    return min(THRESHOLDS.most_distinct, n // ROWS_PER_SCORE)
 
 
 def slots_of_few(

@@ -22,7 +22,6 @@ from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
 from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import Entries
 
-LONG_LIST = 32_768  # documents from which a list is rounded
 CLUSTERED = 1 / 4  # share of the documents in crowded parts from which few scores are expected
 MOST_CLASSES = 16  # lists of more classes are not rounded
 WEIGHT_BITS = 30  # precision of the smallest weight
@@ -98,7 +97,7 @@ def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers)
         few = slots_of_few(score, code, n_classes, most_distinct(n), workers)
         if few is not None:
             return few
-    return slots_in_cells(score, code, n_classes, find_cells(score, n, parts, workers))
+    return slots_in_cells(score, code, n_classes, *find_cells(score, n, parts, workers))
 
 
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:
@@ -179,6 +178,7 @@ def _entries(
 
 @compiled
 def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
+    """Write the values of each entry to its slot."""
     for e in range(slot_of_entry.size):
         by_slot[slot_of_entry[e], 0] = values[e, 0]
         by_slot[slot_of_entry[e], 1] = values[e, 1]
@@ -186,6 +186,7 @@ def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
 
 @compiled
 def _look_up(slot: Int32s, by_slot: Reals, factor: Floats, gradient: Reals, hessian: Reals) -> None:
+    """Write the values of the slot of each row, times a factor if there are any."""
     if not factor.size:
         for i in range(slot.size):
             k = np.uintp(slot[i])

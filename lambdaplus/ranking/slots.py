@@ -37,6 +37,7 @@ class Slots(NamedTuple):
 
 @compiled
 def _add_at(total: Ints, place: Ints, values: NDArray[Any]) -> None:
+    """Add each row of values to the row of the total at its place."""
     for k in range(place.size):
         for c in range(values.shape[1]):
             total[place[k], c] += values[k, c]

@@ -153,22 +153,24 @@ def merge_ties(
 ) -> tuple[Entries, Ints]:
     """The entries of some ranked queries, and the first rank of each entry."""
     n = row.size
-    edges, first_rank, scores = np.empty_like(boundaries), np.empty(n + 1, np.int64), np.empty(n)
-    classes, size, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
+    first_rank, edges = np.empty(n + 1, np.int64), np.empty_like(boundaries)
+    classes, size = np.empty(n, np.int32), np.empty(n, np.int64)
+    entries = Entries(edges, np.empty(n), classes, size, np.empty(n))
     multiplicity = np.empty(0) if copies is None else copies
-    entries = scores, classes, size, weight
-    m = _merge(boundaries, row, score, code, multiplicity, edges, first_rank, *entries)
+    m = _merge(boundaries, row, score, code, multiplicity, first_rank, entries)
     if m == n:
-        return Entries(edges, *entries), first_rank
-    return Entries(edges, *(part[:m] for part in entries)), first_rank[: m + 1]
+        return entries, first_rank
+    cut: Any = (part[:m] for part in entries[1:])
+    return Entries(edges, *cut), first_rank[: m + 1]
 
 
 @compiled
 def _merge(
-    boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats, edges: Ints,
-    first_rank: Ints, scores: Floats, classes: Int32s, size: Ints, weight: Floats,
+    boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats, first_rank: Ints,
+    entries: Entries,
 ) -> int:  # fmt: skip
-    m, base = 0, boundaries[0]
+    """Write the entries of ranked queries and their first ranks; return how many there are."""
+    (edges, scores, classes, size, weight), m, base = entries, 0, boundaries[0]
     for q in range(boundaries.size - 1):
         edges[q] = m
         for r in range(boundaries[q] - base, boundaries[q + 1] - base):

@@ -170,12 +170,8 @@ class Fit:
         return float("nan") if np.isnan(self.curve).all() else float(np.nanmax(self.curve))
 
 
-Fits = Mapping[str, Fit]
-"""The rankers of one training, keyed by the early-stopping metric ("" if none)."""
-
-
-def save_fits(file: Path, fits: Fits, about: dict[str, Any]) -> None:
-    """Write the fits of one training, with a description for people who read the file."""
+def save_fits(file: Path, fits: Mapping[str, Fit], about: dict[str, Any]) -> None:
+    """Write the fits of one training by the metric that chose rounds, "" if none, and a text."""
     arrays: dict[str, Any] = {}
     numbers: dict[str, dict[str, Any]] = {}
     for place, (metric, fit) in enumerate(fits.items()):
@@ -186,7 +182,7 @@ def save_fits(file: Path, fits: Fits, about: dict[str, Any]) -> None:
         np.savez(stream, about=np.array(text), **arrays)
 
 
-def load_fits(file: Path) -> Fits:
+def load_fits(file: Path) -> Mapping[str, Fit]:
     """Load a finished training; a FileNotFoundError if it is gone, a ValueError if damaged."""
     try:
         with np.load(file, allow_pickle=False) as arrays:

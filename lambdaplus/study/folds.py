@@ -28,6 +28,7 @@ from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
 from lambdaplus.study.config import MADE_UP, SHARES, WHOLE_DIGITS, Config
+from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
@@ -113,7 +114,7 @@ def _order_in_words(config: Config) -> list[str]:
         return []
     return [
         f"Each fold is validated, and then tested, on later values of {config.order} than it is "
-        f"trained on; {_count(config.gap, 'value')} in between left out."
+        f"trained on; {count(config.gap, 'value')} in between left out."
     ]
 
 
@@ -215,7 +216,7 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
         listed = f", of which categories: {', '.join(train.categories)}"
-    lines = [f"{size}; {_count(width, 'feature')}{listed}."]
+    lines = [f"{size}; {count(width, 'feature')}{listed}."]
     shared = {
         fold.name: len(common)
         for fold in folds
@@ -244,10 +245,6 @@ def _size_in_words(fold: Fold) -> str:
     ]
     queries = np.concatenate(has)
     return (
-        f"{rows:,} rows; {_count(queries.size, 'query', 'queries')}, {int((~queries).sum()):,} "
+        f"{rows:,} rows; {count(queries.size, 'query', 'queries')}, {int((~queries).sum()):,} "
         "without a relevant document"
     )
-
-
-def _count(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

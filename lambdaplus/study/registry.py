@@ -166,7 +166,6 @@ METHODS: tuple[Method, ...] = (
     _estimator("svm:dorm-sorted", "StructuralSVM", "ndcg@10", C, **DORM, correct="sorted", **STOP),
     _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared", **STOP),
     _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate", **STOP),
-    _estimator("svm:class-auc", "ClassAUCSVM", "mauc", C),
     _estimator("svm:acc", "SVMAccuracy", "map", SMALL_C, variant="plain", **PRIMAL),
     _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),
     _estimator("svm:acc3", "SVMAccuracy", "map", FEW_C, variant="percentile", **PRIMAL),

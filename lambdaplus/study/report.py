@@ -9,7 +9,7 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study import plots, random_search, tables
+from lambdaplus.study import plots, tables
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.summary import Summary, count
 from lambdaplus.study.trainers import constructor_in_words, train_estimator
@@ -114,20 +114,16 @@ def _results(summary: Summary, _: Path) -> dict[str, Any]:
     return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
-def _searches(summary: Summary, _: Path) -> dict[str, Any] | None:
-    words = random_search.search_in_words(summary.results)
-    table = random_search.parameter_table(summary.results)
-    return {"words": words, "table": table} if words else None
-
-
 def _protocol(summary: Summary, _: Path) -> dict[str, Any]:
-    """The estimators with their parameters, and the rules of the metrics."""
+    """The estimators with their parameters, the rules of the metrics, and the last rounds."""
     estimators = {
         name: constructor_in_words(method)
         for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
-    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
+    results = summary.results
+    late = tables.search_in_words(results)
+    return {"estimators": estimators, "rules": tables.rules_table(results), "late": late}
 
 
 def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
@@ -142,7 +138,6 @@ SECTIONS: dict[str, tuple[str, Content]] = {
     "pairs": ("Wins, losses and ties", lambda summary, _: tables.pairs_table(summary)),
     "queries": ("Query by query", _drawn(plots.query_plots)),
     "curves": ("Learning curves", _drawn(plots.curve_plots)),
-    "searches": ("Random search", _searches),
     "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),
     "protocol": ("Protocol and conventions", _protocol),
 }

@@ -13,7 +13,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.safe_csv import safe_csv
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.whole_tables import Rows
+from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Method
@@ -113,7 +113,7 @@ class Results:
     curves: pl.DataFrame
     validation: pl.DataFrame
     errors: Mapping[str, str] = field(default_factory=dict)
-    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[Rows, ...]]] = field(
+    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedTable, ...]]] = field(
         default_factory=dict
     )
     found: Found = field(default_factory=Found)
@@ -255,7 +255,7 @@ def _means(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     return frame.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
 
 
-def _of_seeds(tables: Sequence[tuple[Rows, ...]]) -> Rows:
+def _of_seeds(tables: Sequence[tuple[RankedTable, ...]]) -> RankedTable:
     """The rows of a fold with the scores of all seeds."""
     scores = tuple(scores for [table] in tables for scores in table.scores)
     return tables[0][0]._replace(scores=scores)

@@ -12,9 +12,9 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import Convention, evaluate
-from lambdaplus.evaluation.whole_tables import Rows
+from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.study.fits import Fit, Fits
+from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Criterion, Method, Task
 from lambdaplus.study.trainers import values_of
 
@@ -39,7 +39,7 @@ class Tested(NamedTuple):
 
     values: Floats
     rules: str
-    rows: tuple[Rows, ...]
+    rows: tuple[RankedTable, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Choice:
     """
 
     tasks: Sequence[Task]
-    fits: Sequence[Fits]  # of each task
+    fits: Sequence[Mapping[str, Fit]]  # of each task
     fold: Fold
     selects: Mapping[RankingMetric, Criterion]  # the selecting metric of each evaluated metric
     convention: Convention
@@ -68,7 +68,7 @@ class Choice:
     def values(self) -> dict[Criterion, Floats]:
         """Values of all fits on validation data, by selecting metric."""
 
-        def value(fits: Fits, by: Criterion) -> float:
+        def value(fits: Mapping[str, Fit], by: Criterion) -> float:
             if str(by) in fits:
                 return fits[str(by)].best
             return values_of([by], self.fold.valid, _fit_by(fits, by).validation)[by]
@@ -154,7 +154,7 @@ class Choice:
             )
 
 
-def _fit_by(fits: Fits, by: Criterion) -> Fit:
+def _fit_by(fits: Mapping[str, Fit], by: Criterion) -> Fit:
     """The fit whose rounds a metric chose, or else the first."""
     return fits.get(str(by)) or next(iter(fits.values()))
 

@@ -23,7 +23,6 @@ from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
-from lambdaplus.objectives.equal_objectives import equal_objectives
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
 from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion
@@ -129,12 +128,6 @@ class Study:
             raise ValueError(
                 f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
                 f"{MOST_FITS:,}"
-            )
-        for names in _equal_methods(self.methods, table=not self.folds[0].test.grouped):
-            warnings.warn(
-                f"{', '.join(names)} train the same trees, since the same surrogate weighs their "
-                "pairs: they differ in the metric that chooses rounds and parameters at most",
-                stacklevel=3,
             )
         self._convention = find_convention(config.convention)
         self._refuse_folds_without_values()
@@ -391,15 +384,6 @@ class Study:
             categories=tuple(dict.fromkeys(categories)),
             notes=self.notes,
         )
-
-
-def _equal_methods(methods: Sequence[Method], table: bool) -> list[list[str]]:
-    """Names of methods that differ in their objectives, which train the same trees."""
-    by_rest: dict[Any, dict[str, Any]] = {}
-    for method in methods:
-        rest = method.trainer, repr((method.fixed, method.grid, method.space))
-        by_rest.setdefault(rest, {})[method.name] = method.target
-    return [names for targets in by_rest.values() for names in equal_objectives(targets, table)]
 
 
 def _group(task: Task) -> _Group:

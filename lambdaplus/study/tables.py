@@ -203,3 +203,16 @@ def warnings_of(results: Results) -> list[str]:
         + "."
         for text, counts in by_text.items()
     ]
+
+
+def search_in_words(results: Results) -> str:
+    """How many chosen rounds are close to their limit, which suggests that more would help."""
+    searched = results.fits.filter(pl.col("method").is_in(results.searched))
+    chosen = searched.filter("chosen")
+    if not chosen.height:
+        return ""
+    late = chosen.filter(pl.col("round") > 0.95 * results.config.rounds).height
+    return (
+        f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
+        f"{results.config.rounds:,} allowed{'; more rounds may help' if late else ''}."
+    )

@@ -361,6 +361,15 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
     return list(first.values())
 
 
+def weights_of(name: Any) -> dict[str, Any]:
+    """Arguments of `gradients` for a metric, or for equal weights of pairs: ``auc equal``."""
+    if isinstance(name, dict):
+        return name
+    if not isinstance(name, str) or " " not in name:
+        return {"metric": name}
+    return dict(zip(("metric", "pairs"), name.split(), strict=True))
+
+
 # What follows from a metric -------------------------------------------------------------------
 
 
@@ -404,7 +413,9 @@ def neighbour_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None 
     return deltas
 
 
-def pair_weights(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
+def pair_weights(
+    metric: RankingMetric, ranked: Labels, data: Labels | None = None, pairs: str = "swap"
+) -> Floats:
     """What the pairs weigh in training, up to their signs, (n, n)."""
     if metric.declaration.name == "cindex":
         weights = np.zeros((len(ranked), len(ranked)))
@@ -412,8 +423,7 @@ def pair_weights(metric: RankingMetric, ranked: Labels, data: Labels | None = No
         for i, j in pairs:
             weights[i, j] = weights[j, i] = 1 / len(pairs)
         return weights
-    equal = dict(metric.changed).get("pairs") == "equal"
-    return (neighbour_deltas if equal else swap_deltas)(metric, ranked, data)
+    return (neighbour_deltas if pairs == "equal" else swap_deltas)(metric, ranked, data)
 
 
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
@@ -472,6 +482,7 @@ def lambda_gradients(
     damped: float = 1.0,
     truncation: int | None = None,
     data: Labels | None = None,
+    pairs: str = "swap",
 ) -> tuple[Floats, Floats, float]:
     """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs.
 
@@ -487,7 +498,7 @@ def lambda_gradients(
     kinds = list(zip(scores, seen, strict=True))
     alike = [[j for j, pair in enumerate(kinds) if pair == kind] for kind in kinds]
     if not math.isnan(value(metric, ranked, data)):
-        deltas = pair_weights(metric, ranked, data)
+        deltas = pair_weights(metric, ranked, data, pairs)
         for better, worse in itertools.permutations(range(len(labels)), 2):
             if seen[better] <= seen[worse]:
                 continue
@@ -523,7 +534,6 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "stop": ("exp2",),
     "max_fpr": (0.1, 0.5),
     "min_tpr": (0.5, 0.9),
-    "pairs": ("default", "swap", "equal"),
     "fraction": (0.01, 0.3, 0.5),
 }
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)

@@ -7,9 +7,8 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
-import numba
 import numpy as np
 
 
@@ -153,24 +152,3 @@ class InPlace(FirstFeature):
     def predict(self, X: Any) -> Any:
         X[:] *= -1
         return np.array(X[:, 0])
-
-
-class Compiles(FirstFeature):
-    """Has a kernel that is compiled again in each fit."""
-
-    took: ClassVar[list[float]] = []  # seconds of each fit, with compilation
-
-    def fit(self, X: Any, y: Any) -> Compiles:
-        start = time.perf_counter()
-
-        @numba.njit  # type: ignore[untyped-decorator, unused-ignore]
-        def total(x: Any) -> float:
-            found = 0.0
-            for row in range(x.shape[0]):
-                for column in range(x.shape[1]):
-                    found += np.exp(-x[row, column])
-            return found
-
-        total(X)
-        self.took.append(time.perf_counter() - start)
-        return self

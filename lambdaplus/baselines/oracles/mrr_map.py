@@ -29,6 +29,7 @@ def _mrr_map(
     first: int, last: int, boundaries: Ints, ranking: Ranking, code: Int32s, n_classes: Ints,
     discount: Floats, cutoff: int, loss: Floats, coefficient: Floats,
 ) -> None:  # fmt: skip
+    """Write loss and coefficients of the most violated constraint of each query."""
     for q in range(first, last):
         if n_classes[q] < 2:
             continue

@@ -66,6 +66,7 @@ def _pair_map(
     discount: Floats, gains: Floats, slopes: Floats, only_first: bool, cutoff: int, convex: bool,
     pair_scale: bool, loss: Floats, coefficient: Floats,
 ) -> None:  # fmt: skip
+    """Write loss and coefficients of the most violated constraint of each query."""
     for q in range(first, last):
         if n_classes[q] < 2:
             continue
@@ -152,6 +153,7 @@ class TailSums(NamedTuple):
 
 @compiled
 def _tail_sums(good: Floats, bad: Floats) -> TailSums:
+    """The sums of one query, from its good and bad scores in descending order."""
     R, N = good.size, bad.size
     above = np.empty(R, dtype=np.int64)
     upto, good_upto, rest = np.zeros(N + 1), np.zeros(R + 1), np.zeros(R + 1)

@@ -116,8 +116,8 @@ class Cascade(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
-        # The probability of passing probabilistic stops is a product; certain stops are counted
-        # separately, so that one of them can be removed again.
+        """The chance to pass doubtful stops is a product; certain stops are counted."""
+        # Counted separately, so that one of them can be removed again.
         gain, (stop, left, change) = metric.gain, metric.parts
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):

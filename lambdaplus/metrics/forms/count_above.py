@@ -106,6 +106,7 @@ class CountAbove(Form):
     def values(
         first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
     ) -> None:
+        """Ties: each document is equally often at each rank of its run."""
         strata, code, discount, gain = metric.strata, metric.code, metric.discount, metric.gain
         row, score, (factor, column, higher) = ranked.row, ranked.score, metric.coupling
         most = 1
@@ -157,6 +158,7 @@ class CountAbove(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
+        """The terms of a less those of b, from the documents above and to those passed."""
         gain, discount, coupling = metric.gain, metric.discount, metric.coupling
         most = 0
         for q in lists.query:

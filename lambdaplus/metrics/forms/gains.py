@@ -36,6 +36,7 @@ class Gains(Form):
     def values(
         first: int, last: int, boundaries: Ints, ranked: Ranked, metric: MetricArrays, out: Floats
     ) -> None:
+        """Ties: the mean discount of a run times the sum of its gains."""
         score = ranked.score
         for q in range(first, last):
             base, total, r = boundaries[q], 0.0, 0
@@ -54,6 +55,7 @@ class Gains(Form):
     def potentials(
         lists: ClassPairs, entries: Entries, metric: MetricArrays, part: Part, U: Floats, V: Floats
     ) -> None:
+        """The mean discount of the documents of each entry."""
         for k in range(lists.query.size):
             q, r, to = lists.query[k], 0, lists.start[k]
             for e in range(entries.edges[q], entries.edges[q + 1]):

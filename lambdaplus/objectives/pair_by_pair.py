@@ -1,0 +1,96 @@
+"""Sums over the pairs of a list, pair by pair, in O(n^2): faster than the sweep on short lists."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Bools, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.objectives.exponentials import PairFunction, PairShape
+from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.route import Route, Sums
+
+# A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L: that costs
+# n^2 / 2 logistic functions, the sweep some decays and sums of each element.
+FEW, FEW_PER_CLASS = 12, 3
+
+
+def short(lists: Lists) -> Bools:
+    """Whether pair by pair is faster than a sweep, (n_lists,)."""
+    size, n_classes = lists.stop - lists.start, lists.n_classes
+    many = (n_classes > THRESHOLDS.few_labels) & (size <= THRESHOLDS.few_elements)
+    return np.asarray((size < FEW + FEW_PER_CLASS * n_classes) | many)
+
+
+class PairByPair(Route):
+    """Visits each pair, with the exact function of the distance; ``all_pairs`` of any list."""
+
+    def __init__(self, all_pairs: bool = False) -> None:
+        self.all_pairs = all_pairs
+
+    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
+        return np.ones(lists.start.size, bool) if self.all_pairs else short(lists)
+
+    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+        for some, first, last in _calls(which, lists.stop - lists.start):
+            optional = lists.U, lists.V, lists.near_top
+            visit_pairs(some, first, last, lists, *optional, function.shape, out)
+
+
+def _calls(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
+    """Lists, and the first and last of their elements to pair with those below, for each call."""
+    long = size[which] ** 2 > THRESHOLDS.most_pairs
+    if not long.all():
+        # All short lists in one call, each from its first to its last element.
+        yield which[~long], 0, int(size.max())
+    for one in which[long]:
+        step = max(1, THRESHOLDS.most_pairs // int(size[one]))
+        for begin in range(0, int(size[one]), step):
+            yield np.array([one]), begin, begin + step
+
+
+@compiled(error_model="numpy")
+def visit_pairs(
+    which: Ints, first: int, last: int, lists: Lists, U: Any, V: Any, near_top: Any,
+    shape: PairShape, out: Sums,
+) -> None:  # fmt: skip
+    """Add the sums over the pairs whose upper element is ``first`` to ``last - 1`` of its list."""
+    start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
+    score, code, weight = lists.score, lists.code, lists.weight
+    (sigma, damping, damped), (gradient, hessian, received) = shape, out
+    for k in range(which.size):
+        at, lambdas = gain_at[which[k]], 0.0
+        begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
+        for p in range(begin, end):
+            for q in range(p + 1, stop[which[k]]):
+                a, b = code[p], code[q]
+                if a == b:
+                    continue
+                distance = score[p] - score[q]
+                # Element p is ahead of q, so the distance is not negative. If p is better, the pair
+                # is concordant, and else 1 - rho and V are those of a discordant one. The Hessian
+                # is the same.
+                wrong = 1.0 / (1.0 + math.exp(sigma * distance))  # rho, for a concordant pair
+                slope = wrong * (1.0 - wrong)
+                if a < b:
+                    wrong = 1.0 - wrong
+                delta = sigma * weight[p] * weight[q]
+                if near_top is not None:
+                    delta *= near_top[p]
+                if gain.size:
+                    delta *= abs(gain[at + a] - gain[at + b])
+                if U is not None:
+                    delta *= abs(U[p] - U[q]) if a > b else abs(V[p] - V[q])
+                if damping > 0.0:
+                    delta *= 1.0 - damped + damped / (damping + distance)
+                # The better element is pushed up, by a negative gradient.
+                push = delta * wrong if a > b else -delta * wrong
+                gradient[p] -= push
+                gradient[q] += push
+                hessian[p] += sigma * delta * slope
+                hessian[q] += sigma * delta * slope
+                lambdas += 2.0 * abs(push)
+        received[which[k]] += lambdas

@@ -1,0 +1,181 @@
+"""The numbers in the sentences of Evidence and of the research pages are those of the results.
+
+Tables are written from the same files by docs/generate.py, which `test_docs.py` checks.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FRAMEWORKS = ("LightGBM", "XGBoost")
+
+
+def measured(name: str) -> dict[str, Any]:
+    text = (ROOT / "benchmarks" / "results" / f"{name}.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def rows(name: str, title: str) -> dict[str, list[str]]:
+    """The rows of the first table whose title begins so, by their first cell."""
+    found = next(t["rows"] for t in measured(name)["tables"] if t["title"].startswith(title))
+    return {row[0]: list(map(str, row[1:])) for row in found}
+
+
+def plain(cell: str) -> str:
+    """A difference as sentences print it, without star and leading zeros."""
+    return re.sub(r"(?<![\d.])0\.", ".", re.sub(r"\*| \(.*", "", cell))
+
+
+def three(cell: str, sign: str = "+") -> str:
+    """A difference with three digits."""
+    mean, error = map(float, plain(cell).split(" ± "))
+    return plain(f"{mean:{sign}.3f} ± {error:.3f}")
+
+
+def span(values: list[float], digits: int = 2) -> str:
+    return plain(f"{min(values):.{digits}f} to {max(values):.{digits}f}")
+
+
+def gradients() -> list[dict[str, float]]:
+    """Time relative to lambdarank of each table of gradients on one thread."""
+    return [
+        {row[0]: float(row[3]) for row in table["rows"]}
+        for table in measured("speed")["tables"]
+        if re.match("One gradient: .*, 1 thread", table["title"])
+    ]
+
+
+def of_lambdaplus(table: dict[str, float]) -> list[float]:
+    wanted = [name for name in table if name.startswith("lambdaplus") and "MAUC" not in name]
+    return [table[name] for name in wanted]
+
+
+def less_log_loss(framework: str, name: str = "whole-tables") -> list[str]:
+    return rows(name, f"Less log-loss, {framework.lower()}")["lambda_auc"]
+
+
+def of_30_documents(framework: str) -> float:
+    cells = rows("list-lengths", f"By set, {framework}")
+    return float(cells["30 documents, 10% relevant, noise 1, uneven"][1].split()[0])
+
+
+def classifiers(name: str, of: str = "10,000") -> dict[str, float]:
+    found = rows(name, f"Classifiers: {of} rows")
+    return {row: float(cells[1]) for row, cells in found.items()}
+
+
+def halves(of: str) -> list[float]:
+    """Time of a default classifier relative to one with cv=None."""
+    each = (classifiers(name, of) for name in ("training-1-thread", "training"))
+    names = [f"{framework}Classifier" for framework in FRAMEWORKS]
+    return [times[name] / times[f"{name}, cv=None"] for times in each for name in names]
+
+
+def sentences_of_evidence() -> list[str]:
+    every = [time for table in gradients() for time in of_lambdaplus(table)]
+    cheapest = [table["LightGBM rank_xendcg"] for table in gradients()]
+    long_lists = rows("list-lengths", "By length")["LightGBM, 13 sets of 300 documents and more"]
+    one, two = (
+        classifiers(name)["XGBoostClassifier"] for name in ("training-1-thread", "training")
+    )
+    returns = rows("returns", "Rank IC")["squared error"][1]
+    built_in = rows("training-built-in", "Whole training")
+    lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
+    clean = [plain(f"{-of_30_documents(framework):.3f}") for framework in FRAMEWORKS]
+    first = [float(row[0]) for name, row in rows("speed", "Start").items() if "first" in name]
+    return [
+        f"`{measured('one-line')['command']}`",
+        f"is {clean[0]} (LightGBM) and {clean[1]} (XGBoost) higher",
+        f"improves MAP by {three(long_lists[0], '')} over log-loss",
+        f"is {plain(lightgbm[0])} in LightGBM and {plain(xgboost[0])} in XGBoost",
+        f"returns by {plain(returns)[1:]} over squared error",
+        f"takes {span(every)} of the time of `lambdarank`'s",
+        f"compares no pairs, takes {span(cheapest)}.",
+        f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
+        f"with LightGBM's log-loss {plain(built_in['LightGBM, binary'][1])}.",
+        f"takes {one} times as long as `XGBClassifier` on one thread, and {two} times on two",
+        f"takes {first[1]:.1f} s after installation, and {plain(f'{first[0]:.1f}')} s in later",
+    ]
+
+
+def sentences_of_speed() -> list[str]:
+    titles = {"about 120 documents, five grades": "120", "10 to 50 documents, three grades": "a m"}
+    found = []
+    for words in titles:
+        [table] = [
+            [(row[0], float(row[3]), float(row[4])) for row in table["rows"]]
+            for table in measured("speed")["tables"]
+            if words in table["title"] and ", 1 thread" in table["title"]
+            and "10,000 rows" not in table["title"]
+        ]  # fmt: skip
+        ours = [row for row in table if row[0].startswith("lambdaplus") and "MAUC" not in row[0]]
+        [mauc] = [row for row in table if row[0] == "lambdaplus MAUC"]
+        both = [span([row[i] for row in ours]) for i in (1, 2)]
+        cells = f"{both[0]} ({both[1]}) | {plain(f'{mauc[1]:.2f}')} ({plain(f'{mauc[2]:.2f}')})"
+        found.append(f"| {words} | {cells} |")
+    labels = [row[1:] for row in measured("many-labels")["tables"][0]["rows"]]
+    of_5000 = [list(map(float, row[2:4])) for row in labels if row[0] == "5,000"]
+    large = [list(rows("at-scale", title).values()) for title in ("At scale: 3", "At scale: 10")]
+    return [
+        *found,
+        f"this takes {span(halves('10,000'), 1)} times as long as `cv=None`",
+        f"with one half, {span(halves('1,000,000'), 1)} times",
+        f"take {plain(large[0][1][1])} times as long as with `lambdarank`, "
+        f"{plain(large[0][3][1])} times as long as with `rank:ndcg`",
+        f"they take {span([float(row[1]) for row in large[1] if row[1] != '1.00'], 1)} times",
+        f"takes {span([row[0] for row in of_5000], 1)} ms with the",
+        f"{min(row[1] for row in of_5000):.0f} to {max(row[1] for row in of_5000):.0f} ms pair by",
+    ]
+
+
+def sentences_of_options() -> list[str]:
+    lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
+    sizes = [less_log_loss(framework, "whole-tables-sizes")[0] for framework in FRAMEWORKS]
+    validation = rows("whole-tables", "Validation")["lambda_auc"]
+    options = rows("list-lengths", "By option, XGBoost")
+    long_lists = rows("list-lengths", "By length")["LightGBM, 13 sets of 300 documents and more"]
+    mean = rows("list-lengths", "By set, XGBoost")["1000 documents, 2% relevant, noise 1, even"][1]
+    return [
+        f"MAP {three(options['map, pairs alone'][0])[1:]} above pairs alone",
+        f"are {three(options['auc, swap deltas'][0])[1:]} below MAP's damped pairs",
+        f"in LightGBM, {three(long_lists[0])}.",
+        f"by {three(mean)[1:]} in MAP with lists of 1,000",
+        f"by {plain(validation[0])[1:]} and {plain(validation[2])[1:]}.",
+        f"by {plain(lightgbm[0])} (LightGBM) and {plain(xgboost[0])} (XGBoost) in AUC, and by "
+        f"{plain(lightgbm[2])} and {plain(xgboost[2])} in average precision",
+        f"AUC differs by {plain(sizes[0])} and {plain(sizes[1])}.",
+    ]
+
+
+PAGES = {
+    "docs/evidence.md": sentences_of_evidence,
+    "docs/research/results/speed.md": sentences_of_speed,
+    "docs/research/results/options.md": sentences_of_options,
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"), [(page, each) for page, made in PAGES.items() for each in made()]
+)
+def test_a_sentence_has_the_numbers_of_the_results(page: str, sentence: str) -> None:
+    assert sentence in " ".join((ROOT / page).read_text().split())
+
+
+def test_what_the_tables_of_evidence_are_said_to_show() -> None:
+    assert all("*" not in row[-1] for row in rows("accuracy", "Gain of the").values())
+    starred = {name for name, row in rows("one-line", "Gain of the").items() if "*" in row[-1]}
+    assert starred == {"MAP, XGBoost", "AUC, XGBoost"}
+    changes = rows("what-helps", "What each change")
+    assert "*" not in "".join(changes["rounds by validation, not 100"])
+    by_length = rows("list-lengths", "By length")
+    assert all("*" not in cell for row in by_length.values() for cell in row[1::2])
+    own = {gain["own"] for gain in measured("accuracy")["gains"] if gain["framework"] == "lightgbm"}
+    assert own == {"lightgbm:rank_xendcg"}
+    means = {name: list(map(float, row)) for name, row in rows("accuracy", "Means").items()}
+    for place in (1, 3):  # MAP and AUC
+        assert max(means, key=lambda name: means[name][place]) == "catboost:YetiRank:mode=MAP"
