@@ -71,10 +71,13 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         self, call: dict[str, Any], objective: Any, wanted: Any, metrics: Any, native: list[Any]
     ) -> None:
         by_name = [metric for metric in native if isinstance(metric, str)]
-        if len(native) - len(by_name) + (metrics is not None) > 1:
+        functions = [metrics] if metrics is not None else []
+        functions += [metric_for_xgboost(self, each) for each in native if callable(each)]
+        if len(functions) > 1:
             raise ValueError(
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
+        [metric] = functions or [None]
         params = {k: v for k, v in self.get_xgb_params().items() if v is not None}
         if objective is not None:
             params["objective"] = self._saved_as
@@ -84,7 +87,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             curves: dict[str, Any] = {}
             booster = xgb.train(
                 params, train, self.get_num_boosting_rounds(), evals=evals, evals_result=curves,
-                obj=objective, custom_metric=metrics or metric_for_xgboost(self), xgb_model=start,
+                obj=objective, custom_metric=metric, xgb_model=start,
                 verbose_eval=call.get("verbose", isinstance(self, xgb.XGBClassifier)),
                 callbacks=self._callbacks(objective, wanted, metrics, native),
             )  # fmt: skip

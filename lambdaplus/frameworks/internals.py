@@ -130,9 +130,13 @@ def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
     return train, evals, start
 
 
-def metric_for_xgboost(model: Any) -> Any:
-    """The function among the metrics of an estimator, as `xgboost.train` calls it."""
-    return model._configure_fit(None, {}, None)[1]
+def metric_for_xgboost(model: Any, function: Any) -> Any:
+    """A function of labels and scores, as `xgboost.train` calls that of an estimator."""
+    from xgboost import sklearn
+
+    if isinstance(model, sklearn.XGBRanker):
+        return sklearn.ltr_metric_decorator(function, model.n_jobs)
+    return sklearn._metric_decorator(function)
 
 
 def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
