@@ -319,6 +319,6 @@ def test_the_arguments_of_estimators_are_stated() -> None:
     for name, pattern in {
         "svm:ndcg-nc": r"StructuralSVM\(loss='ndcg', .*relevant=1.0, .*C from 1.0, 10.0, 100.0",
         "pairs:rankboost": r"RankBoost\(n_rounds=300, .*metric='ndcg@10'",
-        "lambdaplus:LightGBMRanker": r"LightGBMRanker\(boosting_type=.*eval_metric='ndcg@10'",
+        "lambdaplus:LightGBMRanker": r"LightGBMRanker\(objective='ndcg', eval_metric='ndcg@10'",
     }.items():
         assert re.search(pattern, constructor_in_words(find_methods(name)[0]))
