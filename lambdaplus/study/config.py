@@ -10,6 +10,7 @@ from typing import Any, Self, get_args, get_origin
 from lambdaplus.compute.arguments import number, whole_number
 
 MADE_UP = "web-search-like"
+WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 SHARES = (0.6, 0.2, 0.2)
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
@@ -41,7 +42,8 @@ class Config:
         A folder, read by `~lambdaplus.data.read_folds`; a file, read by
         `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
         ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
+        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid, label : str
         Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
         queries, whose rows are one ranking.

@@ -27,7 +27,7 @@ from lambdaplus.data.ranking_data import join, numeric_part
 from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import MADE_UP, SHARES, Config
+from lambdaplus.study.config import MADE_UP, SHARES, WHOLE_DIGITS, Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -56,15 +56,16 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
         )
     if not splits and config.shares != SHARES:
         raise ValueError("shares are those of random splits: set splits as well")
-    if not data or Path(data).is_dir():
-        if not data:
+    built_in = data in ("", WHOLE_DIGITS)
+    if built_in or Path(data).is_dir():
+        if built_in:
             _refuse_columns(config, "the built-in digits have none: set data as well")
         elif config.qid == NO_QUERIES or config.order:
             raise ValueError(
                 "--qid none and --order are for a single file, which is split into folds"
             )
-        folds, notes = digits_queries(), list[str]()
-        if data:
+        folds, notes = digits_queries(whole=data == WHOLE_DIGITS), list[str]()
+        if not built_in:
             with warnings.catch_warnings():
                 if config.weight or config.features or config.drop:  # columns were considered
                     warnings.filterwarnings("ignore", ".*read as features")
