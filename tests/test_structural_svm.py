@@ -149,6 +149,22 @@ def test_path_gives_what_single_fits_give(name: str) -> None:
     assert [p.norm for p in path] == sorted(p.norm for p in path)
 
 
+def test_more_features_than_rows() -> None:
+    """The bounds hold by enumeration, and a large C does not keep them apart."""
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 2, 24).astype(float)
+    labels[::4], labels[1::4] = 0, 1
+    data = Small(random.normal(size=(24, 90)), labels, np.full(6, 4))
+    for C in (1.0, 1e4):
+        model = StructuralSVM("map", C=C, tol=1e-6).fit(*data.ranking)
+        assert model.coef_.shape == (90,)
+        assert model.relative_gap_ <= 1e-6
+        enumerated = objective(Setting("map"), data, model.coef_, C)
+        assert model.primal_ == pytest.approx(enumerated, rel=1e-9)
+        [point] = StructuralSVM("map", tol=1e-6).fit_path(*data.ranking, Cs=[C])
+        np.testing.assert_allclose(point.coef, model.coef_)
+
+
 COMBINED = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2), Setting("mrr")]
 
 

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import qr
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.allowed_values import check_parameters, positive
 from lambdaplus.baselines.base_ranker import BaseRanker
@@ -75,9 +77,9 @@ class StructuralRanker(BaseRanker):
         """One or more losses on these queries."""
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        hinges = self._hinges(X, queries)
+        hinges, basis = self._hinges(X, queries)
         solution = self._solve(hinges, Planes(hinges.n_blocks, hinges.X.shape[1]), self.C)
-        self.coef_ = solution.w
+        self.coef_ = _in_features(solution.w, basis)
         self.primal_, self.dual_, self.slack_ = solution.primal, solution.dual, solution.slack
         self.relative_gap_ = solution.relative_gap
         self.history_ = solution.history
@@ -122,7 +124,7 @@ class StructuralRanker(BaseRanker):
         [0.72, 0.77, 0.78]
         """
         check_parameters(self)
-        hinges = self._hinges(*clone(self)._read(X, y, qid))
+        hinges, basis = self._hinges(*clone(self)._read(X, y, qid))
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
         at_zero = hinges.at(np.zeros(hinges.X.shape[1])).hinge
         path = []
@@ -131,7 +133,7 @@ class StructuralRanker(BaseRanker):
             path.append(
                 PathPoint(
                     C=float(C),
-                    coef=solution.w,
+                    coef=_in_features(solution.w, basis),
                     primal=solution.primal,
                     dual=solution.dual,
                     slack=solution.slack,
@@ -143,14 +145,16 @@ class StructuralRanker(BaseRanker):
             )
         return path
 
-    def _hinges(self, X: Floats, queries: Queries) -> Hinges:
-        hinges = Hinges(X, self._losses(queries), self._separate)
+    def _hinges(self, X: Floats, queries: Queries) -> tuple[Hinges, Floats | None]:
+        """The hinges of documents in coordinates of their span, and its basis if they differ."""
+        documents, basis = _fewest_features(X)
+        hinges = Hinges(documents, self._losses(queries), self._separate)
         if hinges.n_blocks == 0:
             raise ValueError(
                 f"there is nothing to rank: each of the {queries.n_queries} queries has "
                 f"labels of one class only (relevant={self.relevant})"
             )
-        return hinges
+        return hinges, basis
 
     def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
@@ -211,3 +215,19 @@ class StructuralRanker(BaseRanker):
             return queries
         good = reaches(queries.labels, 1.0 if self.relevant is None else self.relevant)
         return Queries(good.astype(np.float64), group=queries.sizes)
+
+
+def _fewest_features(X: Floats) -> tuple[Floats, Floats | None]:
+    """The documents in coordinates of their span, (n, n), and its basis, (d, n), if d > n.
+
+    The optimal w is a combination of documents, so the problem is the same.
+    """
+    if X.shape[1] <= X.shape[0]:
+        return X, None
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        basis, coordinates = qr(X.T, mode="economic")
+    return np.ascontiguousarray(coordinates.T), basis
+
+
+def _in_features(w: Floats, basis: Floats | None) -> Floats:
+    return w if basis is None else np.asarray(basis @ w)
