@@ -23,7 +23,7 @@ from lambdaplus.frameworks.data_sets import (
     group_sizes,
     read_lightgbm,
     read_xgboost,
-    refuse_cut_queries,
+    refuse_parts_of_queries,
     xgboost_field,
 )
 from lambdaplus.frameworks.internals import (
@@ -331,7 +331,7 @@ def _same(kept: tuple[Any, ...], raw: tuple[Any, ...]) -> bool:
 
 def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
     """The queries of this worker, none if it has no rows, or its rows of one list."""
-    refuse_cut_queries(owner)
+    refuse_parts_of_queries(owner)
     labels, sizes, weights = raw
     if workers.size > 1 and (sizes is None or workers.connected):
         kinds = np.array([sizes is not None, labels.size > 0 and sizes is None], np.int64)

@@ -80,7 +80,7 @@ def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
     return whole, np.bincount(query[np.unique(rows)], minlength=whole.size)
 
 
-def refuse_cut_queries(data: Any) -> None:
+def refuse_parts_of_queries(data: Any) -> None:
     """Raise a ValueError for a LightGBM data set with parts of queries and without new groups."""
     whole, taken = _rows_taken(data)
     if whole is None:
