@@ -135,7 +135,7 @@ def _without_interrupts() -> Iterator[None]:
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     # Exit normally, since semaphores of a killed process (numba has one) are left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _exit)
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     error = ""
     try:
@@ -144,6 +144,20 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
         error = first_line(problem)
     with suppress(OSError):  # the parent has stopped listening
         sends.send(error)
+
+
+def _exit(*_: Any) -> None:
+    sys.unraisablehook = _exit_again
+    sys.exit(1)
+
+
+def _exit_again(unraisable: Any) -> None:
+    """Repeat the exit for which SIGTERM asked inside a ``__del__``, where Python ignores it."""
+    if unraisable.exc_type is SystemExit:
+        main = threading.main_thread().ident
+        threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGTERM)).start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _leave_with_parent(parent: int) -> None:
