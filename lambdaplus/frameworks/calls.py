@@ -39,7 +39,6 @@ Framework = Literal["lightgbm", "xgboost", "arrays"]
 
 SUFFIX = "_lambdaplus"  # at the end, since XGBoost maximises metrics by the beginning of the name
 
-
 _MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
 LOST_QUERIES = (
@@ -88,9 +87,9 @@ class Call(NamedTuple):
     data: Any  # lightgbm.Dataset, xgboost.DMatrix, or the scores if arrays are passed
     scores: Any  # (n,)
     queries: Queries
+    training: Training
     owner: Any = None  # the data set, or the booster of an estimator; None in a call by hand
     booster: Any = None  # that is trained; None in a call by hand
-    training: Training = Training()
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -205,7 +204,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
         queries = _queries_of(training, owner, raw, workers)
-        yield Call(framework, second, scores, queries, owner, booster, training)
+        yield Call(framework, second, scores, queries, training, owner, booster)
 
 
 def framework_of(data: Any) -> Framework:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.frameworks.calls import Call
+from lambdaplus.frameworks.calls import Call, Training
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import Queries
 
@@ -85,7 +85,8 @@ class PositionBias(Objective):
 
         The rows of each query must be in the order in which they were shown.
         """
-        return self._derivatives_of(Call("arrays", scores, scores, queries, owner=queries))
+        call = Call("arrays", scores, scores, queries, Training(), owner=queries)
+        return self._derivatives_of(call)
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
