@@ -67,8 +67,8 @@ def lines(paper: Paper, found: Mapping[str, Findings], command: str) -> Iterator
     for name, findings in found.items():
         for figure in findings.figures:
             yield from (f"![{figure} on {name}]({name}/{figure}.svg)", "")
-    if (table := claims_table(found, others=True)).rows:
-        yield from folded("Other readings", table.to_markdown())
+    if readings := other_readings(found):
+        yield from folded("Other readings", readings)
     yield from folded("Method", method(paper, command))
     for name, findings in found.items():
         for title, table in findings.tables.items():
@@ -81,33 +81,55 @@ def folded(title: str, text: str) -> Iterator[str]:
 
 def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
     """How many claims hold, and a table with a row for each and a column for each data set."""
-    counts = []
+    counts, of_paper = [], {}
     for name, findings in found.items():
-        of_paper = [claim for claim, other in by_reading(findings.claims) if not other]
-        answers = [claim.holds for claim in of_paper if claim.holds is not None]
+        of_paper[name] = list(by_the_paper(findings.claims).values())
+        answers = [claim.holds for claim in of_paper[name] if claim.holds is not None]
         counts.append(f"{sum(answers)} of {len(answers)} on {name}")
     text = _paragraph(f"Claims that hold, of those that are decided: {', '.join(counts)}.")
-    table = claims_table(found, others=False)
-    return f"## The paper's claims\n\n{text}\n\n{table.to_markdown()}"
+    return f"## The paper's claims\n\n{text}\n\n{claims_table(of_paper).to_markdown()}"
 
 
-def by_reading(claims: Sequence[Claim]) -> Iterator[tuple[Claim, bool]]:
-    """Claims, and whether an earlier one says the same by the paper's own reading."""
-    said = set()
+def by_the_paper(claims: Sequence[Claim]) -> dict[str, Claim]:
+    """The first claim of each statement, which has the paper's own reading."""
+    first = dict[str, Claim]()
     for claim in claims:
-        yield claim, claim.statement in said
-        said.add(claim.statement)
+        first.setdefault(claim.statement, claim)
+    return first
 
 
-def claims_table(found: Mapping[str, Findings], others: bool) -> Table:
-    """Verdicts and evidence by the paper's reading of each claim, or by others."""
-    rows = dict[tuple[str, str], dict[str, str]]()
+def other_readings(found: Mapping[str, Findings]) -> str:
+    """A table of the readings that change a verdict, and the names of those that change none."""
+    changed = set()
+    for findings in found.values():
+        of_paper = by_the_paper(findings.claims)
+        changed |= {
+            (claim.statement, claim.reading)
+            for claim in findings.claims
+            if claim.holds != of_paper[claim.statement].holds
+        }
+    rows, same = dict[str, list[Claim]](), dict[str, None]()
     for name, findings in found.items():
-        for claim, other in by_reading(findings.claims):
-            if other == others:
-                place = ", ".join(filter(None, [claim.place, claim.reading]))
-                row = rows.setdefault((claim.statement, place), {})
-                row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
+        of_paper = by_the_paper(findings.claims)
+        for claim in findings.claims:
+            if (claim.statement, claim.reading) in changed:
+                rows.setdefault(name, []).append(claim)
+            elif claim is not of_paper[claim.statement]:
+                same[f"{claim.statement} ({claim.place}, {claim.reading})"] = None
+    parts = [claims_table(rows).to_markdown()] if rows else []
+    if same:
+        parts.append("Readings with the same verdicts:\n\n- " + "\n- ".join(same))
+    return "\n\n".join(parts)
+
+
+def claims_table(found: Mapping[str, Sequence[Claim]]) -> Table:
+    """A row for each claim, and a column of verdicts and evidence for each data set."""
+    rows = dict[tuple[str, str], dict[str, str]]()
+    for name, claims in found.items():
+        for claim in claims:
+            place = ", ".join(filter(None, [claim.place, claim.reading]))
+            row = rows.setdefault((claim.statement, place), {})
+            row[name] = f"{ANSWERS[claim.holds]}: {claim.evidence}"
     return Table(
         ("claim", "in the paper, as read", *found),
         [(*claim, *(row.get(name, "") for name in found)) for claim, row in rows.items()],
