@@ -99,7 +99,7 @@ def by_the_paper(claims: Sequence[Claim]) -> dict[str, Claim]:
 
 
 def other_readings(found: Mapping[str, Findings]) -> str:
-    """A table of the readings that change a verdict, and the names of those that change none."""
+    """A table of the readings that change a verdict, and where others do not."""
     changed = set()
     for findings in found.values():
         of_paper = by_the_paper(findings.claims)
@@ -115,10 +115,10 @@ def other_readings(found: Mapping[str, Findings]) -> str:
             if (claim.statement, claim.reading) in changed:
                 rows.setdefault(name, []).append(claim)
             elif claim is not of_paper[claim.statement]:
-                same[f"{claim.statement} ({claim.place}, {claim.reading})"] = None
+                same[f"{claim.place}, {claim.reading}"] = None
     parts = [claims_table(rows).to_markdown()] if rows else []
     if same:
-        parts.append("Readings with the same verdicts:\n\n- " + "\n- ".join(same))
+        parts.append(_paragraph(f"The same verdicts as by the paper's reading: {'; '.join(same)}."))
     return "\n\n".join(parts)
 
 

@@ -369,23 +369,21 @@ CHAKRABARTI_2008 = Paper(
         "mslr-sample": "164 web queries",
     },
     figures=(
-        "Values are in the order of the claim; p is of a two-tailed Wilcoxon signed-rank test "
-        "over test queries, + and - say by MAP, MRR and NDCG@10 which is higher. The paper has no "
-        "tests."
+        "Values are in the claim's order; p is of a two-tailed Wilcoxon signed-rank test over test "
+        "queries, + and - say by MAP, MRR and NDCG@10 which is higher. The paper has no tests."
     ),
     protocol=(
         "Labels of 1 and more are relevant; features are scaled to [0, 1] within each query. "
-        "All-zero documents are dropped, and relevant and irrelevant ones of a query whose cosine "
-        "is above .99. NDCG has the discounts 1, 1, 1/log2 3, ... of the paper's reference. "
-        "Training stops at violations of epsilon = .1, with constraints added in batches; figures "
-        "4 to 6, at the largest C of .01 to 10,000, are also of optima, to a relative gap of .001 "
-        "(SVMmrr: 1e-6, or 200 passes). DORM has unclipped NDCG, a smooth decay and one correct "
-        "ranking, that of the rows; sorted: documents of a label by score. C is chosen from 1, "
-        "10, 100 and 1,000 by each method's own criterion on validation data. SVMcombo has MAP, "
-        "MRR with its own map and NDCG, separate slacks, and maps as they are or of one size. "
-        "McRank has at most 30 rounds of LightGBM's trees. Figures 8 and 10 have processor times "
-        "of whole fits at C = 100 on this data and on generated data of the shapes of TD2003 and "
-        "TD2004, with DORM's decay 0 after rank 30."
+        "All-zero documents are dropped, and relevant and other documents of a query whose cosine "
+        "is above .99. NDCG has the paper's discounts 1, 1, 1/log2 3, .... Training stops at "
+        "epsilon = .1, with constraints added in batches. Figures 4 to 6, with C from .01 to "
+        "10,000, are judged at the largest; an optimum has a relative gap of .001 (SVMmrr: 1e-6, "
+        "or 200 passes). DORM has unclipped NDCG, a smooth decay and one correct ranking, that of "
+        "the rows; sorted: documents of a label by score. Each method's own criterion chooses C "
+        "from 1, 10, 100 and 1,000 on validation data. SVMcombo has MAP, MRR with its own map and "
+        "NDCG. McRank has at most 30 rounds of LightGBM's trees. Figures 8 and 10 have processor "
+        "times of whole fits at C = 100, on this data and on generated data of TD2003's and "
+        "TD2004's shapes, with DORM's decay 0 after rank 30."
     ),
     run=run,
 )
