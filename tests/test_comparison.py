@@ -22,7 +22,7 @@ from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import METHODS, Config, Study, Summary, find_methods, study_of
+from lambdaplus.study import METHODS, Config, Study, find_methods, study_of
 from lambdaplus.study.trainers import constructor_in_words, values_of
 
 
@@ -75,8 +75,7 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
         (["--methods", "svmmap"], "unknown method 'svmmap' (did you mean 'svm:map'?)"),
         (["--methods", "svm:map,svm:auc,svm:map"], "method 'svm:map' is given twice"),
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
-        (["--shares", "8,1,1"], "set splits as well"),
-        (["--methods", "catboost:map"], "blocks of documents without their queries"),
+        (["--methods", "catboost:map"], "unknown method 'catboost:map'"),
         (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
         (["--folds", "4"], "folds 1 to 3"),
         (["--scaling", "z"], "scaling='z' is not one of none, query"),
@@ -86,7 +85,6 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
         (["--folds", "x"], "not a number"),
         (["--folds", "1,1"], "folds: Fold1 is given more than once"),
         (["--trials", "100000000"], "fits; a study may have at most 100,000"),
-        (["--splits", "2", "--shares", "nan,1,1"], "nan is neither a number of queries nor a"),
         (["--valid", "2"], "valid = 2.0 should be a share from 0 to 1"),
     ],
 )
@@ -163,22 +161,6 @@ def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> No
         np.testing.assert_array_equal(tested.values, values)
     assert list(found.undefined.values()) == [1, 1]
     assert theirs.results.mean("feature:best", "map") < ours.results.mean("feature:best", "map")
-
-
-def test_notes_count_each_query_of_repeated_splits_once(letor: Path) -> None:
-    config = Config(data=str(letor), methods=("feature:best",), metrics=("map",))
-    said = "over the queries of each fold, then over 3 folds (24 test queries)."
-    assert said in Summary(finished(config).results).notes()[0]
-    splits = finished(replace(config, splits=5, shares=(8, 4, 12)))
-    tested = {qid for fold in splits.folds for qid in fold.test.qid.tolist()}
-    assert 12 < len(tested) <= 24
-    assert (
-        f"over the queries of each split, then over 5 splits ({len(tested)} test queries, each "
-        f"tested {60 / len(tested):.3g} times on average)." in Summary(splits.results).notes()[0]
-    )
-    whole = splits.results.evaluation("feature:best")
-    assert whole is not None
-    assert whole.n_queries == len(tested)
 
 
 def test_metrics_are_listed_and_described_within_80_columns() -> None:
@@ -273,7 +255,6 @@ def test_a_file_may_set_what_is_tried(letor: Path) -> None:
         ("convention = 'letor'", "unknown convention 'letor'; known: lambdaplus"),
         ("[grid]\nsvm = 1", "grid: svm = 1 should be a table of parameters"),
         ("[grid.'feature:best']\nC = '57'", "C = '57' should be a list of the values to try"),
-        ("[grid.'feature:best']\nMetric = [1]", "feature:best has no parameter 'Metric'"),
         ("[grid.'feature:best']\nmetric = [nan]", "grid: a value of feature:best's metric is NaN"),
     ],
 )
@@ -292,7 +273,7 @@ def test_a_damaged_study_is_another_or_is_named(tmp_path: Path, draw: st.DataObj
     file = tmp_path / "study.toml"
     config = Config(
         data="m\u00fcsli/\N{BUG}[red]", metrics=("map", "ndcg@3"), seeds=(0, 1), rounds=7,
-        learning_rate=0.3, shares=(1, 0.5, 2),
+        learning_rate=0.3,
         grid={"svm:map": {"C": [1.0, 10, True, "x"]}},
     )  # fmt: skip
     file.write_bytes(damaged(draw, config.to_toml().encode()))
@@ -310,15 +291,12 @@ def test_a_damaged_study_is_another_or_is_named(tmp_path: Path, draw: st.DataObj
     st.lists(st.floats(allow_nan=False) | st.integers() | st.booleans() | st.text('a\x7f\n"\\')),
 )
 def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
-    config = Config(data=data, shares=(10, 5, 0.5), grid={data: {data: values}})
+    config = Config(data=data, valid=0.5, grid={data: {data: values}})
     again = Config.from_toml(config.to_toml())
     assert repr(again) == repr(config)  # 1 and 1.0 and True are equal
 
 
 def test_the_arguments_of_estimators_are_stated() -> None:
-    for name, pattern in {
-        "svm:ndcg-nc": r"StructuralSVM\(loss='ndcg', .*relevant=1.0, .*C from 1.0, 10.0, 100.0",
-        "pairs:rankboost": r"RankBoost\(n_rounds=300, .*metric='ndcg@10'",
-        "lambdaplus:LightGBMRanker": r"LightGBMRanker\(objective='ndcg', eval_metric='ndcg@10'",
-    }.items():
-        assert re.search(pattern, constructor_in_words(find_methods(name)[0]))
+    [method] = find_methods("svm:ndcg-nc")
+    said = "StructuralSVM(loss='ndcg', relevant=1.0); C from 1.0, 10.0, 100.0, 1000.0"
+    assert constructor_in_words(method) == said

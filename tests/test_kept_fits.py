@@ -23,16 +23,7 @@ from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Config, Fitted, Method, Study, find_methods
-from lambdaplus.study.fits import (
-    PACKAGE,
-    TRAINS,
-    Fit,
-    digest,
-    load_fits,
-    save_fits,
-    source_of,
-    sources,
-)
+from lambdaplus.study.fits import Fit, digest, load_fits, save_fits
 from lambdaplus.study.trainers import train_lightgbm
 
 RANKER = """
@@ -123,46 +114,17 @@ def test_declarations_and_trainers_of_one_name_differ_by_their_functions() -> No
     assert key_of("x", train_first) == key_of("x", train_first)
 
 
-def test_only_code_changes_a_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = []
-    for number, text in enumerate((
-        '"""Doc."""\nx = 1', 'x = 1  # a comment\n"""Doc."""', '"""Another."""\nx = 1',
-        'def f():\n    """Doc."""\n    return 1', "def f():\n    return 1",
-    )):  # fmt: skip
-        package = tmp_path / str(number)
-        (package / "cli").mkdir(parents=True)
-        (package / "metrics").mkdir(parents=True)
-        (package / "metrics" / "a.py").write_text(text)
-        (package / "cli" / "b.py").write_text(f"x = {number}")
-        found.append(source_of(package))
-    assert found[0] == found[2] != found[1]
-    assert found[3] == found[4] != found[0]
-    before = digest(0)
-    monkeypatch.setattr("lambdaplus.study.fits.PACKAGE", tmp_path)
-    assert digest(0) != before
-
-
-def test_no_other_code_of_lambdaplus_trains_or_scores() -> None:
-    """Every function that is called while fits are made is in a file of `TRAINS`."""
-    called: set[str] = set()
-
-    def note(frame: Any, event: str, _: Any) -> None:
-        called.add(frame.f_code.co_filename)
-
-    found = study(None, "lightgbm:lambda_map,xgboost:rank:map,xgboost:ndcg@5+map,svm:map")
-    [*tasks] = found.tasks
-    sys.setprofile(note)
-    try:
-        for task in tasks:
-            task.method.trainer(
-                dataclasses.replace(task, parameters={**task.method.fixed, **task.parameters})
-            )
-    finally:
-        sys.setprofile(None)
-    ours = {Path(file) for file in called if file.startswith(str(PACKAGE))}
-    covered = {file for name in TRAINS for file in sources(PACKAGE / name)}
-    assert PACKAGE / "study" / "trainers.py" in ours
-    assert {file.relative_to(PACKAGE) for file in ours - covered} == set()
+def test_an_edit_of_lambdaplus_is_another_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {digest(0)}
+    for number, name in enumerate(("a.py", "metrics/a.py", "metrics/b.py")):
+        file = tmp_path / str(number) / name
+        file.parent.mkdir(parents=True)
+        file.write_text("x = 1")
+        monkeypatch.setattr("lambdaplus.study.fits.PACKAGE", tmp_path / str(number))
+        found.add(digest(0))
+    assert len(found) == 4
 
 
 def test_digests_are_of_content() -> None:

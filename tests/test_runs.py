@@ -146,7 +146,7 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     qrels, run = trec_files(tmp_path)  # which overwrites the judgements
     per_query = tmp_path / "values.csv"
     arguments = [run, other, "--qrels", qrels, "--metrics", "map,p@5", "--convention", "trec"]
-    for form, sign in (("terminal", "Letters"), ("markdown", "| run |"), ("latex", "\\toprule")):
+    for form, sign in (("terminal", "Letters"), ("markdown", "| run |")):
         options = ["--format", form, "--per-query", per_query, "--pairs"]
         output = invoke("evaluate", *arguments, *options).output
         assert sign in output
@@ -191,7 +191,7 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
         ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got -2"),
         ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
-        ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
+        ([scores, "--data", data, "--format", "html"], "is not terminal or markdown"),
         ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
         ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
         ([scores, "--data", data, "--pairs"], "need at least two runs"),

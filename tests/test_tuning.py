@@ -19,15 +19,12 @@ from lambdaplus.study import (
     Fitted,
     Method,
     Study,
-    Summary,
     Task,
     find_methods,
     study_of,
-    write_report,
 )
 from lambdaplus.study.methods import Range, draw
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
-from lambdaplus.study.tables import search_in_words
 from lambdaplus.study.trainers import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)
@@ -285,21 +282,6 @@ def test_validation_without_any_value_is_an_error() -> None:
     data = RankingData(np.zeros((2, 1)), [0, 0], [1, 1])
     with pytest.raises(ValueError, match="no validation query has a value of map"):
         Validation(data, [MAP], patience=3).see([0.0, 1.0])
-
-
-# What is shown -----------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("empty_plots")
-def test_rounds_at_the_cap_are_counted_and_shown(finished: Study, tmp_path: Path) -> None:
-    chosen = finished.results.fits.filter("chosen")
-    capped = chosen.filter(pl.col("round") == 12).height
-    assert capped > 0
-    said = search_in_words(finished.results)
-    start = f"{capped} of 24 chosen rounds are in the last 5 % of the 12 allowed; more"
-    assert said.startswith(start)
-    page = write_report(Summary(finished.results), tmp_path).read_text()
-    assert said in page
 
 
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lambdaplus.cli.command_files import errors_of
-from lambdaplus.compute.arguments import number_of, printable
+from lambdaplus.compute.arguments import printable
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def compare(
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "or web-search-like:N for N synthetic queries, which are split into five folds of queries "
-        "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
+        "(or of rows, with --qid none); or a TOML file with options, including "
         "data. By default, a built-in data set: query by example on handwritten digits; "
         "digits:whole ranks all 300 images for each query.",
     ),
@@ -77,11 +77,6 @@ def compare(
         min=0,
     ),
     folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
-    splits: int = _option(help="Number of random splits of the queries to use as folds.", min=1),
-    shares: str = _option(
-        help="Training, validation and test queries of each of --splits: shares (default "
-        "0.6,0.2,0.2) or numbers, such as 10,5,35."
-    ),
     valid: float = _option(
         help="Share of training queries for validation if a folder has no such part."
     ),
@@ -161,20 +156,9 @@ def _seeds(option: str, text: str) -> tuple[int, ...]:
     )
 
 
-def _shares(option: str, text: str) -> tuple[float, ...]:
-    """Parse shares; integers are numbers of queries, other numbers are shares."""
-    try:
-        return tuple(int(part) if part.isdecimal() else number_of(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(
-            f"{option} {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
-        ) from None
-
-
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
     **dict.fromkeys(("features", "drop", "methods", "metrics", "relative"), _names),
     "seeds": _seeds,
-    "shares": _shares,
 }
 """Options that are lists, as text on the command line, and their parsers."""
 
@@ -215,7 +199,7 @@ def _run(
                     date = time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
-                    folder.publish(made, outdated=["plots/", "tables/"])
+                    folder.publish(made, outdated=["plots/"])
         except KeyboardInterrupt as stop:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
@@ -224,7 +208,7 @@ def _run(
             [number] = stop.args or [signal.SIGINT]
             return 128 + int(number)  # the exit code that shells use for a signal
         if study.finished:
-            what = ", study.toml, plots and tables" if report else " and study.toml"
+            what = ", study.toml and plots" if report else " and study.toml"
             console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
             if report:
                 console.print(f"Report: {out / 'report.html'}")

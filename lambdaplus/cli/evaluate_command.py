@@ -19,12 +19,12 @@ from lambdaplus.cli.command_files import (
     write_whole,
 )
 from lambdaplus.evaluation.conventions import CONVENTIONS, TIES, in_words
-from lambdaplus.evaluation.significance import ALLOWED
+from lambdaplus.evaluation.significance import TESTS
 
 if TYPE_CHECKING:
     from lambdaplus.evaluation import Evaluation
 
-FORMATS = ("terminal", "markdown", "latex")
+FORMATS = ("terminal", "markdown")
 
 
 def evaluate(
@@ -65,10 +65,7 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help=f"{in_words(ALLOWED['test'])}.")] = "wilcoxon",
-    alternative: Annotated[
-        str, typer.Option(help=f"{in_words(ALLOWED['alternative'])}.")
-    ] = "two-sided",
+    test: Annotated[str, typer.Option(help=f"{in_words(TESTS)}.")] = "wilcoxon",
     form: Annotated[
         str, typer.Option("--format", help=f"Tables for {in_words(FORMATS)}.")
     ] = "terminal",
@@ -97,14 +94,13 @@ def evaluate(
         whole = any(run.qid is None for run in read.values())
         names = split_names(metrics or ("auc,map" if whole else "ndcg@10,map,mrr,p@10"))
         evaluations = {name: evaluate_run(run, names, **options) for name, run in read.items()}
-        check_options(test=test, alternative=alternative)
+        check_options(test)
         if len(evaluations) == 1:
             if baseline is not None or pairs:
                 raise ValueError("--baseline and --pairs need at least two runs to compare")
             tables = [next(iter(evaluations.values())).table]
         else:
-            options = {"baseline": baseline, "test": test, "alternative": alternative}
-            comparison = compare_runs(evaluations, **options)
+            comparison = compare_runs(evaluations, baseline=baseline, test=test)
             # Narrow to fit 80 columns; the footnotes are below the first table.
             by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]
@@ -116,7 +112,7 @@ def evaluate(
 
                 Console().print(table)
             else:
-                typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
+                typer.echo(table.to_markdown())
 
 
 def _per_query(evaluations: dict[str, Evaluation]) -> str:

@@ -70,12 +70,6 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], N
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
         *weight_in_words(config.weight, config),
         *_doubts(data, config),
-        *(
-            f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
-            "if they are identifiers."
-            for name in features
-            if name not in categories and table.has_rounded(name)
-        ),
     ]
     return data, notes, order
 

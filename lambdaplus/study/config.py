@@ -12,7 +12,6 @@ from lambdaplus.compute.arguments import number, whole_number
 MADE_UP = "web-search-like"
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
-SHARES = (0.6, 0.2, 0.2)
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 ROUNDS = (200, 30)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
@@ -20,7 +19,7 @@ LOOKS = 200  # evaluations on validation data in a trial of full length
 METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
-_LEAST = {"gap": 0, "trials": 0, "splits": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
+_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
           "documents_in_leaf": 0}  # fmt: skip
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
@@ -67,12 +66,6 @@ class Config:
         Number of dates to leave out between the parts of such a fold.
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
-    splits : int
-        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
-        first fold are split.  The value of a query is its mean over the splits that test on it.
-    shares
-        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
-        they require `splits`.
     valid : float
         Share of training queries for validation if a folder has no validation part.
     scaling : "none" or "query"
@@ -129,8 +122,6 @@ class Config:
     order: str = ""
     gap: int = 0
     folds: str = ""
-    splits: int = 0
-    shares: tuple[float, ...] = SHARES
     valid: float = 0.0
     scaling: str = "none"
     relative: tuple[str, ...] = ()
@@ -177,11 +168,9 @@ class Config:
             If it cannot be read.
         """
         try:
-            text = path.read_text(encoding="utf-8-sig")
-            found = cls.from_toml(text)
+            return cls.from_toml(path.read_text(encoding="utf-8-sig"), **options)
         except (ValueError, RecursionError) as error:  # brackets that are nested too deeply
             raise ValueError(f"{path}: {error}") from None
-        return cls.from_toml(text, **options) if options else found
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -222,8 +211,6 @@ class Config:
                 raise ValueError(f"{name} is empty: leave it out for the default")
         if self.order and self.order in (self.label, self.weight):
             raise ValueError(f"order is the column of labels or weights, {self.order!r}")
-        if self.order and self.splits:
-            raise ValueError("splits are random, and folds by order are not: choose one")
         if self.gap and not self.order:
             raise ValueError("gap is a number of dates of order: set order as well")
 
@@ -238,11 +225,6 @@ class Config:
                 several = values if isinstance(values, list | tuple) else ()
                 if any(isinstance(value, float) and math.isnan(value) for value in several):
                     raise ValueError(f"grid: a value of {method}'s {name} is NaN")
-
-    @property
-    def repeated(self) -> bool:
-        """Whether the folds are repeated splits of the same queries."""
-        return self.splits > 0
 
     @property
     def of_training(self) -> dict[str, Any]:

@@ -18,16 +18,15 @@ from lambdaplus.data import (
     RankingData,
     cross_validation,
     digits_queries,
-    random_splits,
     read_folds,
     read_letor,
     web_search_like,
 )
-from lambdaplus.data.ranking_data import join, numeric_part
+from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import MADE_UP, SHARES, WHOLE_DIGITS, Config
+from lambdaplus.study.config import MADE_UP, WHOLE_DIGITS, Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -49,13 +48,7 @@ def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
 
 
 def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
-    data, splits, columns = config.data, config.splits, {"qid": config.qid, "label": config.label}
-    if len(config.shares) != 3:
-        raise ValueError(
-            f"shares {config.shares} should be three: training, validation and test queries"
-        )
-    if not splits and config.shares != SHARES:
-        raise ValueError("shares are those of random splits: set splits as well")
+    data, columns = config.data, {"qid": config.qid, "label": config.label}
     built_in = data in ("", WHOLE_DIGITS)
     if built_in or Path(data).is_dir():
         if built_in:
@@ -71,19 +64,9 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
                     warnings.filterwarnings("ignore", ".*read as features")
                 read = read_folds(data, valid=config.valid or None, **columns)
             folds, notes = selected(_complete(data, read), config)
-        if not splits:
-            return folds, notes
-        whole = join(folds[0].parts, "all queries")
-    else:
-        whole, notes, order = _one_set(config)
-        if not splits:
-            return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
-        if not whole.grouped:
-            raise ValueError(
-                "--splits divides queries: a table without queries is split into five folds of "
-                "rows; leave --splits out"
-            )
-    return random_splits(whole, splits, *config.shares), notes
+        return folds, notes
+    whole, notes, order = _one_set(config)
+    return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
 
 
 def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:

@@ -364,24 +364,17 @@ class Study:
         )
 
     def _found(self, rules: dict[str, str]) -> Found:
-        relevant: dict[Any, bool] = {}
-        tests = [fold.test for fold in self.folds]
-        for number, test in enumerate(tests):
-            starts = test.queries.boundaries[:-1]
-            best = np.maximum.reduceat(test.labels, starts)
-            for query, label in zip(test.qid[starts].tolist(), best.tolist(), strict=True):
-                relevant[query if self.config.repeated else (number, query)] = label >= 1
-        categories = (name for fold in self.folds for name in fold.train.categories)
+        tests = [fold.test.queries for fold in self.folds]
+        best = [np.maximum.reduceat(test.labels, test.boundaries[:-1]) for test in tests]
+        relevant = np.concatenate(best) >= 1
         return Found(
             rules=rules,
             versions=versions_in_words(),
-            queries=len(relevant),
-            tested=sum(test.n_queries for test in tests),
-            without_relevant=len(relevant) - sum(relevant.values()),
-            rows=0 if self._grouped else sum(test.labels.size for test in tests),
+            queries=relevant.size,
+            without_relevant=int((~relevant).sum()),
+            rows=0 if self._grouped else sum(test.n_documents for test in tests),
             planned=len(self),
             finished=len(self.finished),
-            categories=tuple(dict.fromkeys(categories)),
             notes=self.notes,
         )
 
