@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_data import letor_folder
 
-from lambdaplus.data import relative_features
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.objectives import lambda_objective
@@ -79,7 +78,6 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
         (["--metrics", "ndgc@10"], "did you mean 'ndcg'"),
         (["--folds", "4"], "folds 1 to 3"),
         (["--scaling", "z"], "scaling='z' is not one of none, query"),
-        (["--relative", "rank,rank"], "each once"),
         (["--seeds", "0"], "nor a list of seeds such as 0,7"),
         (["--metrics", ","], "--metrics ',' is empty"),
         (["--folds", "x"], "not a number"),
@@ -198,13 +196,13 @@ def test_versions() -> None:
 
 def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path) -> None:
     options = ["--metrics", "map(relevant=2),ndcg@3", "--folds", "1,3", "--scaling", "query",
-               "--relative", "rank,z", "--select", "ndcg@3", "--seeds", "2,"]  # fmt: skip
+               "--select", "ndcg@3", "--seeds", "2,"]  # fmt: skip
     quick(letor, tmp_path / "said", "lightgbm:lambda_map,svm:auc", *options)
     config = Config.from_toml((tmp_path / "said" / "study.toml").read_text())
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
         metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
-        relative=("rank", "z"), select="ndcg@3", seeds=(2,), rounds=5, patience=30,
+        select="ndcg@3", seeds=(2,), rounds=5, patience=30,
     )  # fmt: skip
     written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
     lists = {"features", "drop", "grid"}  # which are empty
@@ -212,21 +210,6 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
     compare(tmp_path / "said" / "study.toml", tmp_path / "again", "--jobs", "1")
     for name in ("summary.csv", "per_query.csv", "study.toml"):
         assert (tmp_path / "again" / name).read_text() == (tmp_path / "said" / name).read_text()
-
-
-def test_every_method_is_fitted_on_relative_features(letor: Path) -> None:
-    of = {"data": str(letor), "methods": ("lightgbm:lambdarank", "svm:map"), "folds": "1"}
-    raw, relative = study_of(Config(**of)), study_of(Config(**of, relative=("rank",)))
-    fold, more = raw.folds[0], relative.folds[0]
-    for part in ("train", "valid", "test"):
-        before, after = getattr(fold, part), getattr(more, part)
-        ranks = relative_features(before.features, qid=before.qid, replace=True)
-        np.testing.assert_array_equal(after.features, np.hstack([before.features, ranks]))
-        np.testing.assert_array_equal(after.labels, before.labels)
-    keys = [{task.key for task in study.tasks} for study in (raw, relative)]
-    assert keys[0].isdisjoint(keys[1])  # fits on other features are other fits
-    assert raw.config.features_in_words() == ""
-    assert relative.config.features_in_words().endswith("relative to its query: rank.")
 
 
 def test_a_file_may_set_what_is_tried(letor: Path) -> None:

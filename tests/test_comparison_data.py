@@ -37,17 +37,6 @@ def test_a_file_becomes_five_folds(file: Path) -> None:
     assert [sizes(fold) for fold in folds_of(Config(data=str(file)))] == [(12, 4, 4)] * 5
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
-    ],
-)
-def test_refuses(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        folds_of(Config(**options))
-
-
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
     file = tmp_path / "holes.csv"
     file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
@@ -161,7 +150,6 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
         ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
         ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
         ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
-        ({"qid": "none", "relative": ("rank",)}, "--relative need queries"),
         ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
     ],
 )
@@ -309,7 +297,7 @@ def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
         ),
         ({"gap": 1}, "gap is a number of dates of order: set order as well"),
         ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),
-        ({"order": "day", "data": "web-search-like"}, "order are columns of CSV and Parquet"),
+        ({"order": "day", "data": ""}, "order are columns of CSV and Parquet"),
     ):
         with pytest.raises(ValueError, match=message):
             folds_of(Config(**{"data": str(file), **options}))

@@ -1,4 +1,4 @@
-"""The commands evaluate, explain and export with unusual and invalid input."""
+"""The commands evaluate and explain with unusual and invalid input."""
 
 import gzip
 import os
@@ -50,7 +50,6 @@ def folder(tmp_path: Path) -> Path:
         ("evaluate scores --data test.txt --per-query", "scores"),
         ("evaluate scores --data test.txt --per-query", "test.txt"),
         ("evaluate run --qrels qrels --per-query", "qrels"),
-        ("export scores --format solr --out", "scores"),
     ],
 )
 def test_inputs_are_not_overwritten(
@@ -140,11 +139,6 @@ def test_damaged_files_are_named(folder: Path) -> None:
         found = invoke("evaluate", folder / "scores", "--data", folder / name, ends=2)
         assert f"{name} is cut short or damaged" in found.output
         assert "Abort" not in found.output
-    for start in ("tree", "junk", ""):
-        file = written(folder / "[red]model.txt", start + "\nversion=v4\nnothing")
-        found = invoke("export", file, "--format", "solr", ends=2)
-        assert str(file) in found.output
-        assert found.output.count("\n") == 1, found.output
 
 
 def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:

@@ -16,11 +16,10 @@ except ImportError:  # pragma: no cover
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
 from lambdaplus.cli.explain_command import explain
-from lambdaplus.cli.export_command import export
 from lambdaplus.cli.metrics_command import metrics
 
 app = typer.Typer(
-    help="Compare, evaluate and export rankers of LightGBM, XGBoost and lambdaplus.",
+    help="Compare and evaluate rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -46,7 +45,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, export, metrics):
+for command in (compare, evaluate, explain, metrics):
     app.command()(command)
 
 

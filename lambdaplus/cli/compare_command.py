@@ -42,10 +42,9 @@ def compare(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
-        "or web-search-like:N for N synthetic queries, which are split into five folds of queries "
-        "(or of rows, with --qid none); or a TOML file with options, including "
-        "data. By default, a built-in data set: query by example on handwritten digits; "
-        "digits:whole ranks all 300 images for each query.",
+        "which is split into five folds of queries (or of rows, with --qid none); or "
+        "a TOML file with options, including data. By default, a built-in data set: query by "
+        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
     ),
     qid: str = _option(
         help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
@@ -81,10 +80,6 @@ def compare(
         help="Share of training queries for validation if a folder has no such part."
     ),
     scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
-    relative: str = _option(
-        help="Features to add beside each one: rank (its rank in the query), z (its distance from "
-        "the query's mean in standard deviations), or rank,z."
-    ),
     select: str = _option(
         help="Validation metric that selects parameters; default: each method's own."
     ),
@@ -157,7 +152,7 @@ def _seeds(option: str, text: str) -> tuple[int, ...]:
 
 
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
-    **dict.fromkeys(("features", "drop", "methods", "metrics", "relative"), _names),
+    **dict.fromkeys(("features", "drop", "methods", "metrics"), _names),
     "seeds": _seeds,
 }
 """Options that are lists, as text on the command line, and their parsers."""

@@ -9,7 +9,6 @@ from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
 
-MADE_UP = "web-search-like"
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
@@ -38,9 +37,8 @@ class Config:
     Attributes
     ----------
     data : str
-        A folder, read by `~lambdaplus.data.read_folds`; a file, read by
-        `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
-        ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
+        A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
+        `~lambdaplus.data.read_data` and split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
         those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid, label : str
@@ -70,8 +68,6 @@ class Config:
         Share of training queries for validation if a folder has no validation part.
     scaling : "none" or "query"
         Scaling of features: unchanged, or linearly to [0, 1] within each query.
-    relative : tuple of str
-        Kinds of `~lambdaplus.data.relative_features` to add beside the (scaled) features.
     select : str
         Validation metric, or sum of metrics, that selects parameters.  By default, the criterion of
         each method; with trials, each metric selects separately.
@@ -124,7 +120,6 @@ class Config:
     folds: str = ""
     valid: float = 0.0
     scaling: str = "none"
-    relative: tuple[str, ...] = ()
     select: str = ""
     baseline: str = ""
     seeds: tuple[int, ...] = (0,)
@@ -190,10 +185,6 @@ class Config:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
-        if self.relative:
-            from lambdaplus.data.relative_features import checked_kinds
-
-            checked_kinds(self.relative)
         self._check_columns()
         self._check_grid()
 
@@ -260,15 +251,8 @@ class Config:
 
     def features_in_words(self) -> str:
         """What is done to the features, empty for nothing."""
-        sentences = []
-        if self.scaling == "query":
-            sentences.append("Features are scaled to [0, 1] within each query.")
-        if self.relative:
-            sentences.append(
-                "Beside each feature, methods have the same relative to its query: "
-                f"{', '.join(self.relative)}."
-            )
-        return " ".join(sentences)
+        scaled = self.scaling == "query"
+        return "Features are scaled to [0, 1] within each query." if scaled else ""
 
 
 def _check_type(name: str, value: Any, kind: Any) -> None:

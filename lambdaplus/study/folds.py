@@ -1,4 +1,4 @@
-"""The folds of a study: read or generated, and the features that methods are trained on."""
+"""The folds of a study: read or built in, and the features that methods are trained on."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from lambdaplus.data import (
     digits_queries,
     read_folds,
     read_letor,
-    web_search_like,
 )
-from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import MADE_UP, WHOLE_DIGITS, Config
+from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -70,11 +68,8 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
 
 
 def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """The queries of a file or of generated data, and sentences and the order of a table."""
+    """The queries of a file, and sentences and the order of a table."""
     path = Path(config.data)
-    if config.data.partition(":")[0] == MADE_UP:
-        _refuse_columns(config, "generated data has none: set data as well")
-        return _made_up(config.data), [], None
     refuse_missing(path)
     if table_kind(path):
         return read_table_of(path, config)
@@ -138,13 +133,6 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
 
 
-def _made_up(name: str) -> RankingData:
-    number = name.partition(":")[2] or "500"
-    if not number.isdecimal():
-        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
-    return web_search_like(int(number))
-
-
 def _indices(folds: str, n: int) -> list[int]:
     """Indices of the selected folds: the first N, or those listed."""
     if not folds:
@@ -163,27 +151,22 @@ def _indices(folds: str, n: int) -> list[int]:
 def _with_features(fold: Fold, config: Config) -> Fold:
     """The fold with the features that methods are trained on."""
 
-    def changed(part: RankingData) -> RankingData:
-        numbers = numeric_part(part)
-        if config.scaling == "query":
-            numbers = scaled_by_query(numbers)
-        if config.relative:
-            numbers = relative_to_query(numbers, config.relative)
-        if not part.categories:
-            return numbers
-        codes = [part.feature_names.index(name) for name in part.categories]
-        return replace(
-            numbers,
-            features=np.hstack([numbers.features, part.features[:, codes]]),
-            feature_names=(*numbers.feature_names, *part.categories),
-            categories=part.categories,
-        )
+    def scaled(part: RankingData) -> RankingData:
+        numbers = [name not in part.categories for name in part.feature_names] or slice(None)
+        features = part.features.copy()
+        if not np.isfinite(features[:, numbers]).all():
+            raise ValueError(
+                f"{part.name}: missing or infinite features cannot be scaled to [0, 1] in each "
+                "query: fill them in, or leave the scaling out"
+            )
+        features[:, numbers] = in_unit_range(features[:, numbers], part.queries.boundaries)
+        return replace(part, features=features)
 
-    if config.scaling == "none" and not config.relative:
+    if config.scaling == "none":
         return fold
     if not fold.test.grouped:
-        raise ValueError("--scaling query and --relative need queries: the table has none")
-    return Fold(fold.name, *map(changed, fold.parts))
+        raise ValueError("--scaling query needs queries: the table has none")
+    return Fold(fold.name, *map(scaled, fold.parts))
 
 
 def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
