@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import compare_runs
@@ -32,7 +31,7 @@ from lambdaplus.study import (
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import learning_curves
 from lambdaplus.study.summary import outcome
-from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
+from lambdaplus.study.tables import ABOVE, BELOW, results_table
 from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -157,12 +156,12 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
                             key=lambda m: results.validation_means[m.name, metric]).name]
         for name, metric in {"MAP": "map", "NDCG@5": "ndcg@5", "AUC": "auc"}.items()
     ]  # fmt: skip
-    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by", "selected by"]
+    assert heads == ["method", "MAP", "NDCG@5", "AUC", "time", "by"]
     assert [[row[0], *row[5:]] for row in rows] == [
-        [HOSTILE, "yours", "NDCG@5"],
-        ["lightgbm:broken", "LightGBM", "MAP"],
-        ["lightgbm:lambda_map", "lambdaplus", "MAP"],
-        ["lightgbm:lambda_auc", "lambdaplus", "AUC"],
+        [HOSTILE, "yours"],
+        ["lightgbm:broken", "LightGBM"],
+        ["lightgbm:lambda_map", "lambdaplus"],
+        ["lightgbm:lambda_auc", "lambdaplus"],
     ]
     found = compare_runs({m: e for m in results.methods if (e := results.evaluation(m))})
     marks = []
@@ -183,7 +182,7 @@ def test_page_shows_the_means_and_the_tests_of_the_study(page: str, results: Res
         assert cells[best][2] == "*"
     assert BELOW in marks
     assert page.split("</table>")[1].count('class="number best"') == marks.count("*")
-    [pairs] = [table for table in Reader(page).tables if table[0][:2] == ["metric", "method"]]
+    [pairs] = [table for table in Reader(page).tables if table[0][:2] == ["metric", "run"]]
     assert len(pairs) == 1 + 3 * 3
 
 
@@ -319,26 +318,6 @@ def values_of(means: dict[str, float], valid: dict[str, float] | None = None) ->
     validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
     validation = validation.with_columns(**same)
     return Results(Config(), methods, ["1"], ["map"], values, none, none, validation, found=found)
-
-
-def test_nothing_is_concluded_where_the_test_favours_the_lower_mean() -> None:
-    """Method "theirs" is a little better on 90 queries, "ours" much better on 10."""
-    results = values_of({"theirs": 0.5, "ours": 0.5})
-    of_theirs = pl.col("method") == "theirs"
-    theirs = results.values.filter(of_theirs)
-    gain = np.r_[np.full(10, 0.4), np.full(90, -0.02)] + np.arange(100) * 1e-5
-    ours = theirs.with_columns(method=pl.lit("ours"), value=pl.col("value") + gain)
-    results = replace(results, values=pl.concat([theirs, ours]))
-    assert results.mean("ours", "map") > results.mean("theirs", "map")
-    assert stats.wilcoxon(gain, alternative="less").pvalue < 0.01
-    for baseline in (None, "theirs", "ours"):
-        summary = Summary(results, baseline)
-        assert summary.differences("map") == []
-        assert [outcome(verdict) for verdict in summary.verdicts] == [""]
-        assert "no significant difference" in summary.verdict()
-        for table in (results_table(summary), verdict_table(summary)):
-            marks = {cell.mark.strip() for row in table.cells for cell in row}
-            assert marks <= {"", "*"}
 
 
 @pytest.mark.parametrize(

@@ -482,24 +482,6 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
         found["ndcg"]
 
 
-def test_evaluate_needs_a_metric() -> None:
-    with pytest.raises(ValueError, match="no metric was given"):
-        evaluate(LABELS, SCORES, group=GROUP, metrics=[])
-
-
-def test_an_evaluation_prints_as_a_table() -> None:
-    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["auc", "ndcg@10"])
-    assert str(found).splitlines() == [
-        "metric   mean    queries  undefined",
-        "auc      0.5000  2        2",
-        f"ndcg@10  {found['ndcg@10']:.4f}  3        1",
-        "4 queries, 1 without relevant documents.",
-        "Convention lambdaplus:",
-        "  auc: relevant=1, over=query, ties=expected, empty=skip",
-        "  ndcg@10: gain=exp2, discount=log2, short=value, ties=expected, empty=skip",
-    ]
-
-
 def test_values_do_not_depend_on_the_number_of_threads() -> None:
     random = np.random.default_rng(0)
     group = random.integers(1, 130, 700)

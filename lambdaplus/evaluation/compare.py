@@ -65,8 +65,6 @@ def compare_runs(
     ValueError
         If runs differ in queries, weights, conventions or metrics, including different metrics with
         the same name; if there are fewer than two runs; or if an option is unknown or out of range.
-    TypeError
-        If ``runs`` is not a dict of evaluations.
 
     Notes
     -----

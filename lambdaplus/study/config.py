@@ -1,6 +1,5 @@
 """The configuration of a study, set on the command line, in a TOML file or in Python."""
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -212,10 +211,6 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
-            for name, values in grid.items():
-                several = values if isinstance(values, list | tuple) else ()
-                if any(isinstance(value, float) and math.isnan(value) for value in several):
-                    raise ValueError(f"grid: a value of {method}'s {name} is NaN")
 
     @property
     def of_training(self) -> dict[str, Any]:

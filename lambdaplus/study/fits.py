@@ -154,14 +154,14 @@ class Fit:
         return float("nan") if np.isnan(self.curve).all() else float(np.nanmax(self.curve))
 
 
-def save_fits(file: Path, fits: Mapping[str, Fit], about: dict[str, Any]) -> None:
-    """Write the fits of one training by the metric that chose rounds, "" if none, and a text."""
+def save_fits(file: Path, fits: Mapping[str, Fit]) -> None:
+    """Write the fits of one training by the metric that chose rounds, "" if none."""
     arrays: dict[str, Any] = {}
     numbers: dict[str, dict[str, Any]] = {}
     for place, (metric, fit) in enumerate(fits.items()):
         numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
         arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
-    text = json.dumps({**about, "fits": numbers, "key": file.stem}, default=str)
+    text = json.dumps({"fits": numbers, "key": file.stem})
     with written_whole(file) as part, part.open("wb") as stream:
         np.savez(stream, about=np.array(text), **arrays)
 
@@ -222,9 +222,7 @@ def fit_and_save(
         if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
             scores = _scores(model, valid, "validation"), _scores(model, test, "test")
         fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
-    about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
-             "trial": task.trial, "parameters": task.parameters}  # fmt: skip
-    save_fits(file, fits, about)
+    save_fits(file, fits)
 
 
 def _own(part: RankingData | Path) -> RankingData:

@@ -92,6 +92,10 @@ def _results(summary: Summary, _: Path) -> dict[str, Any]:
     return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
+def _pairs(summary: Summary, _: Path) -> Table | None:
+    return summary.comparison.pair_table if summary.comparison else None
+
+
 def _protocol(summary: Summary, _: Path) -> dict[str, Any]:
     """The estimators with their parameters, and the rules of the metrics."""
     estimators = {
@@ -111,7 +115,7 @@ def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
 
 SECTIONS: dict[str, tuple[str, Content]] = {
     "results": ("Results", _results),
-    "pairs": ("Wins, losses and ties", lambda summary, _: tables.pairs_table(summary)),
+    "pairs": ("Wins, losses and ties", _pairs),
     "queries": ("Query by query", _drawn(plots.query_plots)),
     "curves": ("Learning curves", _drawn(plots.curve_plots)),
     "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),

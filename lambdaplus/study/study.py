@@ -38,7 +38,6 @@ from lambdaplus.study.results import Found, Results
 from lambdaplus.study.selection import Choice, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
-MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
 
 
@@ -78,7 +77,7 @@ class Study:
     ------
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
+        or no metric has a value on the test queries of a fold.
 
     Examples
     --------
@@ -123,12 +122,6 @@ class Study:
                 )
         whole_number("jobs", self.jobs, least=1)
         whole_number("threads", self.threads, least=1)
-        fits = len(self.folds) * len(self.methods) * len(config.seeds) * max(config.trials, 1)
-        if fits > MOST_FITS:
-            raise ValueError(
-                f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
-                f"{MOST_FITS:,}"
-            )
         self._convention = find_convention(config.convention)
         self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}

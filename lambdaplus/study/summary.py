@@ -74,13 +74,6 @@ class Summary:
         baseline = self.baseline if self.baseline in self.evaluations else None
         return compare_runs(self.evaluations, baseline=baseline)
 
-    def selector(self, method: str) -> str:
-        """The metric that selected the models of a method, in words."""
-        results = self.results
-        if results.config.select:
-            return label(results.config.select)
-        return "each metric" if results.each_metric_selects else label(results.criteria[method])
-
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())

@@ -1,8 +1,6 @@
 """Tables of the results of a study."""
 
 import math
-import re
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -23,7 +21,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     summary : Summary
     narrow : bool
         Whether to group methods by who wrote them, which fits a terminal of 80 columns; otherwise
-        this and the metric that they were selected by are columns.
+        this is a column.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
                 cells.append(Cell(results.mean(method, metric), mark))
                 if metric in intervals:
                     cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
-            more = [] if narrow else [origin, summary.selector(method)]
+            more = [] if narrow else [origin]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     key = "* highest of its column"
     if comparison is not None and comparison.baseline is not None:
@@ -80,7 +78,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
         "time: training time, summed over folds, seeds and parameters.",
         *warnings_of(results),
     ]
-    more = [] if narrow else ["by", "selected by"]
+    more = [] if narrow else ["by"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
@@ -128,21 +126,6 @@ def range_of(interval: tuple[float, float], sign: str = "") -> str:
     if any(map(math.isnan, interval)):
         return "-"
     return (".." if sign else " to ").join(decimal(bound, 3, sign) for bound in interval)
-
-
-def pairs_table(summary: Summary) -> Table | None:
-    """Wins, losses, ties and p-values of each pair of methods."""
-    if (comparison := summary.comparison) is None:
-        return None
-    _, _, *heads = comparison.pair_table.columns
-    rows = [
-        (label(metric), *(_without_zero.sub(".", cell) for cell in cells))
-        for metric, *cells in comparison.pair_table.rows
-    ]
-    return replace(comparison.pair_table, columns=("metric", "method", *heads), rows=rows)
-
-
-_without_zero = re.compile(r"(?<![\d.])0\.")  # of numbers as in +0.0123
 
 
 def folds_table(results: Results) -> Table:
