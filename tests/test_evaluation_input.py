@@ -120,11 +120,6 @@ def test_a_count_of_queries_without_relevant_documents_needs_a_metric_that_has_t
     assert "1 query, 1 without relevant documents." in str(pickle.loads(pickle.dumps(found)))
 
 
-def test_eval_metric_says_that_it_has_to_be_called() -> None:
-    with pytest.raises(TypeError, match=r"call it yourself, as in feval=eval_metric\('map'\)"):
-        lp.eval_metric(np.zeros(3), object())  # type: ignore[arg-type]
-
-
 def test_the_rows_of_a_query_may_be_anywhere() -> None:
     random = np.random.default_rng(0)
     labels, scores = random.integers(0, 3, 60), random.integers(0, 4, 60)

@@ -30,7 +30,7 @@ from small_data import graded
 import lambdaplus as lp
 from lambdaplus import evaluate
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
+from lambdaplus.metrics import CATALOGUE, parse_metric
 
 Floats = NDArray[np.float64]
 
@@ -493,13 +493,6 @@ def test_values_do_not_depend_on_the_number_of_threads() -> None:
             found.append(lp.evaluate(labels, scores, group=group, metrics=PLAIN).per_query)
     assert len(labels) > 40_000
     np.testing.assert_equal(found[0], found[1])
-
-
-def test_a_metric_is_one_wherever_it_is_named() -> None:
-    metric: RankingMetric = parse_metric("map@2")
-    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ap@2", metric, "MAP@2"])
-    assert list(found.mean) == ["map@2"]
-    assert found[metric] == found["map@2"] == close(2.5 / 3)
 
 
 # One ranking of the whole data set ---------------------------------------------------------------

@@ -145,8 +145,6 @@ class Config:
         for name, value in values.items():
             if name not in names:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(names)}")
-            if value == []:
-                raise ValueError(f"{name} = [] is empty: leave it out for the default")
             values[name] = tuple(value) if isinstance(value, list) else value
         return cls(**{**values, **options})
 

@@ -170,7 +170,7 @@ def _with_features(fold: Fold, config: Config) -> Fold:
 
 
 def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
-    """What a study uses: rows, queries, features; queries that are in training and test data."""
+    """What a study uses: rows, queries, features, and the notes."""
     train = folds[0].train
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
@@ -182,19 +182,7 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
         listed = f", of which categories: {', '.join(train.categories)}"
-    lines = [f"{size}; {count(width, 'feature')}{listed}."]
-    shared = {
-        fold.name: len(common)
-        for fold in folds
-        if fold.test.grouped and (common := {*fold.train.qid.tolist()} & {*fold.test.qid.tolist()})
-    }
-    if shared:
-        where = ", ".join(f"{name} ({n:,})" for name, n in shared.items())
-        lines.append(
-            "Some queries have the same identifier in training and in test data; if they are the "
-            f"same queries, test values are too high: {where}."
-        )
-    return [*lines, *notes]
+    return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
 
 
 def _size_in_words(fold: Fold) -> str:

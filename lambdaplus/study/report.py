@@ -60,7 +60,7 @@ def write_report(
         raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     needs_matplotlib()
     results = summary.results
-    if not results.found.finished and not results.errors:
+    if not results.finished and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     plots_folder = folder / "plots"
     plots_folder.mkdir(parents=True, exist_ok=True)

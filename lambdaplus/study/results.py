@@ -21,44 +21,6 @@ from lambdaplus.study.selection import ALL_QUERIES
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a study found out about its data and fits, beside their values.
-
-    Attributes
-    ----------
-    rules : dict of str to str
-        The rules of each metric, in words.
-    versions : str
-        See `versions_in_words`.
-    queries, without_relevant : int
-        Number of test queries, and of those without a relevant document.
-    rows : int
-        Number of test rows of a table without queries; 0 with queries.
-    planned, finished : int
-        Numbers of fits.
-    notes : tuple of str
-        Sentences about rows, queries and columns of the data.
-
-    Examples
-    --------
-    >>> from lambdaplus.study import Config, study_of
-    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
-    >>> study.finish()
-    >>> study.results.found.finished
-    1
-    """
-
-    rules: Mapping[str, str] = field(default_factory=dict)
-    versions: str = ""
-    queries: int = 0
-    without_relevant: int = 0
-    rows: int = 0
-    planned: int = 0
-    finished: int = 0
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
 class Results:
     """Results of a study for each method, fold and seed whose fits are all finished.
 
@@ -87,7 +49,18 @@ class Results:
         First error of each method that failed.
     rows : dict
         Of a table without queries, the scored test rows of each metric, by method, fold and seed.
-    found : Found
+    rules : dict of str to str
+        The rules of each metric, in words.
+    versions : str
+        See `versions_in_words`.
+    queries, without_relevant : int
+        Number of test queries, and of those without a relevant document.
+    n_rows : int
+        Number of test rows of a table without queries; 0 with queries.
+    planned, finished : int
+        Numbers of fits.
+    notes : tuple of str
+        Sentences about rows, queries and columns of the data.
 
     Examples
     --------
@@ -110,7 +83,14 @@ class Results:
     rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedTable, ...]]] = field(
         default_factory=dict
     )
-    found: Found = field(default_factory=Found)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    versions: str = ""
+    queries: int = 0
+    without_relevant: int = 0
+    n_rows: int = 0
+    planned: int = 0
+    finished: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> dict[str, str]:
@@ -120,7 +100,7 @@ class Results:
     @property
     def each_metric_selects(self) -> bool:
         """Whether each metric is evaluated on models that it selected itself."""
-        return not self.config.select and bool(self.config.trials or self.found.rows)
+        return not self.config.select and bool(self.config.trials or self.n_rows)
 
     @property
     def selected_by(self) -> str:
@@ -199,10 +179,10 @@ class Results:
             per_query,
             {metric: mean_of(values) for metric, values in per_query.items()},
             len(queries),
-            self.found.without_relevant,
+            self.without_relevant,
             {metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
             np.array(queries),
-            dict(self.found.rules),
+            dict(self.rules),
             find_convention(self.config.convention),
             rows={
                 metric: tuple(_of_seeds([seed[metric] for seed in fold]) for fold in tables)

@@ -34,7 +34,7 @@ from lambdaplus.study.processes import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.study.results import Found, Results
+from lambdaplus.study.results import Results
 from lambdaplus.study.selection import Choice, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
@@ -339,7 +339,9 @@ class Study:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
         tested = choices[0].tested if choices else {}
-        rules = {metric: values.rules for metric, values in tested.items()}
+        tests = [fold.test.queries for fold in self.folds]
+        best = [np.maximum.reduceat(test.labels, test.boundaries[:-1]) for test in tests]
+        relevant = np.concatenate(best) >= 1
         return Results(
             self.config,
             {method.name: method for method in self.methods},
@@ -353,19 +355,11 @@ class Study:
                 }
                 for choice in choices
             },
-            found=self._found(rules),
-        )
-
-    def _found(self, rules: dict[str, str]) -> Found:
-        tests = [fold.test.queries for fold in self.folds]
-        best = [np.maximum.reduceat(test.labels, test.boundaries[:-1]) for test in tests]
-        relevant = np.concatenate(best) >= 1
-        return Found(
-            rules=rules,
+            rules={metric: values.rules for metric, values in tested.items()},
             versions=versions_in_words(),
             queries=relevant.size,
             without_relevant=int((~relevant).sum()),
-            rows=0 if self._grouped else sum(test.n_documents for test in tests),
+            n_rows=0 if self._grouped else sum(test.n_documents for test in tests),
             planned=len(self),
             finished=len(self.finished),
             notes=self.notes,

@@ -150,28 +150,9 @@ class Summary:
         origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
         return "other" if "yours" in origins else "built-in"
 
-    def verdict(self) -> str:
-        """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        if not self.verdicts:
-            return ""
-        metrics: dict[str, list[str]] = {"better": [], "worse": [], "": []}
-        for pair in self.verdicts:
-            metrics[outcome(pair)].append(label(pair.metric))
-        outcomes = "; ".join(
-            f"{f'significantly {word}' if word else 'no significant difference'} by {_listed(by)}"
-            for word, by in metrics.items()
-            if by
-        )
-        return (
-            f"Best lambdaplus method against best {self.other_side} method, both chosen on "
-            f"validation data: {outcomes}."
-        )
-
     def conclusions(self) -> list[str]:
-        """The verdict, or what stands out if there is none, or if there is a baseline."""
-        verdict = self.verdict()
-        sentences = self.sentences() if self.baseline or not verdict else []
-        return [verdict, *sentences] if verdict else sentences
+        """The sentences, unless verdicts say it: if there are none, or if there is a baseline."""
+        return self.sentences() if self.baseline or not self.verdicts else []
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
@@ -179,7 +160,7 @@ class Summary:
         comparison = self.comparison
         if comparison is None or not comparison.of(metric):
             return f"{highest}."
-        if comparison.baseline is not None:
+        if comparison.baseline is not None and len(comparison.names) > 2:
             above, below = (way(metric, comparison.baseline) for way in (self.above, self.below))
             return (
                 f"{highest}. Significantly above the baseline {comparison.baseline}: "
@@ -193,29 +174,29 @@ class Summary:
 
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
-        results, config, found = self.results, self.results.config, self.results.found
+        results, config = self.results, self.results.config
         seeds = ", ".join(map(str, config.seeds))
         over = f", and over the seeds {seeds}" if len(config.seeds) > 1 else ""
         folds = count(len(results.folds), "fold")
-        if found.rows:
+        if results.n_rows:
             lines = [
                 f"Means over {folds}{over} of the value over all test rows of a fold "
-                f"({count(found.rows, 'row')}). Higher is better."
+                f"({count(results.n_rows, 'row')}). Higher is better."
             ]
             if "map" in results.metrics:
                 lines.append("MAP of rows without queries is their average precision.")
         else:
-            tested = count(found.queries, "test query", "test queries")
+            tested = count(results.queries, "test query", "test queries")
             lines = [
                 f"Means of test values over the queries of each fold, then over {folds} "
                 f"({tested}){over}. Higher is better."
             ]
         tool = find_convention(config.convention).tool.partition(":")[0]
-        tied = "rows" if found.rows else "documents and queries without relevant documents"
+        tied = "rows" if results.n_rows else "documents and queries without relevant documents"
         lines.append(f"Tied {tied} follow {tool}'s convention.")
         if (comparison := self.comparison) is not None:
             test = f"{TESTS[comparison.test]} test over queries"
-            if found.rows:
+            if results.n_rows:
                 test = "DeLong test (AUC) or bootstrap over rows"
             lines.append(
                 f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "

@@ -149,7 +149,7 @@ def choices_table(summary: Summary) -> Table | None:
 def rules_table(results: Results) -> Table:
     """The rules of the metrics; metrics with equal rules share a row."""
     by_rules: dict[str, list[str]] = {}
-    for metric, rules in results.found.rules.items():
+    for metric, rules in results.rules.items():
         by_rules.setdefault(rules, []).append(label(metric))
     rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
     return Table(("metric", "rules"), rows)
