@@ -100,7 +100,8 @@ def evaluate(
                 raise ValueError("--baseline and --pairs need at least two runs to compare")
             tables = [next(iter(evaluations.values())).table]
         else:
-            comparison = compare_runs(evaluations, baseline=baseline, test=test)
+            options = {"baseline": baseline, "test": test}
+            comparison = compare_runs(evaluations, **options)
             # Narrow to fit 80 columns; the footnotes are below the first table.
             by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]

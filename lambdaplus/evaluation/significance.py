@@ -17,7 +17,7 @@ AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
 
 
 def check_options(
-    test: Test = "wilcoxon",
+    test: str = "wilcoxon",
     *,
     alpha: float = 0.5,
     confidence: float = 0.5,
