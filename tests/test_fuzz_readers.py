@@ -119,12 +119,9 @@ def test_csv(tmp_path: Path, reader: Callable[[Path], Any], draw: st.DataObject)
     pytest.importorskip("polars")
     content = damaged(draw, CSV)
     found = read(tmp_path / "all.csv", content, reader)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    if found is None or "\r" in text:  # which only one of the two treats as the end of a line
+    if found is None or b"\r" in content:  # which only one of the two treats as the end of a line
         return
+    text = content.decode("utf-8-sig")
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     assert len(rows) == len(found.labels)
     assert all(len(row) == len(header) for row in rows)
