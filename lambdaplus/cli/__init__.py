@@ -15,7 +15,6 @@ except ImportError:  # pragma: no cover
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
-from lambdaplus.cli.explain_command import explain
 from lambdaplus.cli.metrics_command import metrics
 
 app = typer.Typer(
@@ -45,7 +44,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, metrics):
+for command in (compare, evaluate, metrics):
     app.command()(command)
 
 
