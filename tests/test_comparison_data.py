@@ -49,13 +49,8 @@ def test_splits_of_a_folder_are_of_all_its_queries(tmp_path: Path) -> None:
         (tmp_path / f"{part}.txt").write_text("".join(lines))
     for fold in folds_of(Config(data=str(tmp_path), splits=15, shares=(3, 2, 10))):
         assert sizes(fold) == (3, 2, 10)
-        qid = np.concatenate([part.qid for part in (fold.train, fold.valid, fold.test)])
+        qid = np.concatenate([part.qid for part in fold.parts])
         assert len(np.unique(qid)) == 15
-
-
-def test_refuses_two_shares() -> None:
-    with pytest.raises(ValueError, match="should be three"):
-        folds_of(Config(splits=2, shares=(0.5, 0.5)))
 
 
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
@@ -111,6 +106,8 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
+    with pytest.raises(ValueError, match="should be three"):
+        folds_of(Config(splits=2, shares=(0.5, 0.5)))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
         folds_of(Config(data=str(tmp_path / "a.txt"), **columns))

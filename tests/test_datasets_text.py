@@ -159,7 +159,7 @@ def test_a_folder_of_lightgbms_files_is_a_fold(tmp_path: Path) -> None:
         np.testing.assert_array_equal(data.weights, weights)
     assert not {*fold.train.qid} & {*fold.test.qid}
     (tmp_path / "rank.test").write_text("1 1:0.5\n" * 30)  # not from 0
-    with pytest.raises(ValueError, match=r"only one of .* or numbers them from 0"):
+    with pytest.raises(ValueError, match=r"only one of .* has the feature '0', '1'"):
         read_folds(tmp_path)
 
 

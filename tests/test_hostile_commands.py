@@ -67,7 +67,6 @@ def test_inputs_are_not_overwritten(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("COLUMNS=0 {} evaluate a.csv", "Convention lambdaplus"),  # rich would print nothing
         ("({} evaluate a.csv >&-) 2>&1; echo ended with $?", "ended with 0"),
         ("{} evaluate a.csv --per-query /dev/stdout | cat", "a,1,map,"),
         ("{} evaluate a.csv --per-query /dev/full 2>&1; echo $?", "No space left on device"),

@@ -53,8 +53,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
-    if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
-        del os.environ["COLUMNS"]
     with contextlib.suppress(OSError):  # the folder may be gone
         sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
     app()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.errors import errors_of
 from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import Run
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
@@ -152,11 +152,9 @@ def _read_runs(
         runs = [read_trec_run(file, judged) for file in files]
     else:
         names = [name.strip() for name in columns.split(",")]
-        if len(names) not in (3, 4) or len(set(names)) < len(names):
-            raise ValueError(
-                "--columns needs the names of three different columns for qid, label and score, "
-                "and optionally that of docno"
-            )
+        if len(names) not in (3, 4):
+            raise ValueError("--columns needs the names of qid, label and score[, docno]")
+        qid, label, score = names[:3]
         docno = names[3] if len(names) == 4 else None
         for file in files:
             if not table_kind(file):
@@ -164,9 +162,11 @@ def _read_runs(
                     f"{file} is not {KINDS}: pass --data for a file with one score "
                     "per line, or --qrels for a TREC run"
                 )
-            qid = None if names[0] == NO_QUERIES else names[0]
             try:
-                run = read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)
+                whole = qid == NO_QUERIES
+                run = read_table(
+                    file, qid=None if whole else qid, label=label, score=score, docno=docno
+                )
             except NoColumnError as error:
                 raise ValueError(
                     f"{error} in the order of qid, label, score, such as --columns "

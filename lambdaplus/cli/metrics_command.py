@@ -1,6 +1,6 @@
 """``lambdaplus metrics``."""
 
-from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.errors import errors_of
 
 
 def metrics() -> None:

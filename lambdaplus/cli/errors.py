@@ -1,4 +1,4 @@
-"""What commands share: error messages."""
+"""Errors of commands: a message instead of a traceback."""
 
 import sys
 from collections.abc import Iterator
