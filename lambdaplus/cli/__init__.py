@@ -15,7 +15,6 @@ except ImportError:  # pragma: no cover
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
-from lambdaplus.cli.explain_command import explain
 from lambdaplus.cli.metrics_command import metrics
 
 app = typer.Typer(
@@ -45,7 +44,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, metrics):
+for command in (compare, evaluate, metrics):
     app.command()(command)
 
 
@@ -54,8 +53,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
-    if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
-        del os.environ["COLUMNS"]
     with contextlib.suppress(OSError):  # the folder may be gone
         sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
     app()

@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lambdaplus.cli.command_files import errors_of
+from lambdaplus.cli.errors import errors_of
 from lambdaplus.compute.arguments import printable
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
@@ -72,8 +71,7 @@ def compare(
         "ones than it is trained on."
     ),
     gap: int = _option(
-        help="Number of dates of --order to leave out before validation and before test rows.",
-        min=0,
+        help="Number of dates of --order to leave out before validation and before test rows."
     ),
     folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
     valid: float = _option(
@@ -87,12 +85,8 @@ def compare(
     seeds: str = _option(
         help="Seeds to average over: the first N (default 1), or a list such as 0,7."
     ),
-    trials: int = _option(
-        help="Trials of a random search for each boosted method, fold and seed.", min=1
-    ),
-    rounds: int = _option(
-        help="Maximum number of rounds; default: 200, or 1000 with --trials.", min=1
-    ),
+    trials: int = _option(help="Trials of a random search for each boosted method, fold and seed."),
+    rounds: int = _option(help="Maximum number of rounds; default: 200, or 1000 with --trials."),
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
@@ -182,7 +176,7 @@ def _run(
         for line in study.notes:
             console.print(printable(f"  {line}"))
         try:
-            with _warnings_told(console), _stoppable():
+            with _warnings_told(console):
                 _fit(study, console)
             if study.finished:
                 summary = Summary(study.results, config.baseline or None)
@@ -195,13 +189,12 @@ def _run(
                     with _warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
                     folder.publish(made, outdated=["plots/"])
-        except KeyboardInterrupt as stop:
+        except KeyboardInterrupt:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
                 f"{out}: the same command continues from there."
             )
-            [number] = stop.args or [signal.SIGINT]
-            return 128 + int(number)  # the exit code that shells use for a signal
+            return 128 + signal.SIGINT  # the exit code that shells use for a signal
         if study.finished:
             what = ", study.toml and plots" if report else " and study.toml"
             console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
@@ -261,20 +254,3 @@ def _warnings_told(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 console.print(printable(text), style="yellow")
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
-    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
-        yield
-        return
-
-    def stop(number: int, _: Any) -> None:
-        raise KeyboardInterrupt(number)
-
-    former = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)

@@ -125,7 +125,6 @@ def _features_of(
     features: dict[str, Floats] = {}
     categories: list[str] = []
     left_out = [f"{name} (--drop)" for name in config.drop]
-    table.parse(wanted)
     for name in wanted:
         if INDEX.fullmatch(name) and name not in config.features:
             left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.safe_csv import safe_csv
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.whole_tables import RankedTable
@@ -266,4 +265,5 @@ def write_csv(results: Results, folder: Path) -> None:
         "choices.csv": results.chosen_fits(),
     }
     for name, table in tables.items():
-        (folder / name).write_text(safe_csv(table), encoding="utf-8")
+        text = table.with_columns(pl.selectors.float().fill_nan(None)).write_csv()
+        (folder / name).write_text(text, encoding="utf-8")
