@@ -26,9 +26,9 @@ import numpy as np
 import xgboost
 from tables import keep
 from training import rare_rows
+from web_search import web_search_like
 
 import lambdaplus as lp
-from lambdaplus.data import web_search_like
 from lambdaplus.evaluation import Table
 
 PART = 1_000  # queries that are generated at a time

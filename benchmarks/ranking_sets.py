@@ -1,5 +1,7 @@
 """Folds of a data set by name: a folder, or generated queries with clean or noisy labels.
 
+``web-search-like:N`` are N queries as in web search, split into five folds.
+
 ``known-items:NAME`` is the set NAME with a single relevant document in each query.
 """
 
@@ -8,12 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from web_search import web_search_like
 
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.study import Config
 from lambdaplus.study.folds import folds_of
 
-KNOWN_ITEMS = "known-items"
+KNOWN_ITEMS, WEB_SEARCH = "known-items", "web-search-like"
 LABEL_NOISE = {"generated-clean": 0.2, "generated-noisy": 3.0}
 QUERIES = (300, 150, 1000)  # for training, validation and testing
 
@@ -25,6 +28,8 @@ def folds_by_name(name: str) -> list[Fold]:
         return [with_known_items(fold, number) for number, fold in enumerate(folds_by_name(other))]
     if name in LABEL_NOISE:
         return [generated(LABEL_NOISE[name], fold) for fold in range(5)]
+    if kind == WEB_SEARCH:
+        return cross_validation(web_search_like(int(other)))
     return folds_of(Config(data=name))
 
 

@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import polars as pl
 from differences import Difference, Values, difference
 from ranking_sets import folds_by_name, set_name
 from rich.progress import track
 from tables import Tested, keep
+from web_search import web_search_like
 
-from lambdaplus.data import Fold, RankingData, relative_features, web_search_like
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Method, Study, find_methods
 
@@ -89,6 +91,15 @@ def generated(fold: int) -> Fold:
     return Fold(f"{fold}", *(data.take_queries(np.arange(*ends[i : i + 2])) for i in range(3)))
 
 
+def relative(X: Any, sizes: Any, kind: str) -> Any:
+    """Ranks in the query, of mean 0, or distances from its mean in standard deviations."""
+    queries = pd.DataFrame(X).groupby(np.repeat(np.arange(len(sizes)), sizes))
+    if kind == "rank":
+        return queries.rank(pct=True).to_numpy() - 0.5 - 0.5 / queries.transform("count").to_numpy()
+    mean, deviation = (queries.transform(of).to_numpy() for of in ("mean", lambda x: x.std(ddof=0)))
+    return np.divide(X - mean, deviation, where=deviation > 0, out=np.where(np.isnan(X), X, 0.0))
+
+
 def with_features(fold: Fold, kind: str) -> Fold:
     def part(data: RankingData) -> RankingData:
         X, names = data.features, kind.removesuffix(ALONE).split(",")
@@ -96,8 +107,8 @@ def with_features(fold: Fold, kind: str) -> Fold:
             queries = np.split(X, data.queries.boundaries[1:-1])
             X = np.hstack([X, np.concatenate([q - DISTANCES[kind](q, axis=0) for q in queries])])
         else:
-            alone = kind.endswith(ALONE)
-            X = relative_features(X, group=data.group, kind=names, replace=alone)
+            added = [relative(X, data.group, name) for name in names]
+            X = np.hstack(added if kind.endswith(ALONE) else [X, *added])
         return replace(data, features=X, feature_names=())
 
     if kind == RAW:

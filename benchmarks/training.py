@@ -32,9 +32,10 @@ from contenders import short_queries, web_search
 from rich.progress import track
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tables import keep
+from web_search import web_search_like
 
 import lambdaplus as lp
-from lambdaplus.data import RankingData, digits_queries, web_search_like
+from lambdaplus.data import RankingData, digits_queries
 from lambdaplus.evaluation import Table
 from lambdaplus.objectives.objective import Objective
 

@@ -133,7 +133,7 @@ class Versus(NamedTuple):
     def of(cls, first: Any, second: Any) -> Versus:
         """Compare values by query, NaN where there are none."""
         gain = rounded((first - second)[~np.isnan(first - second)])
-        p = float(p_value(gain, "wilcoxon", "two-sided"))
+        p = p_value(gain, "wilcoxon")
         means = float(np.nanmean(first)), float(np.nanmean(second))
         wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
         return cls(*means, p, wins, losses, direction(gain, "wilcoxon"))

@@ -18,9 +18,10 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.web_search import web_search_like
 from lambdaplus import lambda_objective
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data import Fold, RankingData, web_search_like
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.study import Config, Method, Results, Task, find_methods

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
 
-from lambdaplus.data import web_search_like
+from benchmarks.web_search import web_search_like
 from lambdaplus.evaluation import Table
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"

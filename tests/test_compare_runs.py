@@ -1,6 +1,5 @@
 """Comparisons of runs: the tests against scipy and by hand, alignment, tables, errors."""
 
-import itertools
 import math
 from dataclasses import replace
 from functools import cache
@@ -37,29 +36,9 @@ def four_runs() -> dict[str, Evaluation]:
 # The tests ---------------------------------------------------------------------------------------
 
 
-@given(
-    difference=st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.1, 0.2]), min_size=1, max_size=8),
-    alternative=st.sampled_from(["two-sided", "greater"]),
-)
-@examples(60)
-def test_randomisation_of_few_queries_is_exact(difference: list[float], alternative: Any) -> None:
-    """The share of all sign patterns that are as extreme, by listing them."""
-    signed = [
-        sum(s * d for s, d in zip(signs, difference, strict=True))
-        for signs in itertools.product((-1, 1), repeat=len(difference))
-    ]
-    observed = sum(difference)
-    if alternative == "two-sided":
-        signed, observed = [abs(v) for v in signed], abs(observed)
-    expected = sum(v >= observed - 1e-9 for v in signed) / len(signed)
-    found = p_value(np.array(difference), "randomization", alternative)
-    assert found == pytest.approx(expected if any(difference) else 1.0, abs=1e-12)
-
-
 def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
     few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
-    assert p_value(few, "wilcoxon", "two-sided") == pytest.approx(2 / 2**3)
-    assert p_value(-few, "wilcoxon", "greater") == pytest.approx(1 / 2**3)
+    assert p_value(few, "wilcoxon") == p_value(-few, "wilcoxon") == pytest.approx(2 / 2**3)
 
 
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=6))
@@ -156,23 +135,11 @@ def test_letters_say_who_is_beaten() -> None:
 
 def against_the_mean(weights: Any = None) -> dict[str, Evaluation]:
     """Run "b" is a little better on 52 queries, and "a" much better on the other 8."""
-    random = np.random.default_rng(0)
-    b = random.integers(4, 8, 60)
-    a = b + random.integers(1, 3, 60)
-    a[:8], b[:8] = 1, 19
-    labels = np.zeros((60, 20))
-    labels[:, 0] = 1
-    others = np.tile(-np.arange(20.0), (60, 1))
-    runs = {}
-    for name, rank in {"a": a, "b": b}.items():
-        scores = others.copy()  # the others have the ranks 1, 2, ... around the relevant document
-        scores[:, 0] = 0.5 - rank
-        weight = None if weights is None else np.repeat(weights, 20)
-        group = [20] * 60
-        runs[name] = evaluate(
-            labels.ravel(), scores.ravel(), group=group, weight=weight, metrics="mrr"
-        )
-    return runs
+    weight = None if weights is None else np.repeat(weights, 2)
+    whole = evaluate([1, 0] * 60, [1, 2] * 60, group=[2] * 60, weight=weight, metrics="mrr")
+    gain = np.r_[np.full(8, 0.45), np.full(52, -0.02)] + np.arange(60) * 1e-5
+    values = {"a": 0.5 + gain, "b": np.full(60, 0.5)}
+    return {name: replace(whole, per_query={"mrr": each}) for name, each in values.items()}
 
 
 @pytest.mark.parametrize("weights", [None, np.r_[np.full(8, 3.0), np.ones(52)]])
@@ -180,19 +147,14 @@ def test_no_mark_where_the_test_favours_the_run_of_the_lower_mean(weights: Any) 
     runs = against_the_mean(weights)
     gain = runs["a"].per_query["mrr"] - runs["b"].per_query["mrr"]
     gain = gain if weights is None else gain * weights
-    assert runs["a"]["mrr"] > runs["b"]["mrr"]
+    assert gain.mean() > 0
     assert stats.wilcoxon(gain, alternative="less").pvalue < 0.001
-    for options in ({}, {"alternative": "greater"}, {"baseline": "b"}):
-        found = compare_runs(runs, **options)
+    for baseline in (None, "b"):
+        found = compare_runs(runs, baseline=baseline)
         assert [row[1].mark for row in found.table.rows] == ["", ""]
-        pair = next(pair for pair in found.pairs if (pair.first, pair.second) == ("a", "b"))
-        assert (pair.favoured, pair.better) == ("b", "")
-        for table in (found.table, found.pair_table):
-            assert "mrr: the test favours b (p 0.000" in str(table)
-    # These tests are of the mean.
-    for test in ("t", "randomization"):
-        [pair] = compare_runs(runs, test=test, alpha=0.1).pairs
-        assert pair.favoured == pair.better == "a"
+        assert [pair.better for pair in found.pairs] == [""]
+    [pair] = compare_runs(runs, test="t", alpha=0.1).pairs  # which is a test of the mean
+    assert pair.better == "a"
 
 
 @given(st.lists(st.sampled_from([-0.9, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=2, max_size=12))
@@ -207,18 +169,6 @@ def test_the_direction_is_that_of_the_smaller_one_sided_p(difference: list[float
     )
     assert direction(found, "wilcoxon") == np.sign(round(less - greater, 9))
     assert direction(found, "t") == np.sign(round(found.sum(), 9))
-
-
-def test_one_tail_is_tested_both_ways_round() -> None:
-    found = compare_runs(four_runs(), test="t", alternative="greater", correction="none")
-    pairs = {(p.first, p.second): p for p in found.of("map")}
-    assert len(pairs) == 12
-    assert pairs["good", "bad"].p_value < 1e-6 < 0.999 < pairs["bad", "good"].p_value
-    for (a, b), pair in pairs.items():
-        assert pair.p_value + pairs[b, a].p_value == pytest.approx(1.0)
-        assert pair.p_corrected == pair.p_value
-        assert pair.difference == pytest.approx(-pairs[b, a].difference)
-    assert {row[0]: row[1].mark for row in found.table.rows}["a good"] == "bcd"
 
 
 def test_queries_are_matched_by_name() -> None:
@@ -300,11 +250,10 @@ def test_a_table_in_every_form() -> None:
         "| run | map@10 |\n|---|---|\n| a_b | 0.5123<sup>bc</sup> |\n| c\\|d | - |\n\n"
         "A foot.\n\nTwo:\n- x\n- y"
     )
-    assert TABLE.to_latex() == (
-        "\\begin{tabular}{lr}\n\\toprule\nrun & map@10 \\\\\n\\midrule\n"
-        "a\\_b & 0.5123$^{bc}$ \\\\\nc|d & - \\\\\n\\bottomrule\n\\end{tabular}\n"
-        "% A foot.\n% Two:\n%   x\n%   y"
-    )
+    # The lines of a heading are one line of text.
+    table = Table(("", "NDCG\n@10", "95 %\ninterval"), [("a", 0.5, "-")])
+    assert str(table) == "   NDCG@10  95 % interval\na  0.5000   -"
+    assert table.to_markdown().startswith("|  | NDCG@10 | 95 % interval |\n")
 
 
 # Tables without queries --------------------------------------------------------------------------
@@ -381,9 +330,3 @@ def test_runs_on_other_rows_are_refused_and_one_query_is_not_tested() -> None:
         found = compare_runs({"a": one, "b": two})
         assert found.pairs == ()
         assert not any(cell.mark for row in found.table.rows for cell in row[1:])
-
-
-def test_the_lines_of_a_heading_are_one_line_of_text() -> None:
-    table = Table(("", "NDCG\n@10", "95 %\ninterval"), [("a", 0.5, "-")])
-    assert str(table) == "   NDCG@10  95 % interval\na  0.5000   -"
-    assert table.to_markdown().startswith("|  | NDCG@10 | 95 % interval |\n")

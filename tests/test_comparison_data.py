@@ -1,4 +1,4 @@
-"""The folds of a study, and the results of repeated splits."""
+"""The folds of a study."""
 
 import datetime
 import importlib.metadata
@@ -33,37 +33,8 @@ def sizes(fold: Fold) -> tuple[int, int, int]:
     return fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
 
 
-def test_a_file_becomes_five_folds_or_splits(file: Path) -> None:
-    for options, expected in (
-        ({}, [(12, 4, 4)] * 5),
-        ({"splits": 3}, [(12, 4, 4)] * 3),
-        ({"splits": 2, "shares": (5, 5, 10)}, [(5, 5, 10)] * 2),
-    ):
-        config = Config(data=str(file), **options)  # type: ignore[arg-type]
-        assert [sizes(fold) for fold in folds_of(config)] == expected
-
-
-def test_splits_of_a_folder_are_of_all_its_queries(tmp_path: Path) -> None:
-    for number, part in enumerate(("train", "vali", "test")):
-        lines = [f"{i % 2} qid:{number}{i // 2} 1:{i}\n" for i in range(10)]
-        (tmp_path / f"{part}.txt").write_text("".join(lines))
-    for fold in folds_of(Config(data=str(tmp_path), splits=15, shares=(3, 2, 10))):
-        assert sizes(fold) == (3, 2, 10)
-        qid = np.concatenate([part.qid for part in (fold.train, fold.valid, fold.test)])
-        assert len(np.unique(qid)) == 15
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"data": "web-search-like:many"}, "'web-search-like:many' is not web-search-like or"),
-        ({"splits": 2, "shares": (0.5, 0.5)}, "should be three"),
-        ({"data": "web-search-like:4", "splits": 1}, "2 training, 0 validation and 0 test"),
-    ],
-)
-def test_refuses(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        folds_of(Config(**options))
+def test_a_file_becomes_five_folds(file: Path) -> None:
+    assert [sizes(fold) for fold in folds_of(Config(data=str(file)))] == [(12, 4, 4)] * 5
 
 
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
@@ -71,32 +42,6 @@ def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
     file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
     with pytest.raises(ValueError, match="Fold1 train: missing or infinite features"):
         folds_of(Config(data=str(file), scaling="query"))
-
-
-def test_repeated_splits_from_the_command_line(file: Path, tmp_path: Path) -> None:
-    command = ["compare", str(file), "--methods", "lightgbm:lambdarank", "--metrics", "map,ndcg@3"]
-    options = ["--splits", "4", "--shares", "6,4,10", "--jobs", "1", "--rounds", "3"]
-    invoke(*command, *options, "--out", tmp_path)
-    config = Config.from_toml((tmp_path / "study.toml").read_text())
-    assert (config.splits, config.shares) == (4, (6, 4, 10))
-
-    values = pl.read_csv(tmp_path / "per_query.csv", schema_overrides={"qid": pl.String})
-    values = values.filter(pl.col("metric") == "ndcg@3")
-    means = values.group_by("qid").agg(pl.len(), pl.col("value").mean()).sort("qid")
-    assert means["len"].sum() == 4 * 10
-
-    study = finished(config, tmp_path)
-    assert study.kept == len(study)
-    found = study.results.evaluation("lightgbm:lambdarank")
-    assert found is not None
-    missing = means["value"].null_count()
-    assert (found.n_queries, found.without_relevant) == (means.height, missing)
-    assert missing == 1
-    assert found.qid.tolist() == means["qid"].to_list()
-    expected = means["value"].to_numpy()
-    np.testing.assert_allclose(found.per_query["ndcg@3"], expected, rtol=1e-12)
-    assert found["ndcg@3"] == pytest.approx(np.nanmean(expected))
-    assert found.undefined["ndcg@3"] == np.isnan(expected).sum() == missing
 
 
 def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
@@ -119,6 +64,8 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
+    with pytest.raises(ValueError, match="should be three"):
+        folds_of(Config(splits=2, shares=(0.5, 0.5)))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
         folds_of(Config(data=str(tmp_path / "a.txt"), **columns))
@@ -205,7 +152,6 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
         ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
         ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
         ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
-        ({"qid": "none", "relative": ("rank",)}, "--relative need queries"),
         ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
     ],
 )
@@ -221,13 +167,11 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
     for part in ("train", "vali", "test"):
         own_table(tmp_path).rename(tmp_path / f"{part}.csv")
     config = Config(data=str(tmp_path), drop=("doc", ""), weight="weight")
-    [fold], notes = folds_and_notes(config)
+    with pytest.warns(UserWarning, match="40 queries are in both .*train.csv and .*test.csv"):
+        [fold], notes = folds_and_notes(config)
     assert fold.train.feature_names == ("x", "y")
     assert fold.train.weights is not None
     assert notes[0].startswith("Left out: ")
-    shared = study_of(config).notes[1]
-    assert shared.startswith("Some queries have the same identifier in training and in test data")
-    assert shared.endswith(": own (40)." if fold.name == "own" else f": {fold.name} (40).")
 
 
 def test_a_misspelt_file_is_asked_for(tmp_path: Path) -> None:
@@ -309,9 +253,7 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
             study_of(Config(data=file, qid="none", **options))
     own = ("sklearn.linear_model:LogisticRegression",)
     config = Config(data=file, qid="none", methods=own, features=("x", "y", "shop"))
-    results = finished(config).results
-    assert results.mean(own[0], "auc") > 0.6
-    assert results.without_categories == [*own]
+    assert finished(config).results.mean(own[0], "auc") > 0.6
 
 
 # By date -----------------------------------------------------------------------------------------
@@ -353,10 +295,9 @@ def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
             {"order": "day", "gap": 1},
             "order has 9 different values, too few for 6 blocks of at least 2",
         ),
-        ({"order": "day", "splits": 2}, "splits are random, and folds by order are not"),
         ({"gap": 1}, "gap is a number of dates of order: set order as well"),
         ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),
-        ({"order": "day", "data": "web-search-like"}, "order are columns of CSV and Parquet"),
+        ({"order": "day", "data": ""}, "order are columns of CSV and Parquet"),
     ):
         with pytest.raises(ValueError, match=message):
             folds_of(Config(**{"data": str(file), **options}))

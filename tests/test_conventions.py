@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score, roc_auc_score
 
 from lambdaplus import evaluate, explain
-from lambdaplus.evaluation import CONVENTIONS
-from lambdaplus.metrics import CATALOGUE, parse_metric
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9
@@ -296,15 +294,6 @@ def test_what_is_said_goes_before_the_convention() -> None:
     assert evaluate(**given_, metrics="ndcg", ties="worst")["ndcg"] < linear["ndcg"]
     skipped = evaluate(**given_, metrics="ndcg", docno=docno, empty="skip")
     assert skipped["ndcg"] == close(1.5 * linear["ndcg"])
-
-
-def test_conventions_name_metrics_and_options_that_there_are() -> None:
-    known = {declaration.name for declaration in CATALOGUE}
-    for convention in CONVENTIONS.values():
-        for name, rule in convention.metrics.items():
-            assert name in known
-            metric = parse_metric(f"{name}@5" if name in ("p", "recall", "f1", "success") else name)
-            assert parse_metric(metric, **rule.options).declaration.name == name
 
 
 # explain -----------------------------------------------------------------------------------------

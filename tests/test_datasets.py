@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
-from lambdaplus.data import Fold, RankingData, digits_queries, read_folds, web_search_like
+from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.digits import _draw
 from lambdaplus.data.ranking_data import join
 
@@ -88,8 +88,7 @@ def test_folds_are_in_order_of_number_and_equally_wide(tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("not a part")
     folds = read_folds(tmp_path)
     assert [fold.name for fold in folds] == ["Fold1", "Fold2", "Fold10"]
-    parts = folds[2].train, folds[2].valid, folds[2].test
-    assert [[*part.features[0]] for part in parts] == [[10, 0, 0], [0, 10, 0], [0, 0, 10]]
+    assert [[*part.features[0]] for part in folds[2].parts] == [[10, 0, 0], [0, 10, 0], [0, 0, 10]]
     assert folds[2].test.name == "Fold10 test"
 
 
@@ -98,7 +97,6 @@ def test_folds_are_in_order_of_number_and_equally_wide(tmp_path: Path) -> None:
     [
         ["Train.txt", "VALID.TXT", "tEst.txt"],
         ["trainingset.txt", "validationset.txt", "testset.txt"],
-        ["train.txt", "validation.txt", "test.txt"],
     ],
 )
 def test_names_of_parts(tmp_path: Path, names: list[str]) -> None:
@@ -137,10 +135,9 @@ def test_validation_queries_can_be_set_aside(tmp_path: Path) -> None:
     write_parts(folder, ["train.txt", "test.txt"], 99)
     (folder / "train.txt").write_text("".join(lines))
     [fold] = read_folds(folder, valid=0.3)
-    parts = fold.train, fold.valid, fold.test
-    assert [part.n_queries for part in parts] == [7, 3, 1]
+    assert [part.n_queries for part in fold.parts] == [7, 3, 1]
     assert sorted({*fold.train.qid, *fold.valid.qid}) == list(range(1, 11))
-    assert [part.name for part in parts] == ["full train", "full vali", "full test"]
+    assert [part.name for part in fold.parts] == ["full train", "full vali", "full test"]
     assert fold.test.features.shape == (1, 11)
     with pytest.raises(ValueError, match="0 of 10 queries cannot be set aside"):
         read_folds(folder, valid=0.05)
@@ -194,55 +191,9 @@ def test_digits_are_the_same_for_a_seed_and_share_no_memory(digits: list[Fold]) 
     other, again = digits_queries(seed=1), digits_queries(seed=0)  # only the last one is kept
     for fold, same in zip(digits, again, strict=True):
         np.testing.assert_array_equal(fold.test.qid, same.test.qid)
-        for part in ("train", "valid", "test"):
-            one, two = getattr(digits_queries()[0], part), getattr(again[0], part)
-            np.testing.assert_array_equal(one.features, two.features)
-            for name in ("features", "labels", "qid"):
-                assert not np.shares_memory(getattr(one, name), getattr(two, name))
+        np.testing.assert_array_equal(fold.test.features, same.test.features)
+        assert not np.shares_memory(fold.test.features, same.test.features)
     assert set(other[0].test.qid) != set(digits[0].test.qid)
-
-
-# Web search --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def web_search() -> RankingData:
-    return web_search_like(600, 50)
-
-
-def within(data: RankingData, values: Any) -> Any:
-    """Values less their query's mean."""
-    query = np.repeat(np.arange(data.n_queries), data.group)
-    return values - (np.bincount(query, values) / data.group)[query]
-
-
-def test_proportions_of_the_web_search(web_search: RankingData) -> None:
-    data = web_search
-    shares = np.bincount(data.labels.astype(int)) / len(data.labels)
-    # MSLR-WEB10K's, up to the rounding of a quantile.
-    np.testing.assert_allclose(shares, [0.5201, 0.3218, 0.1329, 0.0178, 0.0074], atol=1e-4)
-    assert data.qid[[0, -1]].tolist() == [1, 600]
-    logs = np.log(data.group)
-    assert abs(data.group.mean() - 120) < 4 * 120 * 0.53 / 600**0.5
-    assert abs(logs.std() - 0.5) < 0.07
-    assert np.isfinite(data.features).all()
-
-
-def test_scores_of_the_web_search_say_more_than_junk(web_search: RankingData) -> None:
-    labels = within(web_search, web_search.labels)
-    # Standard error of a correlation over n documents: 1 / sqrt(n); here n is about 72,000.
-    found = [abs(np.corrcoef(within(web_search, x), labels)[0, 1]) for x in web_search.features.T]
-    assert min(found[25:35]) > 5 / len(labels) ** 0.5 > max(found[40:47])
-
-
-def test_the_seed_of_the_web_search_decides() -> None:
-    one, again, other = (web_search_like(200, 9, random_state=seed) for seed in (5, 5, 6))
-    np.testing.assert_array_equal(one.features, again.features)
-    np.testing.assert_array_equal(one.labels, again.labels)
-    assert len(one.labels) != len(other.labels)
-    for n_queries, n_features in ((0, 1), (2.5, 1), (1, 0)):
-        with pytest.raises(ValueError, match="must be a whole number, at least 1"):
-            web_search_like(n_queries, n_features)  # type: ignore[arg-type]
 
 
 def test_a_query_of_whole_digits_ranks_all_other_images_of_its_part() -> None:

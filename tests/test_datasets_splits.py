@@ -18,12 +18,8 @@ def small_set(n_queries: int) -> RankingData:
     return RankingData(rows[:, None], rows, qid, "small")
 
 
-def parts(fold: Fold) -> tuple[RankingData, RankingData, RankingData]:
-    return fold.train, fold.valid, fold.test
-
-
 def queries(fold: Fold) -> list[list[int]]:
-    return [np.unique(part.qid).tolist() for part in parts(fold)]
+    return [np.unique(part.qid).tolist() for part in fold.parts]
 
 
 def flat(lists: Iterable[list[int]]) -> list[int]:
@@ -41,12 +37,12 @@ def test_parts_are_whole_queries_with_their_own_rows(split: Callable[..., list[F
     data = small_set(20)
     for i, fold in enumerate(split(data, 4, 9, 5, 6), start=1):
         assert fold.name == f"Split{i}"
-        assert [part.name for part in parts(fold)] == [
+        assert [part.name for part in fold.parts] == [
             f"Split{i} {p}" for p in ("train", "vali", "test")
         ]
         assert [len(found) for found in queries(fold)] == [9, 5, 6]
         assert sorted(flat(queries(fold))) == list(range(100, 120))
-        for part in parts(fold):
+        for part in fold.parts:
             np.testing.assert_array_equal(part.features[:, 0], part.labels)
             mine = np.isin(data.qid, part.qid)
             np.testing.assert_array_equal(part.labels, data.labels[mine])
@@ -104,7 +100,7 @@ def test_cross_validation_by_date_walks_forward(grouped: bool) -> None:
     day = (data.qid * 7 % 11).astype(float)  # queries of a day are apart
     data = data if grouped else replace(data, grouped=False, qid=np.zeros_like(data.qid))
     folds = cross_validation(data, 3, order=day, gap=1)
-    days = [[{*day[part.features[:, 0].astype(int)]} for part in parts(fold)] for fold in folds]
+    days = [[{*day[part.features[:, 0].astype(int)]} for part in fold.parts] for fold in folds]
     # 11 days in 5 blocks: the first of 3, then 4 of 2 days each, of which the gap takes the last.
     assert days == [
         [{0, 1}, {3}, {5, 6}], [{0, 1, 2, 3}, {5}, {7, 8}], [{0, 1, 2, 3, 4, 5}, {7}, {9, 10}]

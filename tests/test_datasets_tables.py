@@ -17,8 +17,8 @@ polars = pytest.importorskip("polars")
 CSV = "qid,label,bm25,clicks\n1,0,0.5,3\n1,1,0.25,4\n"
 
 
-def written(file: Path, text: str) -> Path:
-    file.write_text(text)
+def written(file: Path, text: str, encoding: str = "utf-8") -> Path:
+    file.write_text(text, encoding=encoding)
     if file.suffix == ".parquet":
         polars.read_csv(file, glob=False, null_values=["NULL"]).write_parquet(file)
     return file
@@ -54,6 +54,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
         ("", "a.csv"),
+        ("qid,label,caf\u00e9\n1,1,1\n", "a.csv: invalid utf-8"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
         ("qid,label,x\n1,0,1\n1,1,1,", "more fields than defined"),
         ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header contains 'x' twice"),
@@ -62,7 +63,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
 )
 def test_invalid_csv_files_name_the_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        read_columns(written(tmp_path / "a.csv", text))
+        read_columns(written(tmp_path / "a.csv", text, "latin-1"))
 
 
 def test_a_column_has_one_purpose(tmp_path: Path) -> None:
@@ -91,9 +92,9 @@ def test_columns_of_a_fold_are_matched_by_name(tmp_path: Path, kind: str) -> Non
 @pytest.mark.parametrize(
     ("test", "message"),
     [
-        ("qid,label,bm25\n1,0,1\n", r"test.csv has no column of numbers 'clicks', which .*train"),
-        ("qid,label,bm25,clicks,x\n1,0,1,1,1\n", r"train.csv has no column of numbers 'x'"),
-        ("qid,label,bm25,clicks\n1,0,1,no\n", r"test.csv has no column of numbers 'clicks'"),
+        ("qid,label,bm25\n1,0,1\n", "test.csv has the feature 'clicks'"),
+        ("qid,label,bm25,clicks,x\n1,0,1,1,1\n", "test.csv has the feature 'x'"),
+        ("qid,label,bm25,clicks\n1,0,1,no\n", "test.csv has the feature 'clicks'"),
     ],
 )
 def test_a_column_that_only_one_part_has_is_named(tmp_path: Path, test: str, message: str) -> None:
@@ -105,7 +106,7 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
     for part in ("train", "vali"):
         written(tmp_path / f"{part}.csv", CSV)
     written(tmp_path / "test.txt", "1 qid:1 1:3 2:0.5\n")
-    with pytest.raises(ValueError, match="has names of features"):
+    with pytest.raises(ValueError, match=r"only one of .* has the feature 'bm25', 'clicks'"):
         read_folds(tmp_path)
 
 
@@ -114,7 +115,7 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("cell", "number"),
-    [("nan", np.nan), (" 2 ", 2), ("9" * 20, 1e20), ("Infinity", np.inf), (" NULL", np.nan)],
+    [("nan", np.nan), (" 2 ", 2), ("9" * 20, 1e20), ("Infinity", np.inf), ("NULL", np.nan)],
 )
 @pytest.mark.parametrize("rows_before", [1, 3000])
 def test_an_unusual_number_does_not_drop_its_column(
@@ -132,16 +133,6 @@ def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell
     file = written(tmp_path / "a.csv", f"qid,label,score\n1,{cells['label']},{cells['score']}\n")
     with pytest.raises(ValueError, match=rf"a.csv, column '{name}' contains .* cannot represent"):
         read_table(file)
-
-
-@pytest.mark.parametrize("cell", ['"0,5"', '"1,000.5"', "5%", "12.5 %"])
-def test_numbers_as_spreadsheets_write_them_are_not_left_out(tmp_path: Path, cell: str) -> None:
-    file = written(tmp_path / "a.csv", f"qid,label,x,share\n1,0,2,{cell}\n1,1,3,{cell}\n")
-    with pytest.raises(ValueError, match="column 'share' has numbers with commas or percent signs"):
-        read_columns(file)
-    written(file, 'qid,label,x,doc\n1,0,2,"a,5"\n1,1,3,12-5\n')
-    with pytest.warns(UserWarning, match="the columns 'doc' are no numbers and left out"):
-        assert read_columns(file).feature_names == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -237,25 +228,16 @@ def test_a_path_is_no_pattern(tmp_path: Path, name: str) -> None:
     assert data.name == name
 
 
-EUROPEAN = "qid;caf\u00e9;n;label\nq 1;0,5;1;0\nq 1;-2;2;1\nq,2;1,250;3;0\n"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
-def test_semicolons_and_decimal_commas_are_read_as_by_pandas(tmp_path: Path, encoding: str) -> None:
-    file = tmp_path / "a.csv"
-    file.write_bytes(EUROPEAN.encode(encoding))
-    wanted = pd.read_csv(file, sep=";", decimal=",", encoding=encoding)
+def test_semicolons_and_decimal_commas_are_read_as_by_pandas(tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "a.csv", "\ufeffqid;caf\u00e9;n;label\nq 1;0,5;1;0\nq 1;-2;2;1\nq,2;1,250;3;0\n"
+    )
+    wanted = pd.read_csv(file, sep=";", decimal=",")
     data = read_columns(file)
     assert data.feature_names == ("caf\u00e9", "n")
     assert data.features.tolist() == wanted[["caf\u00e9", "n"]].to_numpy().tolist()
     assert data.qid.tolist() == wanted["qid"].tolist()
     assert read_table(file, score="caf\u00e9").scores.tolist() == [0.5, -2, 1.25]
-
-
-def test_commas_that_may_group_thousands_are_refused(tmp_path: Path) -> None:
-    file = written(tmp_path / "a.csv", "qid;x;label\n1;1,250;0\n1;12,000;1\n")
-    with pytest.raises(ValueError, match=r"a.csv, column 'x' has numbers with commas .* '1,250'"):
-        read_columns(file)
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.csv.gz", "a.tsv.xz", "a.CSV.GZ"])

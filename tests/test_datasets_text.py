@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import examples
-from hypothesis import example, given
-from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from lambdaplus.data import RankingData, read_folds, read_letor, read_qrels, read_trec_run
@@ -55,66 +52,13 @@ def test_line_ends_and_byte_order_mark(tmp_path: Path, end: str, start: str) -> 
     assert read(text, tmp_path).features.tolist() == SAMPLE_FEATURES
 
 
-@pytest.mark.parametrize("ids", [["q1", "q2"], ["7", "007"], ["1", "9" * 30], ["1.0", "1"]])
-def test_ids_that_are_no_integers_stay_text(tmp_path: Path, ids: list[str]) -> None:
-    assert read("".join(f"1 qid:{query} 1:1\n" for query in ids), tmp_path).qid.tolist() == ids
-
-
-# Any double in any notation, digits with a point and an exponent anywhere, and what float refuses.
-finite = st.floats(allow_nan=False, allow_infinity=False)
-notations = st.sampled_from(["{!r}", "{:.16g}", "{:.17e}", "{:.6f}", "{:+.3E}", "{:.25g}"])
-digits = st.text("0123456789", max_size=22)
-exponents = st.one_of(st.just(""), st.integers(-400, 400).map("e{}".format))
-numbers = st.one_of(
-    st.builds(str.format, notations, finite),
-    st.builds("{}{}.{}{}".format, st.sampled_from(["", "-", "+"]), digits, digits, exponents),
-    st.text("0123456789+-.eE_infnaxNUL:", min_size=1, max_size=12),
-)
-
-
-@examples(200)
-@given(values=st.lists(numbers, min_size=1, max_size=5), label=numbers)
-@example(values=["NULL", "1_0"], label="1")
-@example(values=["1e400"], label="1")
-@example(values=["inf", "nan", "NULL", "-0.0", "4.9e-324", "1" + "0" * 300], label="1")
-def test_a_line_is_read_as_float_reads_it_or_refused(
-    tmp_path: Path, values: list[str], label: str
-) -> None:
-    text = f"{label} qid:1 " + " ".join(f"{j}:{value}" for j, value in enumerate(values, start=1))
-    texts = [label, *("nan" if value == "NULL" else value for value in values)]
-    try:
-        wanted = [float("x" if "_" in text else text) for text in texts]
-        beyond = [np.isinf(w) and "i" not in t.lower() for w, t in zip(wanted, texts, strict=True)]
-    except ValueError:
-        wanted, beyond = [], [True]
-    if any(beyond):
-        with pytest.raises(ValueError, match=r"a.txt, line 1: .* is (not|beyond)"):
-            read(text, tmp_path)
-    elif not np.isfinite(wanted[0]):
-        with pytest.raises(ValueError, match="labels must be finite"):
-            read(text, tmp_path)
-    else:
-        data = read(text, tmp_path)
-        np.testing.assert_array_equal([*data.labels, *data.features[0]], wanted)
-
-
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (b"x qid:1 1:2", "the label 'x' is not a number"),
-        (b"1", "qid:ID, not 'nothing'"),
-        (b"1 qid:1 1:abc", "'1:abc' is not feature:value"),
-        (b"1 qid:1 2147483648:2", "from 0 to 2,147,483,647"),
-        (b"1 qid:1 2:2 2:3", "a feature is given twice"),
-        (b"1 qid:1\0 1:1", "a NUL character"),
-        (b"1 qid:1 1:1e400", "'1:1e400' is not feature:value, '1e400' is beyond the largest"),
-        (b"1 qid:1 1:1 # a\r0 qid:1 1:2\r", "a carriage return within a line"),
-        ("1 qid:7\N{NO-BREAK SPACE}1:0.5".encode(), r"'7\\xa01:0.5' contains white space"),
-    ],
-)
-def test_malformed_lines_are_named(tmp_path: Path, line: bytes, message: str) -> None:
-    with pytest.raises(ValueError, match=f"a.txt, line 3: .*{message}"):
-        read(b"# first\n1 qid:1 1:2 2:3\n" + line + b"\n", tmp_path)
+    "line", ["x qid:1 1:2", "1 qid:1 1:abc", "1 qid:1 1", "1 qid:q1 1:1", "1 qid:1 2:2 2:3",
+             "1 qid:1\0 1:1", "1 2:3", "1 qid:9999999999999999999 1:1"],
+)  # fmt: skip
+def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ValueError, match=r"a.txt(, line 3: not 'label qid:ID| has 3 rows, but)"):
+        read(f"# first\n1 qid:1 1:2 2:3\n{line}\n2 qid:2 1:1\n", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -133,13 +77,13 @@ def test_files_without_valid_queries_are_named(tmp_path: Path, text: str, messag
 
 def test_data_beyond_memory_is_refused_by_name(tmp_path: Path) -> None:
     text = "1 qid:1 1:1\n" * 50_000 + "1 qid:1 2147483647:1\n"
-    with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate .*; scikit-learn's load"):
+    with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate"):
         read(text, tmp_path)
 
 
-def test_the_missing_value_of_istella_is_missing(tmp_path: Path) -> None:
-    text = "1 qid:1 1:1.79769313486e+308 2:1.7e308 3:inf\n0 qid:1 1:1.7976931348623157e308 2:-1\n"
-    expected = [[np.nan, 1.7e308, np.inf], [np.nan, -1.0, 0.0]]
+def test_the_missing_values_of_istella_and_letor_are_missing(tmp_path: Path) -> None:
+    text = "1 qid:1 1:1.79769313486e+308 2:1.7e308 3:inf\n0 qid:1 1:1.7976931348623157e308 2:NULL\n"
+    expected = [[np.nan, 1.7e308, np.inf], [np.nan, np.nan, 0.0]]
     np.testing.assert_array_equal(read(text, tmp_path).features, expected)
 
 
@@ -192,7 +136,7 @@ def test_files_of_lightgbm_with_sizes_and_weights_beside_them(tmp_path: Path) ->
     (tmp_path / "rank.train.init").unlink()
     for suffix, text, message in (
         ("weight", "1\n2\n", "rank.train.weight: 2 weights for 30 rows"),
-        ("weight", "1\nx\n", "rank.train.weight, line 2: the line 'x' is not a number"),
+        ("weight", "1\nx\n", "rank.train.weight: could not convert string 'x'"),
         ("query", "5\n5\n", "rank.train.query: group sizes add up to 10, but there are 30 rows"),
     ):
         (tmp_path / f"rank.train.{suffix}").write_text(text)
@@ -215,7 +159,7 @@ def test_a_folder_of_lightgbms_files_is_a_fold(tmp_path: Path) -> None:
         np.testing.assert_array_equal(data.weights, weights)
     assert not {*fold.train.qid} & {*fold.test.qid}
     (tmp_path / "rank.test").write_text("1 1:0.5\n" * 30)  # not from 0
-    with pytest.raises(ValueError, match=r"only one of .* or numbers them from 0"):
+    with pytest.raises(ValueError, match=r"only one of .* has the feature '0', '1'"):
         read_folds(tmp_path)
 
 
@@ -224,10 +168,6 @@ def test_lines_without_queries_are_one_ranking_if_that_is_asked_for(tmp_path: Pa
         read("1 1:0.5\n0 2:3\n", tmp_path)
     data = read_letor(tmp_path / "a.txt", grouped=False)
     assert (data.features.tolist(), data.grouped) == ([[0.5, 0], [0, 3]], False)
-    with pytest.raises(
-        ValueError, match="line 1: after the label there must be qid:ID, as in line 2"
-    ):
-        read("1 1:0.5\n0 qid:1 2:3\n", tmp_path)
 
 
 # Compressed files and TREC -----------------------------------------------------------------------
@@ -244,7 +184,6 @@ def test_a_compressed_file_has_all_of_its_parts_or_is_damaged(tmp_path: Path, su
 
 
 def test_identifiers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
-    assert read(b"1 qid:\xff 1:1\n1 qid:\xfe 1:1\n", tmp_path).n_queries == 2
     (tmp_path / "qrels").write_bytes(b"q1 0 d\xff 1\nq1 0 d\xfe 0\n")
     assert list(read_qrels(tmp_path / "qrels")["q1"].values()) == [1, 0]
     (tmp_path / "run").write_bytes(b"q1 Q0 d\xff 1 2 t\nq1 Q0 d\0 1 2 t\n")

@@ -17,7 +17,6 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 SAYS = {
     "comparison_report": r"lightgbm.*\nper_query.csv: \d+ rows of ",
     "custom_metric": r"trained for revenue .*trained for auc .*\ndifference \+0\.\d+",
-    "export": r"elasticsearch .*opensearch .*solr ",
     "imbalanced_classification": r"log-loss .*lambda_map .*standard error 0\.\d+: ",
     "ray_train": r"ndcg@10 of the model from 2 workers: 0\.[89].*map of the model .*: 0\.[89]",
     "refit_and_bagging": r"trained +test MAP 0\.[67]\d+.*bagged +test .*refitted +test ",

@@ -1,4 +1,4 @@
-"""The commands evaluate, explain and export with unusual and invalid input."""
+"""The command evaluate with unusual and invalid input."""
 
 import gzip
 import os
@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import invoke
@@ -50,7 +49,6 @@ def folder(tmp_path: Path) -> Path:
         ("evaluate scores --data test.txt --per-query", "scores"),
         ("evaluate scores --data test.txt --per-query", "test.txt"),
         ("evaluate run --qrels qrels --per-query", "qrels"),
-        ("export scores --format solr --out", "scores"),
     ],
 )
 def test_inputs_are_not_overwritten(
@@ -64,48 +62,11 @@ def test_inputs_are_not_overwritten(
     assert file.read_bytes() == before
 
 
-def test_results_are_written_through_a_link_and_keep_their_permissions(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = written(folder / "old.csv", "old")
-    old.chmod(0o640)
-    (folder / "link.csv").symlink_to("old.csv")
-    arguments = ["evaluate", folder / "a.csv", "--per-query"]
-
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:  # on a full disk the old file stays
-        patch.setattr(os, "replace", full)
-        found = invoke(*arguments, old, ends=2)
-    assert "No space left" in found.output
-    assert old.read_text() == "old"
-    invoke(*arguments, folder / "link.csv")
-    assert (folder / "link.csv").is_symlink()
-    assert old.read_text().startswith("run,qid,metric,value")
-    assert old.stat().st_mode & 0o777 == 0o640
-    assert not [*folder.glob(".*.part")]
-    long = folder / ("x" * 251 + ".csv")
-    invoke(*arguments, long)
-    assert long.exists()
-
-
-def test_text_in_results_is_no_formula_of_a_spreadsheet(folder: Path) -> None:
-    rows = ["=HYPERLINK(1)", "@a", "+x", "-1", "-1-1"]
-    text = "".join(f"{qid},1,0.5\n" for qid in rows)
-    written(folder / "=a.csv", f"qid,label,score\n{text}")
-    invoke("evaluate", folder / "=a.csv", "--metrics", "mrr", "--per-query", folder / "out.csv")
-    lines = (folder / "out.csv").read_text().splitlines()[1:]
-    found = [line.split(",")[:2] for line in lines]
-    assert found == [["'=a", q] for q in ("'=HYPERLINK(1)", "'@a", "'+x", "-1", "'-1-1")]
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("COLUMNS=0 {} evaluate a.csv", "Convention lambdaplus"),  # rich would print nothing
         ("({} evaluate a.csv >&-) 2>&1; echo ended with $?", "ended with 0"),
         ("{} evaluate a.csv --per-query /dev/stdout | cat", "a,1,map,"),
         ("{} evaluate a.csv --per-query /dev/full 2>&1; echo $?", "No space left on device"),
@@ -128,10 +89,8 @@ def test_brackets_and_emoji_in_names_are_printed_as_they_are(folder: Path, name:
     found = invoke("evaluate", one, other, "--per-query", folder / f"out {name}")
     assert name.removesuffix(".csv").split(".")[0] in found.output
     assert (folder / f"out {name}").exists()
-    invoke("explain", "map", one)
     missing = folder / f"missing{name}"
-    for command in (["evaluate", missing], ["explain", "map", missing]):
-        assert str(missing) in invoke(*command, ends=2).output
+    assert str(missing) in invoke("evaluate", missing, ends=2).output
 
 
 def test_damaged_files_are_named(folder: Path) -> None:
@@ -140,11 +99,6 @@ def test_damaged_files_are_named(folder: Path) -> None:
         found = invoke("evaluate", folder / "scores", "--data", folder / name, ends=2)
         assert f"{name} is cut short or damaged" in found.output
         assert "Abort" not in found.output
-    for start in ("tree", "junk", ""):
-        file = written(folder / "[red]model.txt", start + "\nversion=v4\nnothing")
-        found = invoke("export", file, "--format", "solr", ends=2)
-        assert str(file) in found.output
-        assert found.output.count("\n") == 1, found.output
 
 
 def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:

@@ -13,13 +13,12 @@ LAYERS = (
     {"ranking"},
     {"data", "metrics", "frameworks"},
     {"objectives", "evaluation", "baselines"},
-    {"lightgbm", "xgboost", "dask", "estimators", "export"},
+    {"lightgbm", "xgboost", "dask", "estimators"},
     {"study", "cli", "__main__"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
     "estimators": {"lightgbm", "xgboost"},
-    "export": {"lightgbm", "xgboost"},
     "cli": {"study"},
     "__main__": {"cli"},
 }

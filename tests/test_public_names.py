@@ -67,7 +67,7 @@ def test_the_reference_lists_what_is_public() -> None:
         assert (f"`{name}`" if name in SHORTHANDS else f"   {module}.{name}\n") in page
 
 
-MODULES = ("", "data", "evaluation", "metrics", "objectives", "estimators", "baselines", "export")
+MODULES = ("", "data", "evaluation", "metrics", "objectives", "estimators", "baselines")
 FRAMEWORKS = ("lightgbm", "xgboost", "study")
 
 

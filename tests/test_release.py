@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 TESTS = Path(__file__).parent
 
 NAMED = {
-    "lightgbm": ("lambdaplus.lightgbm", "LightGBMRanker", "McRank", "read_model txt"),
-    "xgboost": ("lambdaplus.xgboost", "XGBoostRanker", "read_model json"),
+    "lightgbm": ("lambdaplus.lightgbm", "LightGBMRanker", "McRank"),
+    "xgboost": ("lambdaplus.xgboost", "XGBoostRanker"),
     "dask": ("lambdaplus.dask",),
     "dataframe": ("read_data", "read_table"),
     "cli": ("lambdaplus.cli",),

@@ -1,4 +1,4 @@
-"""Runs from files, and the commands evaluate and explain."""
+"""Runs from files, and the command evaluate."""
 
 import csv
 import gzip
@@ -112,22 +112,6 @@ def test_malformed_lines_are_named(tmp_path: Path, name: str, text: str, message
         read(tmp_path / name)
 
 
-def test_ranks_and_judgements_as_in_ms_marco_and_beir(tmp_path: Path) -> None:
-    run, qrels = tmp_path / "a.run", tmp_path / "qrels.tsv"
-    run.write_text("7\tb\t2\n7\ta\t1\n8\tx\t1\n8\tc\t2\n")
-    for judged in (
-        "7\tb\t1\n8\tc\t2\n", "7 0 b 1\n8 0 c 2\n", "query-id\tcorpus-id\tscore\n7\tb\t1\n8\tc\t2\n"
-    ):  # fmt: skip
-        qrels.write_text(judged)
-        assert read_qrels(qrels) == {"7": {"b": 1}, "8": {"c": 2}}
-    found = read_trec_run(run, read_qrels(qrels))
-    assert evaluate_run(found, ["mrr"])["mrr"] == 0.5  # second of two documents, both times
-    for ranks in ("7 a 0\n7 b 1\n", "7 a 1\n7 b 1\n", "7 a 2\n", "7 a 1\n7 b 3\n"):
-        run.write_text(ranks)
-        with pytest.raises(ValueError, match="the ranks of 7 are not 1, 2, 3"):
-            read_trec_run(run, read_qrels(qrels))
-
-
 # Scores for a data set, CSV, Parquet -------------------------------------------------------------
 
 
@@ -146,7 +130,7 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     qrels, run = trec_files(tmp_path)  # which overwrites the judgements
     per_query = tmp_path / "values.csv"
     arguments = [run, other, "--qrels", qrels, "--metrics", "map,p@5", "--convention", "trec"]
-    for form, sign in (("terminal", "Letters"), ("markdown", "| run |"), ("latex", "\\toprule")):
+    for form, sign in (("terminal", "Letters"), ("markdown", "| run |")):
         options = ["--format", form, "--per-query", per_query, "--pairs"]
         output = invoke("evaluate", *arguments, *options).output
         assert sign in output
@@ -160,16 +144,6 @@ def test_evaluate_several_runs_in_every_form(tmp_path: Path) -> None:
     assert [float(row["value"]) for row in mine] == found.per_query[found.name_of("map")].tolist()
 
 
-def test_evaluate_judged_documents_alone(tmp_path: Path) -> None:
-    qrels, run = trec_files(tmp_path)
-    options = ["--qrels", qrels, "--convention", "trec", "--metrics", "map"]
-    output = invoke("evaluate", run, *options, "--judged").output
-    given_ = {"convention": "trec", "judged": True}
-    found = evaluate_run(read_trec_run(run, read_qrels(qrels)), ["map"], **given_)
-    assert f"{found['map']:.4f}" in output
-    assert f"{found['map']:.4f}" not in invoke("evaluate", run, *options).output
-
-
 def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, 50), rng.normal(size=50)
@@ -179,7 +153,6 @@ def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> 
     assert f"{roc_auc_score(labels, scores):.4f}" in found.output
     assert f"{average_precision_score(labels, scores):.4f}" in found.output
     assert "50 rows without queries" in found.output
-    invoke("explain", "auc", tmp_path / "fraud.csv", "--columns", "none,yes,score")
 
 
 def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
@@ -191,25 +164,8 @@ def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
         ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
         ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got -2"),
         ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
-        ([scores, "--data", data, "--format", "html"], "is not terminal, markdown or latex"),
-        ([scores, "--data", data, "--empty", "2"], "is not 'skip', 0 or 1"),
+        ([scores, "--data", data, "--format", "html"], "is not terminal or markdown"),
         ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
         ([scores, "--data", data, "--pairs"], "need at least two runs"),
     ):
         assert message in invoke("evaluate", *arguments, ends=2).output
-    invoke("evaluate", scores, "--data", data, "--ties", "docno")
-
-
-def test_explain_on_the_command_line(tmp_path: Path) -> None:
-    found = invoke("explain", "ndcg@3", "--labels", "2,1,0;0,0", "--scores", "1,2,3;1,2")
-    assert "gain=linear" in found.output
-    assert "empty=1" in found.output
-    qrels, run = trec_files(tmp_path)
-    found = invoke("explain", "map", run, "--qrels", qrels)
-    assert "ties=docno" in found.output
-    for arguments, message in (
-        (["ndcg@3"], "pass a run, or --labels and --scores"),
-        (["ndcg@3", "--labels", "1,0", "--scores", "1"], "the same length in each query"),
-        (["ndcg@3", "--labels", "1,x", "--scores", "1,2"], "--labels '1,x'"),
-    ):
-        assert message in invoke("explain", *arguments, ends=2).output

@@ -30,7 +30,7 @@ from small_data import graded
 import lambdaplus as lp
 from lambdaplus import evaluate
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.metrics import CATALOGUE, RankingMetric, parse_metric
+from lambdaplus.metrics import CATALOGUE, parse_metric
 
 Floats = NDArray[np.float64]
 
@@ -482,24 +482,6 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
         found["ndcg"]
 
 
-def test_evaluate_needs_a_metric() -> None:
-    with pytest.raises(ValueError, match="no metric was given"):
-        evaluate(LABELS, SCORES, group=GROUP, metrics=[])
-
-
-def test_an_evaluation_prints_as_a_table() -> None:
-    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["auc", "ndcg@10"])
-    assert str(found).splitlines() == [
-        "metric   mean    queries  undefined",
-        "auc      0.5000  2        2",
-        f"ndcg@10  {found['ndcg@10']:.4f}  3        1",
-        "4 queries, 1 without relevant documents.",
-        "Convention lambdaplus:",
-        "  auc: relevant=1, over=query, ties=expected, empty=skip",
-        "  ndcg@10: gain=exp2, discount=log2, short=value, ties=expected, empty=skip",
-    ]
-
-
 def test_values_do_not_depend_on_the_number_of_threads() -> None:
     random = np.random.default_rng(0)
     group = random.integers(1, 130, 700)
@@ -511,13 +493,6 @@ def test_values_do_not_depend_on_the_number_of_threads() -> None:
             found.append(lp.evaluate(labels, scores, group=group, metrics=PLAIN).per_query)
     assert len(labels) > 40_000
     np.testing.assert_equal(found[0], found[1])
-
-
-def test_a_metric_is_one_wherever_it_is_named() -> None:
-    metric: RankingMetric = parse_metric("map@2")
-    found = evaluate(LABELS, SCORES, group=GROUP, metrics=["ap@2", metric, "MAP@2"])
-    assert list(found.mean) == ["map@2"]
-    assert found[metric] == found["map@2"] == close(2.5 / 3)
 
 
 # One ranking of the whole data set ---------------------------------------------------------------

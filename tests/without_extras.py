@@ -32,7 +32,6 @@ def main() -> None:
     import lambdaplus as lp
     from lambdaplus.baselines import BestFeature, McRank
     from lambdaplus.data import digits_queries, read_data, read_table
-    from lambdaplus.export import read_model
 
     y = np.array([2, 0, 1, 0, 1, 0])
     s = np.array([0.5, 0.4, 0.3, 0.2, 0.6, 0.1])
@@ -57,17 +56,13 @@ def main() -> None:
 
     folder = Path(tempfile.mkdtemp())
     (folder / "run.csv").write_text("qid,label,score\n1,1,0.5\n")
-    (folder / "lightgbm.txt").write_text("tree\n")
-    (folder / "xgboost.json").write_text("{}")
 
     NEEDS: dict[str, Callable[[], Any]] = {
         "lambdaplus.lightgbm": lambda: __import__("lambdaplus.lightgbm"),
         "LightGBMRanker": lambda: lp.LightGBMRanker().fit(X, y, qid=qid),
         "McRank": lambda: McRank().fit(X, y, qid=qid),
-        "read_model txt": lambda: read_model(folder / "lightgbm.txt"),
         "lambdaplus.xgboost": lambda: __import__("lambdaplus.xgboost"),
         "XGBoostRanker": lambda: lp.XGBoostRanker().fit(X, y, qid=qid),
-        "read_model json": lambda: read_model(folder / "xgboost.json"),
         "lambdaplus.dask": lambda: __import__("lambdaplus.dask"),
         "read_data": lambda: read_data(folder / "run.csv"),
         "read_table": lambda: read_table(folder / "run.csv"),

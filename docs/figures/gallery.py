@@ -37,7 +37,6 @@ PICTURES = {
     "custom_metric": Shown(
         r"^(?P<label>trained for \w+) +test revenue (?P<value>[\d.]+)", "test revenue"
     ),
-    "export": Shown(r"^(?P<label>\w+) +(?P<value>\d+) characters", "characters of the model"),
     "imbalanced_classification": Shown(
         r"^(?P<label>\S+) +test average precision (?P<value>[\d.]+)", "test average precision"
     ),

@@ -15,12 +15,10 @@ except ImportError:  # pragma: no cover
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
-from lambdaplus.cli.explain_command import explain
-from lambdaplus.cli.export_command import export
 from lambdaplus.cli.metrics_command import metrics
 
 app = typer.Typer(
-    help="Compare, evaluate and export rankers of LightGBM, XGBoost and lambdaplus.",
+    help="Compare and evaluate rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -46,7 +44,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, explain, export, metrics):
+for command in (compare, evaluate, metrics):
     app.command()(command)
 
 
@@ -55,8 +53,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
-    if os.environ.get("COLUMNS") == "0":  # a terminal of unknown width; rich would print nothing
-        del os.environ["COLUMNS"]
     with contextlib.suppress(OSError):  # the folder may be gone
         sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
     app()

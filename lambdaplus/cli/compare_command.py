@@ -7,7 +7,6 @@ import os
 import pathlib
 import re
 import signal
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lambdaplus.cli.command_files import errors_of
-from lambdaplus.compute.arguments import number_of, printable
+from lambdaplus.cli.errors import errors_of
+from lambdaplus.compute.arguments import printable
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:
@@ -42,10 +41,9 @@ def compare(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
-        "or web-search-like:N for N synthetic queries, which are split into five folds of queries "
-        "(or of rows, with --qid none), or --splits; or a TOML file with options, including "
-        "data. By default, a built-in data set: query by example on handwritten digits; "
-        "digits:whole ranks all 300 images for each query.",
+        "which is split into five folds of queries (or of rows, with --qid none); or "
+        "a TOML file with options, including data. By default, a built-in data set: query by "
+        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
     ),
     qid: str = _option(
         help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
@@ -73,23 +71,13 @@ def compare(
         "ones than it is trained on."
     ),
     gap: int = _option(
-        help="Number of dates of --order to leave out before validation and before test rows.",
-        min=0,
+        help="Number of dates of --order to leave out before validation and before test rows."
     ),
     folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
-    splits: int = _option(help="Number of random splits of the queries to use as folds.", min=1),
-    shares: str = _option(
-        help="Training, validation and test queries of each of --splits: shares (default "
-        "0.6,0.2,0.2) or numbers, such as 10,5,35."
-    ),
     valid: float = _option(
         help="Share of training queries for validation if a folder has no such part."
     ),
     scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
-    relative: str = _option(
-        help="Features to add beside each one: rank (its rank in the query), z (its distance from "
-        "the query's mean in standard deviations), or rank,z."
-    ),
     select: str = _option(
         help="Validation metric that selects parameters; default: each method's own."
     ),
@@ -97,12 +85,8 @@ def compare(
     seeds: str = _option(
         help="Seeds to average over: the first N (default 1), or a list such as 0,7."
     ),
-    trials: int = _option(
-        help="Trials of a random search for each boosted method, fold and seed.", min=1
-    ),
-    rounds: int = _option(
-        help="Maximum number of rounds; default: 200, or 1000 with --trials.", min=1
-    ),
+    trials: int = _option(help="Trials of a random search for each boosted method, fold and seed."),
+    rounds: int = _option(help="Maximum number of rounds; default: 200, or 1000 with --trials."),
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
@@ -161,20 +145,9 @@ def _seeds(option: str, text: str) -> tuple[int, ...]:
     )
 
 
-def _shares(option: str, text: str) -> tuple[float, ...]:
-    """Parse shares; integers are numbers of queries, other numbers are shares."""
-    try:
-        return tuple(int(part) if part.isdecimal() else number_of(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(
-            f"{option} {text!r} is not a list such as 0.6,0.2,0.2 or 10,5,35"
-        ) from None
-
-
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
-    **dict.fromkeys(("features", "drop", "methods", "metrics", "relative"), _names),
+    **dict.fromkeys(("features", "drop", "methods", "metrics"), _names),
     "seeds": _seeds,
-    "shares": _shares,
 }
 """Options that are lists, as text on the command line, and their parsers."""
 
@@ -203,7 +176,7 @@ def _run(
         for line in study.notes:
             console.print(printable(f"  {line}"))
         try:
-            with _warnings_told(console), _stoppable():
+            with _warnings_told(console):
                 _fit(study, console)
             if study.finished:
                 summary = Summary(study.results, config.baseline or None)
@@ -215,16 +188,15 @@ def _run(
                     date = time.strftime("%Y-%m-%d")
                     with _warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
-                    folder.publish(made, outdated=["plots/", "tables/"])
-        except KeyboardInterrupt as stop:
+                    folder.publish(made, outdated=["plots/"])
+        except KeyboardInterrupt:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
                 f"{out}: the same command continues from there."
             )
-            [number] = stop.args or [signal.SIGINT]
-            return 128 + int(number)  # the exit code that shells use for a signal
+            return 128 + signal.SIGINT  # the exit code that shells use for a signal
         if study.finished:
-            what = ", study.toml, plots and tables" if report else " and study.toml"
+            what = ", study.toml and plots" if report else " and study.toml"
             console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
             if report:
                 console.print(f"Report: {out / 'report.html'}")
@@ -282,20 +254,3 @@ def _warnings_told(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 console.print(printable(text), style="yellow")
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let SIGTERM raise an exception in the block, as Ctrl-C does, to release resources."""
-    if threading.current_thread() is not threading.main_thread():  # only that one gets signals
-        yield
-        return
-
-    def stop(number: int, _: Any) -> None:
-        raise KeyboardInterrupt(number)
-
-    former = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former)

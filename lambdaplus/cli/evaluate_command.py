@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lambdaplus.cli.command_files import (
-    COLUMNS,
-    Columns,
-    DataFile,
-    Qrels,
-    errors_of,
-    read_runs,
-    refuse_overwriting,
-    write_whole,
-)
-from lambdaplus.evaluation.conventions import CONVENTIONS, TIES, in_words
-from lambdaplus.evaluation.significance import ALLOWED
+from lambdaplus.cli.errors import errors_of
+from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.data import Run
+from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
 if TYPE_CHECKING:
+    import polars
+
     from lambdaplus.evaluation import Evaluation
 
-FORMATS = ("terminal", "markdown", "latex")
+FORMATS = ("terminal", "markdown")
+COLUMNS = "qid,label,score"
 
 
 def evaluate(
@@ -35,9 +31,20 @@ def evaluate(
             "Parquet files with the columns qid, label and score."
         ),
     ],
-    data: DataFile = None,
-    qrels: Qrels = None,
-    columns: Columns = COLUMNS,
+    data: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
+    ] = None,
+    qrels: Annotated[
+        pathlib.Path | None, typer.Option(help="TREC file with the judgements.")
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns of CSV and Parquet files: qid, label, score[, docno]. qid is none: the "
+            "table has no queries, and all rows are one ranking."
+        ),
+    ] = COLUMNS,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -46,29 +53,11 @@ def evaluate(
         ),
     ] = None,
     convention: Annotated[
-        str,
-        typer.Option(
-            help=f"Rules of the metrics: {in_words(CONVENTIONS)}. --ties and --empty change it."
-        ),
+        str, typer.Option(help=f"Rules of the metrics: {in_words(CONVENTIONS)}.")
     ] = "lambdaplus",
-    ties: Annotated[
-        str | None,
-        typer.Option(help=f"Equal scores: {in_words(TIES)}."),
-    ] = None,
-    empty: Annotated[
-        str | None,
-        typer.Option(help="Value of queries on which a metric is undefined: skip, 0 or 1."),
-    ] = None,
-    judged: Annotated[
-        bool, typer.Option("--judged", help="Leave out documents without a judgement.")
-    ] = False,
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    test: Annotated[str, typer.Option(help=f"{in_words(ALLOWED['test'])}.")] = "wilcoxon",
-    alternative: Annotated[
-        str, typer.Option(help=f"{in_words(ALLOWED['alternative'])}.")
-    ] = "two-sided",
     form: Annotated[
         str, typer.Option("--format", help=f"Tables for {in_words(FORMATS)}.")
     ] = "terminal",
@@ -82,48 +71,41 @@ def evaluate(
     """Evaluate runs; if there are several, test their differences for significance."""
     from lambdaplus.evaluation import compare_runs
     from lambdaplus.evaluation.scoring import evaluate_run
-    from lambdaplus.evaluation.significance import check_options
     from lambdaplus.metrics.names import split_names
 
     with errors_of("evaluate"):
         if form not in FORMATS:
             raise ValueError(f"--format {form!r} is not {in_words(FORMATS)}")
-        options: dict[str, Any] = {"convention": convention, "ties": ties, "judged": judged}
-        if empty is not None:
-            options["empty"] = int(empty) if empty in ("0", "1") else empty
         if per_query is not None:
-            refuse_overwriting(per_query, [*runs, data, qrels])
-        read = read_runs(runs, data, qrels, columns)
+            _refuse_overwriting(per_query, [*runs, data, qrels])
+        read = _read_runs(runs, data, qrels, columns)
         whole = any(run.qid is None for run in read.values())
         names = split_names(metrics or ("auc,map" if whole else "ndcg@10,map,mrr,p@10"))
-        evaluations = {name: evaluate_run(run, names, **options) for name, run in read.items()}
-        check_options(test=test, alternative=alternative)
+        evaluations = {
+            name: evaluate_run(run, names, convention=convention) for name, run in read.items()
+        }
         if len(evaluations) == 1:
             if baseline is not None or pairs:
                 raise ValueError("--baseline and --pairs need at least two runs to compare")
             tables = [next(iter(evaluations.values())).table]
         else:
-            options = {"baseline": baseline, "test": test, "alternative": alternative}
-            comparison = compare_runs(evaluations, **options)
+            comparison = compare_runs(evaluations, baseline=baseline)
             # Narrow to fit 80 columns; the footnotes are below the first table.
             by_pair = replace(comparison.pair_table, narrow=True, foot=())
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
-            write_whole(per_query, _per_query(evaluations))
+            per_query.write_text(_per_query(evaluations).write_csv(), encoding="utf-8")
         for table in tables:
             if form == "terminal":
                 from rich.console import Console
 
                 Console().print(table)
             else:
-                typer.echo(table.to_markdown() if form == "markdown" else table.to_latex())
+                typer.echo(table.to_markdown())
 
 
-def _per_query(evaluations: dict[str, Evaluation]) -> str:
-    """Values as CSV."""
+def _per_query(evaluations: dict[str, Evaluation]) -> polars.DataFrame:
     import polars as pl
-
-    from lambdaplus.data.safe_csv import safe_csv
 
     tables = []
     for run, evaluation in evaluations.items():
@@ -132,4 +114,67 @@ def _per_query(evaluations: dict[str, Evaluation]) -> str:
             qid = ["all"] if whole else list(map(str, evaluation.qid.tolist()))
             columns = {"run": run, "qid": qid, "metric": metric, "value": values}
             tables.append(pl.DataFrame(columns))
-    return safe_csv(pl.concat(tables))
+    return pl.concat(tables).with_columns(pl.col("value").fill_nan(None))
+
+
+def _refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
+    """Raise a ValueError if the output file is an input, possibly under another name."""
+    for file in inputs:
+        if file is not None and file.exists() and out.exists() and out.samefile(file):
+            raise ValueError(
+                f"{out} is an input of this command and would be overwritten: pass another file"
+            )
+
+
+def _read_runs(
+    files: list[pathlib.Path],
+    data: pathlib.Path | None,
+    qrels: pathlib.Path | None,
+    columns: str,
+) -> dict[str, Run]:
+    """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
+    from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
+    from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
+
+    for file in (*files, data, qrels):
+        if file is not None:
+            refuse_missing(file)
+    if data is not None and qrels is not None:
+        raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
+    if columns != COLUMNS and not (data is None and qrels is None):
+        raise ValueError("--columns is for CSV and Parquet files, not for --data and --qrels")
+    runs: list[Run] = []
+    if data is not None:
+        documents = read_letor(data)
+        runs = [read_scores(file, documents) for file in files]
+    elif qrels is not None:
+        judged = read_qrels(qrels)
+        runs = [read_trec_run(file, judged) for file in files]
+    else:
+        names = [name.strip() for name in columns.split(",")]
+        if len(names) not in (3, 4):
+            raise ValueError("--columns needs the names of qid, label and score[, docno]")
+        qid, label, score = names[:3]
+        docno = names[3] if len(names) == 4 else None
+        for file in files:
+            if not table_kind(file):
+                raise ValueError(
+                    f"{file} is not {KINDS}: pass --data for a file with one score "
+                    "per line, or --qrels for a TREC run"
+                )
+            try:
+                whole = qid == NO_QUERIES
+                run = read_table(
+                    file, qid=None if whole else qid, label=label, score=score, docno=docno
+                )
+            except NoColumnError as error:
+                raise ValueError(
+                    f"{error} in the order of qid, label, score, such as --columns "
+                    "query,grade,score, or --columns none,label,score if there are no queries"
+                ) from None
+            runs.append(run)
+    alike = len({run.name for run in runs}) < len(runs)
+    by_name = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
+    if len(by_name) < len(files):
+        raise ValueError("a run is given twice")
+    return by_name

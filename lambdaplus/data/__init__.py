@@ -11,12 +11,10 @@ from lambdaplus.data.digits import digits_queries
 from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
-from lambdaplus.data.relative_features import relative_features
 from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.splits import cross_validation, query_folds, random_splits
 from lambdaplus.data.survival import survival_labels
 from lambdaplus.data.table_files import read_columns
-from lambdaplus.data.web_search import web_search_like
 from lambdaplus.ranking.runs import Run
 
 __all__ = [
@@ -35,7 +33,5 @@ __all__ = [
     "read_scores",
     "read_table",
     "read_trec_run",
-    "relative_features",
     "survival_labels",
-    "web_search_like",
 ]

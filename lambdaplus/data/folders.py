@@ -204,18 +204,11 @@ def _with_features_of(
     names, own_names = train.feature_names, data.feature_names
     if own_names == names:
         return data
-    if not (names and own_names):
+    if differing := sorted({*names} ^ {*own_names}):
         raise ValueError(
-            f"only one of {train_file} and {file} has names of features, or numbers them from 0"
+            f"only one of {train_file} and {file} has the feature "
+            f"{', '.join(map(repr, differing))}, as a column of numbers: the parts of a fold need "
+            "the same features"
         )
-    for one, other, lacks in (
-        (file, train_file, {*names} - {*own_names}),
-        (train_file, file, {*own_names} - {*names}),
-    ):
-        if lacks:
-            raise ValueError(
-                f"{one} has no column of numbers {', '.join(map(repr, sorted(lacks)))}, which "
-                f"{other} has: the parts of a fold need the same features"
-            )
     places = [own_names.index(name) for name in names]
     return replace(data, features=data.features[:, places], feature_names=names)

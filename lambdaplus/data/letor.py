@@ -1,25 +1,23 @@
-"""Reader of files in the LETOR format, also called svmlight, and of lines of compressed files."""
+"""Reader of files in the LETOR format, also called svmlight, and of compressed files."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
-import math
 import os
 import warnings
 import zlib
-from array import array
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import int_or_text, number_of
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.ranking.queries import Queries
@@ -27,14 +25,14 @@ from lambdaplus.ranking.queries import Queries
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
-_MOST_COLUMNS = 2**31 - 1  # the limit of a SciPy matrix with 32-bit indices
 
 
 def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> RankingData:
     r"""Read one file in the LETOR format, also called svmlight: a document on each line.
 
-    A line is ``label qid:ID 1:value 2:value`` with an optional comment behind ``#``.  In files of
-    LightGBM and XGBoost, no line has a ``qid:ID``, and the sizes of the queries are in a second
+    A line is ``label qid:ID 1:value 2:value``, with features in ascending order and an optional
+    comment behind ``#``, as `~sklearn.datasets.load_svmlight_file` reads it.  In files of LightGBM
+    and XGBoost, no line has a ``qid:ID``, and the sizes of the queries are in a second
     file, ``train.txt.query`` or ``train.txt.group``, one per line.
 
     Parameters
@@ -52,8 +50,8 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
         file; if some line has a feature 0, it is feature `j`, and `feature_names` are the numbers.
         A feature that is absent in a line is 0; the values `NULL` of LETOR 4 and
         1.79769313486e+308 of Istella, which mark missing values, are NaN. `labels` is (n,)
-        float64, `qid` (n,) int64 or, if an ID is not an integer, str. `weights` are in
-        ``train.txt.weight``, one per row or query, if it exists.
+        float64, `qid` (n,) int64. `weights` are in ``train.txt.weight``, one per row or query, if
+        it exists.
 
     Raises
     ------
@@ -125,113 +123,52 @@ def _numbers_beside(file: Path, *suffixes: str) -> NDArray[np.float64] | None:
     other = beside(file, *suffixes)
     if other is None:
         return None
-    numbers = []
-    for number, line in numbered_lines(other):
-        if text := line.strip():
-            try:
-                numbers.append(_number(text, "the line"))
-            except ValueError as error:
-                raise ValueError(f"{other}, line {number}: {error}") from None
-    return np.array(numbers)
+    try:
+        return np.loadtxt(other, ndmin=1)
+    except ValueError as error:
+        raise ValueError(f"{other}: {error}") from None
 
 
 def _read(file: Path) -> RankingData:
-    from scipy.sparse import csr_matrix
-
-    # Arrays of numbers: lists of Python objects would need several times the memory.
-    labels, values, columns, ends = array("d"), array("d"), array("i"), array("q", [0])
-    queries, numbers = array("q"), dict[bytes, int]()
-    begin, first, width, grouped = 1, 1, 0, True
-    for number, line in numbered_lines(file):
-        fields = line.partition(b"#")[0].split()
-        if not fields:
-            continue
-        try:
-            if not labels:
-                begin, grouped = number, any(field.startswith(b"qid:") for field in fields)
-            labels.append(_number(fields[0], "the label"))
-            pairs = fields[1:]
-            if grouped:
-                query, *pairs = pairs or [b"nothing"]
-                queries.append(numbers.setdefault(_query(query), len(numbers)))
-            elif pairs and pairs[0].startswith(b"qid:"):
-                other, number = number, begin
-                raise ValueError(f"after the label there must be qid:ID, as in line {other}")
-            parts = [pair.partition(b":") for pair in pairs]
-            values.extend(_values(pairs, [text for _, _, text in parts]))
-            of_line, start, end = _columns(tuple(key for key, _, _ in parts))
-        except ValueError as error:
-            raise ValueError(f"{file}, line {number}: {error}") from None
-        columns.extend(of_line)
-        ends.append(len(values))
-        first, width = min(first, start), max(width, end)
+    with opened(file) as stream:
+        content = stream.read().removeprefix(b"\xef\xbb\xbf").replace(b":NULL", b":nan")
     try:
-        cells, indices = np.asarray(values), np.asarray(columns) - first
-        cells[(cells >= MISSING) & (cells < np.inf)] = np.nan
-        shape = len(labels), max(width - first, 0)
-        matrix = csr_matrix((cells, indices, np.asarray(ends)), shape=shape)
-        ids = int_or_text([query.decode(errors="backslashreplace") for query in numbers])
-        qid = ids[np.asarray(queries)] if grouped else np.zeros(len(labels), np.int64)
-        names = () if first else tuple(map(str, range(width)))
-        features = matrix.toarray()
-        return RankingData(features, np.asarray(labels), qid, file.name, names, grouped=grouped)
-    except MemoryError as error:
-        raise MemoryError(
-            f"{file}: {error}; scikit-learn's load_svmlight_file reads a sparse matrix"
+        matrix, labels, qid = _parsed(content)
+    except (ValueError, OverflowError) as error:
+        lines = io.BytesIO(content).readlines()
+        number = bisect_left(range(1, len(lines) + 1), True, key=lambda n: _fails(lines[:n])) + 1
+        raise ValueError(
+            f"{file}, line {number}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
+            f"and features in ascending order: {error}"
         ) from None
+    grouped = qid.size > 0
+    if grouped and qid.size < labels.size:
+        raise ValueError(f"{file} has {labels.size} rows, but only {qid.size} have qid:ID")
+    matrix.data[(matrix.data >= MISSING) & (matrix.data < np.inf)] = np.nan
+    first = int(not (matrix.indices == 0).any())  # the number of the first feature
+    names = () if first else tuple(map(str, range(matrix.shape[1])))
+    qid = qid if grouped else np.zeros(labels.size, np.int64)
+    try:
+        features = matrix[:, first:].toarray()
+        return RankingData(features, labels, qid, file.name, names, grouped=grouped)
+    except MemoryError as error:
+        raise MemoryError(f"{file}: {error}") from None
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _number(text: bytes, what: str) -> float:
+def _parsed(content: bytes) -> Any:
+    from sklearn.datasets import load_svmlight_file
+
+    return load_svmlight_file(io.BytesIO(content), query_id=True, zero_based=True)
+
+
+def _fails(lines: list[bytes]) -> bool:
     try:
-        return number_of(text.decode(errors="replace"))
-    except ValueError as error:
-        raise ValueError(f"{what} {error}") from None
-
-
-def _query(field: bytes) -> bytes:
-    query = field.removeprefix(b"qid:")
-    if query == field or not query:
-        raise ValueError(f"after the label there must be qid:ID, not {_shown(field)}")
-    text = query.decode(errors="backslashreplace")
-    if text.split() != [text]:  # for example, a no-break space before the first feature
-        raise ValueError(f"{text!r} contains white space that is neither a blank nor a tab")
-    return query
-
-
-def _values(pairs: Sequence[bytes], texts: Sequence[bytes]) -> list[float]:
-    """Values of features.  `float` is fast; `_value` refuses 1_0 and 1e400, and reads NULL."""
-    try:
-        values = [*map(float, texts)]
-        if b"_" not in b"".join(texts) and math.inf not in map(abs, values):
-            return values
-    except ValueError:
-        pass
-    return [*map(_value, pairs, texts)]
-
-
-def _value(pair: bytes, text: bytes) -> float:
-    return math.nan if text == b"NULL" else _number(text, f"{_shown(pair)} is not feature:value,")
-
-
-@lru_cache(maxsize=1)  # in most files, all lines have the same features
-def _columns(keys: tuple[bytes, ...]) -> tuple[array[int], int, int]:
-    """Numbers of features, the smallest one, and one more than the largest."""
-    columns = array("i")
-    for key in keys:
-        if not key.isdigit() or len(key) > 10 or int(key) > _MOST_COLUMNS:
-            raise ValueError(
-                f"the feature {_shown(key)} is not a number from 0 to {_MOST_COLUMNS:,}"
-            )
-        columns.append(int(key))
-    if len(set(columns)) < len(columns):
-        raise ValueError("a feature is given twice")
-    return columns, min(columns, default=1), max(columns, default=0) + 1
-
-
-def _shown(text: bytes) -> str:
-    return repr(text.decode(errors="replace"))
+        _parsed(b"".join(lines))
+    except (ValueError, OverflowError):
+        return True
+    return False
 
 
 def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:

@@ -172,8 +172,9 @@ def random_splits(
 
     Examples
     --------
-    >>> from lambdaplus.data import random_splits, web_search_like
-    >>> splits = random_splits(web_search_like(20), 3, train=10, valid=0.25)
+    >>> from lambdaplus.data import RankingData, random_splits
+    >>> data = RankingData([[0.5]] * 20, labels=[1] * 20, qid=range(20))
+    >>> splits = random_splits(data, 3, train=10, valid=0.25)
     >>> [(split.name, split.train.n_queries, split.test.n_queries) for split in splits]
     [('Split1', 10, 5), ('Split2', 10, 5), ('Split3', 10, 5)]
     """
@@ -234,8 +235,9 @@ def cross_validation(
 
     Examples
     --------
-    >>> from lambdaplus.data import cross_validation, web_search_like
-    >>> folds = cross_validation(web_search_like(20))
+    >>> from lambdaplus.data import RankingData, cross_validation
+    >>> data = RankingData([[0.5]] * 20, labels=[1] * 20, qid=range(20))
+    >>> folds = cross_validation(data)
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """

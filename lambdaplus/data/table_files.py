@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import os
@@ -11,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +29,6 @@ KINDS = ".csv, .tsv or .parquet"
 _SEPARATORS = b",;\t"
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
-# Numbers as spreadsheets write them: 0,5 and 1,000.5 and 5 %. As text they would be left out.
-_THOUSANDS = r"^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+$"  # if they are no decimals
-_FOREIGN = r"^\s*[-+]?[0-9]+([.,][0-9]+)*\s*%$|^\s*[-+]?[0-9]+(,[0-9]+)+(\.[0-9]+)?\s*$"
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 _LONG_INTEGER = "^[+-]?[0-9]{16,}$"
 
@@ -52,9 +48,9 @@ def read_columns(
     ----------
     path : str or path-like
         The name ends in .csv, .tsv or .parquet, then perhaps in .gz or .xz.  The rows of a query
-        do not have to be adjacent.  A CSV file whose header is separated by semicolons or tabs is
-        read like this, with commas in numbers as decimal points if there are semicolons; one that
-        is not UTF-8 is read as Latin-1.
+        do not have to be adjacent.  A CSV file is UTF-8, and one whose header is separated
+        by semicolons or tabs is read like this; commas in numbers beside semicolons are decimal
+        points.
     qid, label : str
         Names of the columns with queries and relevance grades.
 
@@ -100,53 +96,38 @@ def read_columns(
     labels, queries = table.numbers(label), table.identifiers(qid)
     if not labels.size:
         raise ValueError(f"{table.file} has no rows")
-    names = [name for name in table.names if name not in (qid, label)]
-    table.parse(names)
-    features = {name: table.feature(name) for name in names}
+    features = {name: table.feature(name) for name in table.names if name not in (qid, label)}
     columns = {name: column for name, column in features.items() if column is not None}
     if not columns:
         raise ValueError(f"{table.file} has no column of numbers besides {qid!r} and {label!r}")
-    _warn_of_columns(table, [name for name in features if name not in columns], list(columns))
+    doubts: dict[str, list[str]] = {}
+    for name, column in features.items():
+        if column is None:
+            what = "are no numbers and left out: convert those that are features to numbers"
+        elif name.strip().lower() in WEIGHT_NAMES:
+            what = "are read as features: if they are weights, leave them out of the file"
+        elif INDEX.fullmatch(name):
+            what = (
+                "seem to be row numbers that pandas wrote, and are read as features: leave them "
+                "out, by to_csv(index=False)"
+            )
+        elif table.has_rounded(name):
+            what = (
+                "contain integers beyond 2**53, which become equal to others: leave them out of "
+                "the file if they are identifiers"
+            )
+        else:
+            continue
+        doubts.setdefault(what, []).append(repr(name))
+    for what, shown in doubts.items():
+        warnings.warn(f"{table.file}: the columns {', '.join(shown)} {what}", stacklevel=2)
     rows = rows_by_query(queries)
-    matrix = np.empty((len(labels), len(columns)))
-    for j, column in enumerate(columns.values()):
-        matrix[:, j] = column[rows]
+    matrix = np.stack([*columns.values()], axis=1)[rows]
     return RankingData(matrix, labels[rows], queries[rows], table.file.name, tuple(columns))
-
-
-def _warn_of_columns(table: TableFile, left_out: list[str], features: list[str]) -> None:
-    """Warn of columns whose use may be a surprise."""
-    weights = [name for name in features if name.strip().lower() in WEIGHT_NAMES]
-    indices = [name for name in features if INDEX.fullmatch(name)]
-    for names, what in (
-        (left_out, "are no numbers and left out: convert those that are features to numbers"),
-        (weights, "are read as features: if they are weights, leave them out of the file"),
-        (
-            indices,
-            "seem to be row numbers that pandas wrote, and are read as features: leave them "
-            "out, by to_csv(index=False)",
-        ),
-        (
-            [name for name in features if table.has_rounded(name)],
-            "contain integers beyond 2**53, which become equal to others: leave them out of the "
-            "file if they are identifiers",
-        ),
-    ):
-        if names:
-            shown = ", ".join(map(repr, names))
-            warnings.warn(f"{table.file}: the columns {shown} {what}", stacklevel=3)
 
 
 class NoColumnError(ValueError):
     """A table lacks a column that was asked for."""
-
-
-class _Parsed(NamedTuple):
-    """A column of text as numbers, the rows with other text, and integers of 16 or more digits."""
-
-    numbers: NDArray[np.float64]
-    text: NDArray[np.intp]
-    long: list[int]
 
 
 class TableFile:
@@ -165,7 +146,6 @@ class TableFile:
         if not kind:
             raise ValueError(f"{file} is not {KINDS}")
         self._decimal_commas = False
-        self._parsed: dict[str, _Parsed] = {}
         errors = (polars.exceptions.PolarsError, polars.exceptions.PanicException, csv.Error)
         try:
             with opened(file) as stream:  # polars would interpret a path as a pattern or a URL
@@ -189,32 +169,30 @@ class TableFile:
         import polars
 
         content = stream.read()
-        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            content = content.decode("utf-16").encode()
         if content and not content.endswith(b"\n"):
             content += b"\n"  # without it, polars drops one empty field too many in the last line
         unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
         separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
         self._decimal_commas = separator == ";"
         # The header is read as a row, because polars renames a repeated column.
-        options: dict[str, Any] = {
-            "has_header": False, "infer_schema_length": 0, "null_values": ["NULL"],
-            "separator": separator,
-        }  # fmt: skip
-        try:
-            frame = polars.read_csv(content, **options)
-        except polars.exceptions.ComputeError as error:
-            if "utf-8" not in str(error):
-                raise
-            content = content.decode("latin-1").encode()
-            frame = polars.read_csv(content, **options)
+        frame = polars.read_csv(
+            content, has_header=False, infer_schema_length=0, null_values=["NULL"],
+            separator=separator,
+        )  # fmt: skip
         names = ["" if name is None else name for name in frame.row(0)]
         if twice := sorted(name for name, times in Counter(names).items() if times > 1):
             raise ValueError(
                 f"{self.file}, line 1: the header contains {', '.join(map(repr, twice))} twice"
             )
-        if frame[:, -1].null_count():  # polars fills short lines with empty cells
-            frame = self._without_blank_lines(content, separator, frame)
+        if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
+            reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), ""), delimiter=separator)
+            for fields in reader:
+                if fields and len(fields) < frame.width:
+                    raise ValueError(
+                        f"{self.file}, line {reader.line_num}: {len(fields)} fields for "
+                        f"{frame.width} columns"
+                    )
+            frame = frame.filter(~polars.all_horizontal(polars.all().is_null()))
         frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
         # pandas writes True and False, spreadsheets TRUE and FALSE.
         lower = polars.all().str.strip_chars().str.to_lowercase()
@@ -222,73 +200,39 @@ class TableFile:
         flags = [name for name, yes in zip(names, is_flag, strict=True) if yes]
         return frame.with_columns(*frame[flags].select(lower == "true")) if flags else frame
 
-    def _without_blank_lines(
-        self, content: bytes, separator: str, frame: polars.DataFrame
-    ) -> polars.DataFrame:
-        lines = (line.decode("utf-8-sig", errors="replace") for line in io.BytesIO(content))
-        blank = []
-        reader = csv.reader(lines, delimiter=separator)
-        for fields in reader:
-            blank.append(not fields)
-            if fields and len(fields) < frame.width:
-                raise ValueError(
-                    f"{self.file}, line {reader.line_num}: {len(fields)} fields for "
-                    f"{frame.width} columns"
-                )
-        keep = ~np.array(blank, dtype=bool)
-        return frame.filter(keep) if len(keep) == len(frame) else frame
+    def _as_numbers(self, name: str) -> tuple[polars.Series | None, int]:
+        """A column as float64, null where it is no number, and its first row of text, or -1.
 
-    def parse(self, names: Sequence[str]) -> None:
-        """Convert columns of text to numbers together, which is faster than one by one."""
+        None stands for a column of other types: polars would cast dates, durations and categories.
+        """
         import polars
 
-        text = [name for name in names if self._frame[name].dtype == polars.String]
-        if not text:
-            return
-        frame = self._frame[text]  # `select` would read ^name$ as a pattern
-        each = polars.all()
-        cells = frame.select(each.str.strip_chars()).select(each.replace(["", "NULL"], None))
-        decimal = each
+        column = self._frame[name]
+        if column.dtype != polars.String:
+            known = column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null)
+            return column.cast(polars.Float64) if known else None, -1
+        text = column.str.strip_chars()
         if self._decimal_commas:
-            has_decimals = (each.str.contains(",") & ~each.str.contains(_THOUSANDS)).any()
-            points = each.str.replace(",", ".", literal=True)
-            decimal = polars.when(has_decimals).then(points).otherwise(each)
-        number = decimal.cast(float, strict=False)
-        beyond = number.is_infinite() & each.str.contains("[0-9]")  # 1e400
-        numbers = cells.select(polars.when(~beyond).then(number))
-        is_long = cells.select(each.str.contains(_LONG_INTEGER).any()).row(0)
-        for column, parsed, any_long in zip(cells, numbers, is_long, strict=True):
-            other, long = np.empty(0, np.intp), list[int]()
-            if parsed.null_count() > column.null_count():
-                other = np.flatnonzero((parsed.is_null() & column.is_not_null()).to_numpy())
-            if any_long:
-                long = [*map(int, column.filter(column.str.contains(_LONG_INTEGER)))]
-            self._parsed[column.name] = _Parsed(parsed.to_numpy(), other, long)
-
-    def _cells(self, name: str) -> _Parsed:
-        if name not in self._parsed:
-            self.parse([name])
-        return self._parsed[name]
+            text = text.str.replace(",", ".", literal=True)
+        numbers = text.cast(polars.Float64, strict=False)
+        if numbers.null_count() == column.null_count():
+            return numbers, -1
+        is_text = numbers.is_null() & column.is_not_null() & (text != "")
+        return numbers, int(is_text.arg_max() or 0) if is_text.any() else -1
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as finite numbers, (n,), without rounding."""
-        import polars
-
-        column, where = self._frame[name], f"{self.file}, column {name!r}"
-        if column.dtype == polars.String:
-            numbers, text, long = self._cells(name)
-            if text.size:
-                raise ValueError(
-                    f"{where}: {column[int(text[0])]!r} in row {text[0] + 1} below the header is "
-                    "not a number"
-                )
-            refuse_rounding(long, where)
-        elif column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Null):
-            if column.dtype.is_integer() and self._is_long(column):
-                refuse_rounding(column.drop_nulls().to_list(), where)
-            numbers = column.cast(polars.Float64).to_numpy()
-        else:  # polars would cast dates, durations and categories
-            raise ValueError(f"{where} is not numeric, but {column.dtype}")
+        where = f"{self.file}, column {name!r}"
+        column, text = self._as_numbers(name)
+        if column is None:
+            raise ValueError(f"{where} is not numeric, but {self._frame[name].dtype}")
+        if text >= 0:
+            raise ValueError(
+                f"{where}: {self._frame[name][text]!r} in row {text + 1} below the header is not a "
+                "number"
+            )
+        refuse_rounding(self._long(name), where)
+        numbers = column.to_numpy()
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
             raise ValueError(
@@ -297,38 +241,38 @@ class TableFile:
             )
         return numbers
 
-    @staticmethod
-    def _is_long(column: polars.Series) -> bool:
-        """Whether a column of integers has some beyond 2^53."""
-        bounds: tuple[Any, Any] = (column.min(), column.max())
-        return any(abs(bound or 0) > 2**53 for bound in bounds)
+    def _long(self, name: str) -> list[int]:
+        """The integers of a column that may be beyond 2^53."""
+        import polars
+
+        column = self._frame[name]
+        if column.dtype == polars.String:
+            text = column.str.strip_chars()
+            return [*map(int, text.filter(text.str.contains(_LONG_INTEGER)))]
+        if not column.dtype.is_integer():
+            return []
+        integers = column.drop_nulls().to_numpy()
+        return list(map(int, integers[np.abs(integers.astype(np.float64)) >= 2.0**53]))
+
+    def has_rounded(self, name: str) -> bool:
+        """Whether a column has integers that a float64 cannot represent."""
+        try:
+            refuse_rounding(self._long(name), name)
+        except ValueError:
+            return True
+        return False
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
-        import polars
-
-        column, where = self._frame[name], f"{self.file}, column {name!r}"
-        if column.null_count() == len(column):
-            return np.full(len(column), np.nan)  # the feature is missing in all rows
-        if column.dtype.is_numeric() or column.dtype == polars.Boolean:
-            return column.cast(polars.Float64).to_numpy()
-        if column.dtype != polars.String:
+        column, text = self._as_numbers(name)
+        if column is None or text < 0:
+            return None if column is None else column.to_numpy()
+        if not column.is_finite().any():
             return None
-        numbers, text, _ = self._cells(name)
-        if not text.size:
-            return numbers
-        first = f"{column[int(text[0])]!r}"
-        if np.isfinite(numbers).any():
-            raise ValueError(
-                f"{where} mixes numbers and text; the first text is {first} in row {text[0] + 1} "
-                "below the header"
-            )
-        if column.drop_nulls().str.contains(_FOREIGN).all():
-            raise ValueError(
-                f"{where} has numbers with commas or percent signs, such as {first}: write 0.5 or "
-                "1000.5, or leave the column out"
-            )
-        return None
+        raise ValueError(
+            f"{self.file}, column {name!r} mixes numbers and text; the first text is "
+            f"{self._frame[name][text]!r} in row {text + 1} below the header"
+        )
 
     def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
         """A column of text as codes of its sorted values, (n,), and their number.
@@ -342,9 +286,8 @@ class TableFile:
             return None, 0
         text = column.cast(polars.String)
         text = text.set(text.str.strip_chars() == "", None)
-        values = text.drop_nulls().unique().sort()
-        codes = text.replace_strict(values, polars.int_range(len(values), eager=True))
-        return codes.cast(polars.Float64).to_numpy(), len(values)
+        codes = text.rank("dense").cast(polars.Float64) - 1.0
+        return codes.to_numpy(), text.drop_nulls().n_unique()
 
     def type_in_words(self, name: str) -> str:
         kind = self._frame[name].dtype
@@ -357,27 +300,10 @@ class TableFile:
             return column.to_physical().to_numpy()
         return self.identifiers(name)
 
-    def has_rounded(self, name: str) -> bool:
-        """Whether a column has integers that a float64 cannot represent."""
-        import polars
-
-        column = self._frame[name]
-        if column.dtype == polars.String:
-            long = self._cells(name).long
-        elif column.dtype.is_integer() and self._is_long(column):
-            long = column.drop_nulls().to_list()
-        else:
-            return False
-        return any(cell != float(cell) for cell in long)
-
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
-        import polars
-
         column = self._frame[name]
         try:
-            if column.dtype.is_nested() or column.dtype == polars.Binary:
-                raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
             if column.null_count():
                 row = int(column.is_null().arg_max() or 0)
                 raise ValueError(

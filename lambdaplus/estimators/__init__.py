@@ -2,8 +2,7 @@
 
 They have all parameters, arguments and attributes of their parents, and add names of metrics as
 ``objective`` and ``eval_metric``, ``qid`` with the rows in any order, evaluation sets and ``score``
-with the metric of the objective, and checks of the data.  `RelativeFeatures` is a transformer to
-use before them.
+with the metric of the objective, and checks of the data.
 """
 
 from importlib import import_module
@@ -12,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators.lightgbm_estimators import LightGBMRanker as LightGBMRanker
-    from lambdaplus.estimators.relative_transformer import RelativeFeatures as RelativeFeatures
     from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier as XGBoostClassifier
     from lambdaplus.estimators.xgboost_estimators import XGBoostRanker as XGBoostRanker
 
 _MODULES = {  # a framework may be missing
     "LightGBMClassifier": "lightgbm_estimators",
     "LightGBMRanker": "lightgbm_estimators",
-    "RelativeFeatures": "relative_transformer",
     "XGBoostClassifier": "xgboost_estimators",
     "XGBoostRanker": "xgboost_estimators",
 }

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
@@ -183,8 +182,6 @@ def eval_metric(
     ------
     ValueError
         Without metrics, for unknown names, and for options that none of the metrics has.
-    TypeError
-        If a framework calls this function, since its result should have been passed.
 
     Notes
     -----
@@ -200,11 +197,6 @@ def eval_metric(
     [('map', 1.0, True), ('ndcg@10', 1.0, True)]
     """
     check_flag(one_group=one_group)
-    if any(isinstance(metric, np.ndarray) for metric in metrics):
-        raise TypeError(
-            "eval_metric makes a metric, and a framework called it with scores: call it yourself, "
-            "as in feval=eval_metric('map')"
-        )
     terms = [terms_of(metric) for metric in metrics]
     parsed = iter(choose_metrics([name for sum_ in terms for name, _ in sum_], options))
     sums = [sum_of([(next(parsed), weight) for _, weight in sum_]) for sum_ in terms]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import identifiers, plain
 from lambdaplus.ranking.queries import rows_by_query
@@ -24,7 +24,6 @@ def read_input(
     docno: ArrayLike | None,
 ) -> Run:
     """Read the arguments of `~lambdaplus.evaluation.evaluate`."""
-    labels, scores = _of_ranx(labels), _of_ranx(scores)
     if isinstance(labels, Mapping) or isinstance(scores, Mapping):
         if not _is_of_queries(labels) or not _is_of_queries(scores):
             raise ValueError(
@@ -33,9 +32,9 @@ def read_input(
             )
         _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
         return run_of_dictionaries(labels, scores)
-    labels = _rectangular(labels, "labels")
+    labels = plain(labels, "labels")
     if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
-        scores = _rectangular(scores, "scores")
+        scores = plain(scores, "scores")
         if scores.shape != labels.shape:
             raise ValueError(
                 f"labels of shape {labels.shape} have a row for each query, so scores must have "
@@ -46,18 +45,6 @@ def read_input(
         labels, scores = labels.ravel(), scores.ravel()
     run = Run("", labels, scores, qid, docno, group=group, weight=weight)
     return run if qid is None or group is not None else _by_query(run)
-
-
-def _rectangular(values: Any, name: str) -> NDArray[Any]:
-    try:
-        return plain(values, name)
-    except ValueError as error:
-        if "inhomogeneous" not in str(error):  # of NumPy
-            raise
-        raise ValueError(
-            f"{name} are lists of different lengths: pass all rows one after the other, "
-            "np.concatenate(labels) and np.concatenate(scores), and group=[len(l) for l in labels]"
-        ) from None
 
 
 def _by_query(run: Run) -> Run:
@@ -74,11 +61,6 @@ def _by_query(run: Run) -> Run:
                 raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
             changed[name] = values[rows]
     return replace(run, **changed)
-
-
-def _of_ranx(values: Any) -> Any:
-    """The dictionary of a Qrels or Run of ranx, whose own mappings are compiled by numba."""
-    return values.to_dict() if type(values).__module__.partition(".")[0] == "ranx" else values
 
 
 def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:

@@ -1,19 +1,16 @@
-"""Tables as text, for terminals with rich, in Markdown, and in LaTeX."""
+"""Tables as text, for terminals with rich, and in Markdown."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Group
 
 _COLOURS = {"\N{DOWNWARDS ARROW}": "bold red"}  # of marks; green if not listed
-_LATEX = str.maketrans(
-    {c: f"\\{c}" for c in "_%&#${}"} | {"^": r"\^{}", "~": r"\~{}", "\\": r"\textbackslash{}"}
-)
 
 
 def decimal(value: float, digits: int = 4, sign: str = "") -> str:
@@ -69,13 +66,13 @@ class Table:
         """The rows, with every content as a cell."""
         return [[c if isinstance(c, Cell) else Cell(c) for c in row] for row in self.rows]
 
-    def _texts(self, mark: str = "{}", escaped: Callable[[str], str] = str) -> Iterator[list[str]]:
+    def _texts(self, mark: str = "{}") -> Iterator[list[str]]:
         """The headings, then the rows, as text; ``mark`` is the format of marks."""
         # Lines of a heading are for narrow terminals: NDCG\n@10.
-        yield [escaped(name.replace("\n@", "@").replace("\n", " ")) for name in self.columns]
+        yield [name.replace("\n@", "@").replace("\n", " ") for name in self.columns]
         for row in self.cells:
             yield [
-                escaped(self._text(cell.value)) + (mark.format(cell.mark) if cell.mark else "")
+                self._text(cell.value) + (mark.format(cell.mark) if cell.mark else "")
                 for cell in row
             ]
 
@@ -120,25 +117,12 @@ class Table:
 
         Footnotes are paragraphs; indented footnotes form a list.
         """
-        shown = self._texts("<sup>{}</sup>", lambda text: text.replace("|", r"\|"))
+        shown = ([text.replace("|", r"\|") for text in row] for row in self._texts("<sup>{}</sup>"))
         head, *body = (f"| {' | '.join(row)} |" for row in shown)
         foot = (f"\n- {f.strip()}" if f.startswith(" ") else f"\n\n{f}" for f in self.foot)
         return "\n".join([head, "|" + "---|" * len(self.columns), *body]) + "".join(foot)
 
     _repr_markdown_ = to_markdown
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX (booktabs), with marks as superscripts, notes as comments."""
-        marks = {"\N{UPWARDS ARROW}": r"\uparrow", "\N{DOWNWARDS ARROW}": r"\downarrow"}
-        table = replace(
-            self,
-            rows=[[c._replace(mark=marks.get(c.mark, c.mark)) for c in row] for row in self.cells],
-        )
-        shown = table._texts("$^{{{}}}$", lambda text: text.translate(_LATEX))
-        head, *body = (" & ".join(row) + r" \\" for row in shown)
-        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
-        lines = [begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
-        return "\n".join([*lines, *(f"% {line}" for line in self.foot)])
 
 
 class Tabular:
@@ -160,9 +144,4 @@ class Tabular:
         """The table in Markdown."""
         return self.table.to_markdown()
 
-    def _repr_markdown_(self) -> str:
-        return self.table.to_markdown()
-
-    def to_latex(self) -> str:
-        """The table in LaTeX."""
-        return self.table.to_latex()
+    _repr_markdown_ = to_markdown

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
-from lambdaplus.evaluation.significance import Alternative, Test
+from lambdaplus.evaluation.significance import Test
 from lambdaplus.metrics import Metric
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -30,9 +30,9 @@ class Pair(NamedTuple):
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
         P-value before and after the correction for all pairs and metrics.
-    favoured : str
-        The run that the test favours: by the signed ranks for Wilcoxon's, otherwise by the mean;
-        empty for neither.
+    better : str
+        The run that both the test (Wilcoxon's by its signed ranks) and the mean favour; empty if
+        they do not agree.
 
     Examples
     --------
@@ -57,13 +57,7 @@ class Pair(NamedTuple):
     ties: int
     p_value: float
     p_corrected: float
-    favoured: str
-
-    @property
-    def better(self) -> str:
-        """The run that both the test and the mean favour; empty if they do not agree."""
-        higher = self.first if self.difference > 0 else self.second
-        return self.favoured if self.favoured == higher and self.difference != 0 else ""
+    better: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +72,7 @@ class RunComparison(Tabular):
         as in the evaluations.
     pairs : tuple of Pair
         ``pandas.DataFrame(comparison.pairs)`` has a row for each.
-    test, alternative, correction : str
+    test : str
     alpha, confidence : float
     baseline : str or None
     foot : tuple of str
@@ -102,8 +96,6 @@ class RunComparison(Tabular):
     means: dict[str, dict[str, float]]
     pairs: tuple[Pair, ...]
     test: Test
-    alternative: Alternative
-    correction: str
     alpha: float
     confidence: float
     baseline: str | None
@@ -137,20 +129,7 @@ class RunComparison(Tabular):
         for metric in self.means:
             heads.append(metric)
             heads += [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
-        return Table(heads, rows, [*self.foot[:1], *self.disagreements, *self.foot[1:]])
-
-    @property
-    def disagreements(self) -> list[str]:
-        """Sentences about pairs in which the test significantly favours the run without the higher
-        mean, so that neither has a mark."""
-        level = self.alpha if self.baseline is None else STARS[-1][0]
-        return [
-            f"{pair.metric}: the test favours {pair.favoured} (p {_p_text(pair.p_corrected)}) over "
-            f"{pair.first if pair.favoured == pair.second else pair.second}, but its mean is not "
-            "higher: no mark."
-            for pair in self.pairs
-            if pair.p_corrected < level and pair.favoured and not pair.better
-        ]
+        return Table(heads, rows, self.foot)
 
     def _stars(self, name: str, metric: str) -> str:
         of_run = (pair for pair in self.of(metric) if pair.first == name and pair.better)
@@ -189,9 +168,9 @@ class RunComparison(Tabular):
             for pair in self.pairs
         ]
         interval = "Interval: of the difference of means (diff.)."
-        foot = [*self.foot[:1], interval, *self.disagreements]
+        foot = [*self.foot[:1], interval]
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
-        return Table((*heads, "p", f"p {self.correction}"), rows, foot)
+        return Table((*heads, "p", "p holm"), rows, foot)
 
 
 def _p_text(p: float) -> str:

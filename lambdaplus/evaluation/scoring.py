@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -28,7 +27,7 @@ from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
-from lambdaplus.ranking.queries import Queries, reaches
+from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.runs import Run
 from lambdaplus.ranking.sort import Scored
 
@@ -59,7 +58,7 @@ def evaluate(
         Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
         with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
         values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
-        take them, or ranx's Qrels and Run.  Then judged documents that were not returned rank below
+        take them.  Then judged documents that were not returned rank below
         all others, documents that were not judged have label 0, and queries that were not judged
         are left out.
     group : (n_queries,) array_like of int, optional
@@ -199,8 +198,6 @@ def evaluate_run(
             query_values = _values(metric, scored, tie_rule, numbers)
         refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
-        if missing.all():
-            _warn_of_relevant_only(metric, ranked)
         undefined[name] = int(missing.sum())
         if default != "skip":
             query_values = np.where(missing, float(default), query_values)
@@ -242,18 +239,6 @@ def _refuse_ignored_weights(metric: RankingMetric, ranked: Queries) -> None:
         raise ValueError(
             f"{metric} does not weight the rows of one ranking: leave out weight=, or repeat each "
             "row by its weight, if weights are whole numbers"
-        )
-
-
-def _warn_of_relevant_only(metric: RankingMetric, ranked: Queries) -> None:
-    """Warn that a metric has no value since all labels, though they differ, are relevant."""
-    threshold, labels = metric.relevant, np.unique(ranked.labels)
-    if threshold is not None and labels.size > 1 and reaches(labels, threshold).all():
-        warnings.warn(
-            f"{metric} has no value: all labels, from {labels[0]:g} to {labels[-1]:g}, are at "
-            f"least relevant={threshold:g}, so that no document is irrelevant: pass "
-            f"relevant={labels[1]:g}, or a higher label",
-            stacklevel=4,
         )
 
 

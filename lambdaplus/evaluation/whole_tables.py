@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.significance import ROUNDING, Alternative
+from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
@@ -69,18 +69,16 @@ class Spread(NamedTuple):
             return value - half, value + half
         return max(0.0, value - half), min(1.0, value + half)
 
-    def p_value(
-        self, difference: float, alternative: Alternative, first: int, second: int
-    ) -> float:
-        """P of the difference of two runs, by a normal distribution."""
+    def p_value(self, difference: float, first: int, second: int) -> float:
+        """Two-sided p of the difference of two runs, by a normal distribution."""
         from scipy import stats
 
         if difference == 0.0:
             return 1.0
         error = self._error(self._signs(first, second))
         # Without an error, the runs are separated on all rows.
-        z = math.copysign(math.inf, difference) if error <= ROUNDING else difference / error
-        return float(2 * stats.norm.sf(abs(z)) if alternative == "two-sided" else stats.norm.sf(z))
+        z = math.inf if error <= ROUNDING else abs(difference) / error
+        return float(2 * stats.norm.sf(z))
 
     def _signs(self, first: int, second: int | None) -> Floats:
         signs = np.zeros(len(self.covariance))

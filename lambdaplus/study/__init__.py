@@ -22,7 +22,7 @@ from lambdaplus.study.from_config import study_of
 from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
-from lambdaplus.study.results import Found, Results, write_csv, write_parquet
+from lambdaplus.study.results import Results, write_csv, write_parquet
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tables import results_table
@@ -31,7 +31,6 @@ __all__ = [
     "METHODS",
     "Config",
     "Fitted",
-    "Found",
     "Method",
     "Results",
     "Study",

@@ -70,12 +70,6 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], N
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
         *weight_in_words(config.weight, config),
         *_doubts(data, config),
-        *(
-            f"{name} has integers beyond 2**53, which become equal to others: pass --drop {name} "
-            "if they are identifiers."
-            for name in features
-            if name not in categories and table.has_rounded(name)
-        ),
     ]
     return data, notes, order
 
@@ -131,7 +125,6 @@ def _features_of(
     features: dict[str, Floats] = {}
     categories: list[str] = []
     left_out = [f"{name} (--drop)" for name in config.drop]
-    table.parse(wanted)
     for name in wanted:
         if INDEX.fullmatch(name) and name not in config.features:
             left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")

@@ -1,6 +1,5 @@
 """The configuration of a study, set on the command line, in a TOML file or in Python."""
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -9,10 +8,8 @@ from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
 
-MADE_UP = "web-search-like"
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
-SHARES = (0.6, 0.2, 0.2)
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 ROUNDS = (200, 30)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
@@ -20,7 +17,7 @@ LOOKS = 200  # evaluations on validation data in a trial of full length
 METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
-_LEAST = {"gap": 0, "trials": 0, "splits": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
+_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
           "documents_in_leaf": 0}  # fmt: skip
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
@@ -39,9 +36,8 @@ class Config:
     Attributes
     ----------
     data : str
-        A folder, read by `~lambdaplus.data.read_folds`; a file, read by
-        `~lambdaplus.data.read_data`; or ``web-search-like`` for 500 synthetic queries,
-        ``web-search-like:N`` for N of them.  Files and synthetic data are split into five folds by
+        A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
+        `~lambdaplus.data.read_data` and split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
         those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid, label : str
@@ -67,18 +63,10 @@ class Config:
         Number of dates to leave out between the parts of such a fold.
     folds : str
         Number of folds (3), or their numbers (1,4); by default, all.
-    splits : int
-        Number of `~lambdaplus.data.random_splits` to use instead; of a folder, all queries of the
-        first fold are split.  The value of a query is its mean over the splits that test on it.
-    shares
-        Training, validation and test queries of each split, as of `~lambdaplus.data.random_splits`;
-        they require `splits`.
     valid : float
         Share of training queries for validation if a folder has no validation part.
     scaling : "none" or "query"
         Scaling of features: unchanged, or linearly to [0, 1] within each query.
-    relative : tuple of str
-        Kinds of `~lambdaplus.data.relative_features` to add beside the (scaled) features.
     select : str
         Validation metric, or sum of metrics, that selects parameters.  By default, the criterion of
         each method; with trials, each metric selects separately.
@@ -129,11 +117,8 @@ class Config:
     order: str = ""
     gap: int = 0
     folds: str = ""
-    splits: int = 0
-    shares: tuple[float, ...] = SHARES
     valid: float = 0.0
     scaling: str = "none"
-    relative: tuple[str, ...] = ()
     select: str = ""
     baseline: str = ""
     seeds: tuple[int, ...] = (0,)
@@ -160,8 +145,6 @@ class Config:
         for name, value in values.items():
             if name not in names:
                 raise ValueError(f"unknown key {name!r}; known: {', '.join(names)}")
-            if value == []:
-                raise ValueError(f"{name} = [] is empty: leave it out for the default")
             values[name] = tuple(value) if isinstance(value, list) else value
         return cls(**{**values, **options})
 
@@ -177,11 +160,9 @@ class Config:
             If it cannot be read.
         """
         try:
-            text = path.read_text(encoding="utf-8-sig")
-            found = cls.from_toml(text)
+            return cls.from_toml(path.read_text(encoding="utf-8-sig"), **options)
         except (ValueError, RecursionError) as error:  # brackets that are nested too deeply
             raise ValueError(f"{path}: {error}") from None
-        return cls.from_toml(text, **options) if options else found
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -201,10 +182,6 @@ class Config:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
-        if self.relative:
-            from lambdaplus.data.relative_features import checked_kinds
-
-            checked_kinds(self.relative)
         self._check_columns()
         self._check_grid()
 
@@ -222,8 +199,6 @@ class Config:
                 raise ValueError(f"{name} is empty: leave it out for the default")
         if self.order and self.order in (self.label, self.weight):
             raise ValueError(f"order is the column of labels or weights, {self.order!r}")
-        if self.order and self.splits:
-            raise ValueError("splits are random, and folds by order are not: choose one")
         if self.gap and not self.order:
             raise ValueError("gap is a number of dates of order: set order as well")
 
@@ -234,15 +209,6 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
-            for name, values in grid.items():
-                several = values if isinstance(values, list | tuple) else ()
-                if any(isinstance(value, float) and math.isnan(value) for value in several):
-                    raise ValueError(f"grid: a value of {method}'s {name} is NaN")
-
-    @property
-    def repeated(self) -> bool:
-        """Whether the folds are repeated splits of the same queries."""
-        return self.splits > 0
 
     @property
     def of_training(self) -> dict[str, Any]:
@@ -278,15 +244,8 @@ class Config:
 
     def features_in_words(self) -> str:
         """What is done to the features, empty for nothing."""
-        sentences = []
-        if self.scaling == "query":
-            sentences.append("Features are scaled to [0, 1] within each query.")
-        if self.relative:
-            sentences.append(
-                "Beside each feature, methods have the same relative to its query: "
-                f"{', '.join(self.relative)}."
-            )
-        return " ".join(sentences)
+        scaled = self.scaling == "query"
+        return "Features are scaled to [0, 1] within each query." if scaled else ""
 
 
 def _check_type(name: str, value: Any, kind: Any) -> None:

@@ -1,9 +1,9 @@
 """Finished fits on disk, so that they are not repeated: what they are called, and what is kept.
 
 A fit is one file of arrays, which is written completely or not at all.  Its name is a digest of
-what trains it: values, and the code that they refer to.  This is the source of `TRAINS` without
-comments and docstrings, the versions of installed packages, and the source of the user's modules
-and of the user's modules that they import.  What cannot be pickled (a lambda, a lock), has no
+what trains it: values, and the code that they refer to.  This is the source of lambdaplus, the
+versions of installed packages, and the source of the user's modules and of the user's modules that
+they import.  What cannot be pickled (a lambda, a lock), has no
 source, or was edited after this process started has a unique digest, so that it is fitted again.
 
 The file contains scores but no test metrics, so that a study can be evaluated with other metrics
@@ -49,13 +49,6 @@ _DEPENDENCIES = (
 )  # fmt: skip
 
 
-TRAINS = (
-    "baselines", "compute", "data", "estimators", "frameworks", "lightgbm.py", "metrics",
-    "objectives", "ranking", "study/fits.py", "study/methods.py", "study/trainers.py", "xgboost.py",
-)  # fmt: skip
-"""Folders and files that train and score: an edit of others leaves stored fits as they are."""
-
-
 def digest(value: Any) -> str:
     """A digest of a value and of the code that it refers to: 20 hexadecimal digits."""
     try:
@@ -72,20 +65,11 @@ def digest(value: Any) -> str:
 
 @functools.cache
 def source_of(package: Path) -> str:
-    """A digest of the source of `TRAINS` without comments and docstrings."""
+    """A digest of the source of a package."""
     code = hashlib.sha256()
-    for path in sorted(path for name in TRAINS for path in sources(package / name)):
-        # Trees have no comments, and docstrings are removed: neither changes a fit.
-        tree = ast.parse(path.read_bytes())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                del node.body[: ast.get_docstring(node, clean=False) is not None]
-        code.update(f"{path.relative_to(package).as_posix()} {ast.dump(tree)}".encode())
+    for path in sorted(package.rglob("*.py")):
+        code.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
     return code.hexdigest()
-
-
-def sources(path: Path) -> list[Path]:
-    return [path] if path.is_file() else [*path.rglob("*.py")]
 
 
 @functools.cache  # called for every training of a study
@@ -170,14 +154,14 @@ class Fit:
         return float("nan") if np.isnan(self.curve).all() else float(np.nanmax(self.curve))
 
 
-def save_fits(file: Path, fits: Mapping[str, Fit], about: dict[str, Any]) -> None:
-    """Write the fits of one training by the metric that chose rounds, "" if none, and a text."""
+def save_fits(file: Path, fits: Mapping[str, Fit]) -> None:
+    """Write the fits of one training by the metric that chose rounds, "" if none."""
     arrays: dict[str, Any] = {}
     numbers: dict[str, dict[str, Any]] = {}
     for place, (metric, fit) in enumerate(fits.items()):
         numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
         arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
-    text = json.dumps({**about, "fits": numbers, "key": file.stem}, default=str)
+    text = json.dumps({"fits": numbers, "key": file.stem})
     with written_whole(file) as part, part.open("wb") as stream:
         np.savez(stream, about=np.array(text), **arrays)
 
@@ -238,9 +222,7 @@ def fit_and_save(
         if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
             scores = _scores(model, valid, "validation"), _scores(model, test, "test")
         fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
-    about = {"method": task.method.name, "fold": task.fold, "seed": task.seed,
-             "trial": task.trial, "parameters": task.parameters}  # fmt: skip
-    save_fits(file, fits, about)
+    save_fits(file, fits)
 
 
 def _own(part: RankingData | Path) -> RankingData:

@@ -1,4 +1,4 @@
-"""The folds of a study: read or generated, and the features that methods are trained on."""
+"""The folds of a study: read or built in, and the features that methods are trained on."""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ from lambdaplus.data import (
     RankingData,
     cross_validation,
     digits_queries,
-    random_splits,
     read_folds,
     read_letor,
-    web_search_like,
 )
-from lambdaplus.data.ranking_data import join, numeric_part
-from lambdaplus.data.relative_features import relative_to_query, scaled_by_query
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import MADE_UP, SHARES, WHOLE_DIGITS, Config
+from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -49,13 +46,7 @@ def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
 
 
 def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
-    data, splits, columns = config.data, config.splits, {"qid": config.qid, "label": config.label}
-    if len(config.shares) != 3:
-        raise ValueError(
-            f"shares {config.shares} should be three: training, validation and test queries"
-        )
-    if not splits and config.shares != SHARES:
-        raise ValueError("shares are those of random splits: set splits as well")
+    data, columns = config.data, {"qid": config.qid, "label": config.label}
     built_in = data in ("", WHOLE_DIGITS)
     if built_in or Path(data).is_dir():
         if built_in:
@@ -71,27 +62,14 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
                     warnings.filterwarnings("ignore", ".*read as features")
                 read = read_folds(data, valid=config.valid or None, **columns)
             folds, notes = selected(_complete(data, read), config)
-        if not splits:
-            return folds, notes
-        whole = join(folds[0].parts, "all queries")
-    else:
-        whole, notes, order = _one_set(config)
-        if not splits:
-            return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
-        if not whole.grouped:
-            raise ValueError(
-                "--splits divides queries: a table without queries is split into five folds of "
-                "rows; leave --splits out"
-            )
-    return random_splits(whole, splits, *config.shares), notes
+        return folds, notes
+    whole, notes, order = _one_set(config)
+    return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
 
 
 def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """The queries of a file or of generated data, and sentences and the order of a table."""
+    """The queries of a file, and sentences and the order of a table."""
     path = Path(config.data)
-    if config.data.partition(":")[0] == MADE_UP:
-        _refuse_columns(config, "generated data has none: set data as well")
-        return _made_up(config.data), [], None
     refuse_missing(path)
     if table_kind(path):
         return read_table_of(path, config)
@@ -155,13 +133,6 @@ def _complete(data: str, folds: list[Fold]) -> list[Fold]:
     return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
 
 
-def _made_up(name: str) -> RankingData:
-    number = name.partition(":")[2] or "500"
-    if not number.isdecimal():
-        raise ValueError(f"{name!r} is not {MADE_UP} or {MADE_UP}:N with N queries")
-    return web_search_like(int(number))
-
-
 def _indices(folds: str, n: int) -> list[int]:
     """Indices of the selected folds: the first N, or those listed."""
     if not folds:
@@ -180,31 +151,26 @@ def _indices(folds: str, n: int) -> list[int]:
 def _with_features(fold: Fold, config: Config) -> Fold:
     """The fold with the features that methods are trained on."""
 
-    def changed(part: RankingData) -> RankingData:
-        numbers = numeric_part(part)
-        if config.scaling == "query":
-            numbers = scaled_by_query(numbers)
-        if config.relative:
-            numbers = relative_to_query(numbers, config.relative)
-        if not part.categories:
-            return numbers
-        codes = [part.feature_names.index(name) for name in part.categories]
-        return replace(
-            numbers,
-            features=np.hstack([numbers.features, part.features[:, codes]]),
-            feature_names=(*numbers.feature_names, *part.categories),
-            categories=part.categories,
-        )
+    def scaled(part: RankingData) -> RankingData:
+        numbers = [name not in part.categories for name in part.feature_names] or slice(None)
+        features = part.features.copy()
+        if not np.isfinite(features[:, numbers]).all():
+            raise ValueError(
+                f"{part.name}: missing or infinite features cannot be scaled to [0, 1] in each "
+                "query: fill them in, or leave the scaling out"
+            )
+        features[:, numbers] = in_unit_range(features[:, numbers], part.queries.boundaries)
+        return replace(part, features=features)
 
-    if config.scaling == "none" and not config.relative:
+    if config.scaling == "none":
         return fold
     if not fold.test.grouped:
-        raise ValueError("--scaling query and --relative need queries: the table has none")
-    return Fold(fold.name, *map(changed, fold.parts))
+        raise ValueError("--scaling query needs queries: the table has none")
+    return Fold(fold.name, *map(scaled, fold.parts))
 
 
 def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
-    """What a study uses: rows, queries, features; queries that are in training and test data."""
+    """What a study uses: rows, queries, features, and the notes."""
     train = folds[0].train
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
@@ -216,19 +182,7 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
         listed = f", of which categories: {', '.join(train.categories)}"
-    lines = [f"{size}; {count(width, 'feature')}{listed}."]
-    shared = {
-        fold.name: len(common)
-        for fold in folds
-        if fold.test.grouped and (common := {*fold.train.qid.tolist()} & {*fold.test.qid.tolist()})
-    }
-    if shared:
-        where = ", ".join(f"{name} ({n:,})" for name, n in shared.items())
-        lines.append(
-            "Some queries have the same identifier in training and in test data; if they are the "
-            f"same queries, test values are too high: {where}."
-        )
-    return [*lines, *notes]
+    return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
 
 
 def _size_in_words(fold: Fold) -> str:

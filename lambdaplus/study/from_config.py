@@ -16,7 +16,6 @@ from lambdaplus.study.folds import data_in_words, folds_and_notes
 from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
 from lambdaplus.study.study import Study
-from lambdaplus.study.trainers import refuse_unknown_parameters, train_estimator
 
 
 def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
@@ -89,8 +88,6 @@ def _methods_of(config: Config) -> list[Method]:
             raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
         place = names.index(name)
         methods[place] = replace(methods[place], grid=grid)
-        if methods[place].trainer is train_estimator:
-            refuse_unknown_parameters(methods[place])
     return methods
 
 

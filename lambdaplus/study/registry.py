@@ -1,8 +1,6 @@
 """The list of methods for comparisons, and what a random search draws their parameters from."""
 
-import importlib.metadata
 import importlib.util
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,16 +67,7 @@ LAMBDA_OBJECTIVE: Space = {
 }
 
 
-def _lightgbm_bags_queries() -> bool:
-    """Whether LightGBM is 4.6 or newer, or not installed."""
-    try:
-        version = re.match(r"(\d+)\.(\d+)", importlib.metadata.version("lightgbm"))
-    except importlib.metadata.PackageNotFoundError:
-        return True
-    return version is None or (int(version[1]), int(version[2])) >= (4, 6)
-
-
-BY_QUERY: Space = {"bagging_by_query": YES_OR_NO} if _lightgbm_bags_queries() else {}  # not ours
+BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # not ours
 LAMBDARANK: Space = {
     **BY_QUERY,
     "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
@@ -258,12 +247,6 @@ def _new(name: str) -> Method:
     """A method that is not in the list: FRAMEWORK:METRIC or module:Class."""
     framework, _, rest = name.partition(":")
     try:
-        if framework == "catboost" and rest:
-            raise ValueError(
-                "CatBoost calls a custom objective with blocks of documents without their queries, "
-                "so our objectives cannot be used; its own objectives are "
-                + ", ".join(m.name for m in METHODS if m.family == framework)
-            )
         if framework in _WITH_OURS and rest:
             return _ours(framework, rest.removeprefix("lambda_"))
     except ValueError as error:

@@ -1,7 +1,6 @@
 """The results of a study as a self-contained page, and its plots and tables as files."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from lambdaplus.study.trainers import constructor_in_words, train_estimator
 def write_report(
     summary: Summary, folder: Path, config_text: str = "", *, data: str = "", date: str = ""
 ) -> Path:
-    """Write ``report.html``, its plots as PNG and SVG, its tables as Markdown and LaTeX.
+    """Write ``report.html``, and its plots as PNG and SVG.
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ def write_report(
         The study may be unfinished: methods without results on every fold have no mean.  If the
         baseline has not finished every fold, the report says so.
     folder : path
-        The folder in which ``report.html``, ``plots/`` and ``tables/`` are written.
+        The folder in which ``report.html`` and ``plots/`` are written.
     config_text : str
         Configuration of the study, for the last section.
     data, date : str
@@ -43,11 +42,6 @@ def write_report(
         If matplotlib or Jinja2 is not installed.
     ValueError
         If the study has not run.
-
-    Warns
-    -----
-    UserWarning
-        If a section failed; the page then shows the error in its place.
 
     Examples
     --------
@@ -66,26 +60,11 @@ def write_report(
         raise ImportError(f"reports need Jinja2: {installation('cli')}") from None
     needs_matplotlib()
     results = summary.results
-    if not results.found.finished and not results.errors:
+    if not results.finished and not results.errors:
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
-    for name in ("plots", "tables"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    contents: dict[str, Any] = {}
-    failed: dict[str, str] = {}
-    for section, (title, content) in SECTIONS.items():
-        try:
-            contents[section] = content(summary, folder / "plots")
-        except Exception as error:  # must not cost the user the other sections
-            failed[section] = f"{type(error).__name__}: {error}"
-            warnings.warn(f"the section {title!r} of the report failed: {error!r}", stacklevel=2)
-    saved = {
-        "results": tables.results_table(summary, narrow=False),
-        "pairs": tables.pairs_table(summary),
-    }
-    for name, table in saved.items():
-        if table is not None:
-            for ending, text in (("md", table.to_markdown()), ("tex", table.to_latex())):
-                (folder / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
+    plots_folder = folder / "plots"
+    plots_folder.mkdir(parents=True, exist_ok=True)
+    contents = {name: content(summary, plots_folder) for name, (_, content) in SECTIONS.items()}
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
@@ -97,7 +76,6 @@ def write_report(
         verdicts=tables.verdict_table(summary),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
-        failed=failed,
         config_text=config_text,
     )
     path = folder / "report.html"
@@ -114,16 +92,18 @@ def _results(summary: Summary, _: Path) -> dict[str, Any]:
     return {"table": tables.results_table(summary, narrow=False), "folds": folds}
 
 
+def _pairs(summary: Summary, _: Path) -> Table | None:
+    return summary.comparison.pair_table if summary.comparison else None
+
+
 def _protocol(summary: Summary, _: Path) -> dict[str, Any]:
-    """The estimators with their parameters, the rules of the metrics, and the last rounds."""
+    """The estimators with their parameters, and the rules of the metrics."""
     estimators = {
         name: constructor_in_words(method)
         for name, method in summary.results.methods.items()
         if method.trainer is train_estimator
     }
-    results = summary.results
-    late = tables.search_in_words(results)
-    return {"estimators": estimators, "rules": tables.rules_table(results), "late": late}
+    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
 
 
 def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
@@ -135,7 +115,7 @@ def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
 
 SECTIONS: dict[str, tuple[str, Content]] = {
     "results": ("Results", _results),
-    "pairs": ("Wins, losses and ties", lambda summary, _: tables.pairs_table(summary)),
+    "pairs": ("Wins, losses and ties", _pairs),
     "queries": ("Query by query", _drawn(plots.query_plots)),
     "curves": ("Learning curves", _drawn(plots.curve_plots)),
     "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),

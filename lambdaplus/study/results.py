@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.safe_csv import safe_csv
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.whole_tables import RankedTable
@@ -18,50 +17,6 @@ from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Method
 from lambdaplus.study.selection import ALL_QUERIES
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a study found out about its data and fits, beside their values.
-
-    Attributes
-    ----------
-    rules : dict of str to str
-        The rules of each metric, in words.
-    versions : str
-        See `versions_in_words`.
-    queries, tested : int
-        Number of distinct test queries, and of test queries over all folds.
-    without_relevant : int
-        Number of distinct test queries without a relevant document.
-    rows : int
-        Number of test rows of a table without queries; 0 with queries.
-    planned, finished : int
-        Numbers of fits.
-    categories : tuple of str
-        Which methods other than those of LightGBM and XGBoost are fitted without.
-    notes : tuple of str
-        Sentences about rows, queries and columns of the data.
-
-    Examples
-    --------
-    >>> from lambdaplus.study import Config, study_of
-    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
-    >>> study.finish()
-    >>> study.results.found.finished
-    1
-    """
-
-    rules: Mapping[str, str] = field(default_factory=dict)
-    versions: str = ""
-    queries: int = 0
-    tested: int = 0
-    without_relevant: int = 0
-    rows: int = 0
-    planned: int = 0
-    finished: int = 0
-    categories: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +48,18 @@ class Results:
         First error of each method that failed.
     rows : dict
         Of a table without queries, the scored test rows of each metric, by method, fold and seed.
-    found : Found
+    rules : dict of str to str
+        The rules of each metric, in words.
+    versions : str
+        See `versions_in_words`.
+    queries, without_relevant : int
+        Number of test queries, and of those without a relevant document.
+    n_rows : int
+        Number of test rows of a table without queries; 0 with queries.
+    planned, finished : int
+        Numbers of fits.
+    notes : tuple of str
+        Sentences about rows, queries and columns of the data.
 
     Examples
     --------
@@ -116,7 +82,14 @@ class Results:
     rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedTable, ...]]] = field(
         default_factory=dict
     )
-    found: Found = field(default_factory=Found)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    versions: str = ""
+    queries: int = 0
+    without_relevant: int = 0
+    n_rows: int = 0
+    planned: int = 0
+    finished: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> dict[str, str]:
@@ -126,7 +99,7 @@ class Results:
     @property
     def each_metric_selects(self) -> bool:
         """Whether each metric is evaluated on models that it selected itself."""
-        return not self.config.select and bool(self.config.trials or self.found.rows)
+        return not self.config.select and bool(self.config.trials or self.n_rows)
 
     @property
     def selected_by(self) -> str:
@@ -139,13 +112,6 @@ class Results:
     def searched(self) -> list[str]:
         """The methods whose parameters are drawn at random."""
         return [name for name, m in self.methods.items() if self.config.trials and m.space]
-
-    @property
-    def without_categories(self) -> list[str]:
-        """The methods that are fitted without the categories of the data."""
-        trees = ("lightgbm", "xgboost")
-        lacking = self.methods.items() if self.found.categories else ()
-        return [name for name, method in lacking if method.family not in trees]
 
     def chosen_fits(self) -> pl.DataFrame:
         """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
@@ -167,19 +133,9 @@ class Results:
         return self._fold_means.get((method, metric), {})
 
     def mean(self, method: str, metric: str) -> float:
-        """Mean of the fold means that are defined; NaN unless the method finished every fold."""
-        means = np.array(list(self.fold_means(method, metric).values()))
-        if len(means) < len(self.folds) or np.isnan(means).all():
-            return math.nan
-        return float(np.nanmean(means))
-
-    def undefined(self, metric: str) -> list[str]:
-        """The folds on which the metric has no value, as no test query has a relevant document."""
-        means: dict[str, list[float]] = {fold: [] for fold in self.folds}
-        for method in self.methods:
-            for fold, mean in self.fold_means(method, metric).items():
-                means[fold].append(mean)
-        return [fold for fold, values in means.items() if values and np.isnan(values).all()]
+        """Mean of the fold means; NaN unless the method has a value on every fold."""
+        means = list(self.fold_means(method, metric).values())
+        return float(np.mean(means)) if len(means) == len(self.folds) else math.nan
 
     @cached_property
     def validation_means(self) -> dict[tuple[str, str], float]:
@@ -196,21 +152,10 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
-    @cached_property
-    def seconds_of_round(self) -> dict[str, float]:
-        """Mean time of a round of the chosen trainings of each method that has rounds."""
-        if self.curves.is_empty():
-            return {}
-        keys = ["method", "fold", "seed", "metric"]
-        trained = self.curves.group_by(keys).agg(pl.col("round").max().alias("rounds"))
-        chosen = self.fits.filter(pl.col("chosen")).join(trained, on=keys)
-        sums = chosen.group_by("method").agg(pl.col("seconds", "rounds").sum())
-        return {method: seconds / rounds for method, seconds, rounds in sums.iter_rows()}
-
     def evaluation(self, method: str) -> Evaluation | None:
-        """Values of all test queries, averaged over seeds and repeated splits; None if unfinished.
+        """Values of all test queries, averaged over seeds; None if unfinished.
 
-        Queries are called ``fold qid``, or ``qid`` with repeated splits.
+        Queries are called ``fold qid``.
         """
         # A seed that lacks a fold would weigh the queries of the others more.
         complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
@@ -225,22 +170,18 @@ class Results:
         queries: list[str] = []
         for metric in self.metrics:
             rows = values.filter(pl.col("metric") == metric)
-            pooled = bool((rows["query"] == ALL_QUERIES).all())
-            repeated = self.config.repeated and not pooled
-            keys = ["query"] if repeated else ["fold", "query"]
-            means = _means(rows, *keys)
-            means = means.sort("query") if repeated else means
+            means = _means(rows, "fold", "query")
             per_query[metric] = means["value"].fill_null(math.nan).to_numpy()
-            if not pooled:
-                queries = [" ".join(key) for key in means.select(keys).iter_rows()]
+            if not (rows["query"] == ALL_QUERIES).all():
+                queries = [" ".join(key) for key in means.select("fold", "query").iter_rows()]
         return Evaluation(
             per_query,
             {metric: mean_of(values) for metric, values in per_query.items()},
             len(queries),
-            self.found.without_relevant,
+            self.without_relevant,
             {metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
             np.array(queries),
-            dict(self.found.rules),
+            dict(self.rules),
             find_convention(self.config.convention),
             rows={
                 metric: tuple(_of_seeds([seed[metric] for seed in fold]) for fold in tables)
@@ -324,4 +265,5 @@ def write_csv(results: Results, folder: Path) -> None:
         "choices.csv": results.chosen_fits(),
     }
     for name, table in tables.items():
-        (folder / name).write_text(safe_csv(table), encoding="utf-8")
+        text = table.with_columns(pl.selectors.float().fill_nan(None)).write_csv()
+        (folder / name).write_text(text, encoding="utf-8")

@@ -34,11 +34,10 @@ from lambdaplus.study.processes import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.study.results import Found, Results
+from lambdaplus.study.results import Results
 from lambdaplus.study.selection import Choice, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
-MOST_FITS = 100_000  # a day, at one second each
 _Group = tuple[str, str, int]  # method, fold and seed
 
 
@@ -78,7 +77,7 @@ class Study:
     ------
     ValueError
         If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        no metric has a value on the test queries of a fold, or there are more than 100,000 fits.
+        or no metric has a value on the test queries of a fold.
 
     Examples
     --------
@@ -123,12 +122,6 @@ class Study:
                 )
         whole_number("jobs", self.jobs, least=1)
         whole_number("threads", self.threads, least=1)
-        fits = len(self.folds) * len(self.methods) * len(config.seeds) * max(config.trials, 1)
-        if fits > MOST_FITS:
-            raise ValueError(
-                f"folds x methods x seeds x trials are {fits:,} fits; a study may have at most "
-                f"{MOST_FITS:,}"
-            )
         self._convention = find_convention(config.convention)
         self._refuse_folds_without_values()
         self._values: dict[_Group, dict[int, dict[str, float]]] = {}
@@ -346,7 +339,9 @@ class Study:
         """Results of each method, fold and seed whose fits are all finished."""
         choices = [choice for method in self.methods for choice in self.choices(method)]
         tested = choices[0].tested if choices else {}
-        rules = {metric: values.rules for metric, values in tested.items()}
+        tests = [fold.test.queries for fold in self.folds]
+        best = [np.maximum.reduceat(test.labels, test.boundaries[:-1]) for test in tests]
+        relevant = np.concatenate(best) >= 1
         return Results(
             self.config,
             {method.name: method for method in self.methods},
@@ -360,28 +355,13 @@ class Study:
                 }
                 for choice in choices
             },
-            found=self._found(rules),
-        )
-
-    def _found(self, rules: dict[str, str]) -> Found:
-        relevant: dict[Any, bool] = {}
-        tests = [fold.test for fold in self.folds]
-        for number, test in enumerate(tests):
-            starts = test.queries.boundaries[:-1]
-            best = np.maximum.reduceat(test.labels, starts)
-            for query, label in zip(test.qid[starts].tolist(), best.tolist(), strict=True):
-                relevant[query if self.config.repeated else (number, query)] = label >= 1
-        categories = (name for fold in self.folds for name in fold.train.categories)
-        return Found(
-            rules=rules,
+            rules={metric: values.rules for metric, values in tested.items()},
             versions=versions_in_words(),
-            queries=len(relevant),
-            tested=sum(test.n_queries for test in tests),
-            without_relevant=len(relevant) - sum(relevant.values()),
-            rows=0 if self._grouped else sum(test.labels.size for test in tests),
+            queries=relevant.size,
+            without_relevant=int((~relevant).sum()),
+            n_rows=0 if self._grouped else sum(test.n_documents for test in tests),
             planned=len(self),
             finished=len(self.finished),
-            categories=tuple(dict.fromkeys(categories)),
             notes=self.notes,
         )
 

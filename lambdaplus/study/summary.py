@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,6 @@ from lambdaplus.evaluation.significance import TESTS, holm
 from lambdaplus.study.results import Results
 
 ALPHA = 0.05  # of verdicts
-MOST_NAMES = 6  # in a sentence; with more methods, it counts them
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +74,6 @@ class Summary:
         baseline = self.baseline if self.baseline in self.evaluations else None
         return compare_runs(self.evaluations, baseline=baseline)
 
-    def selector(self, method: str) -> str:
-        """The metric that selected the models of a method, in words."""
-        results = self.results
-        if results.config.select:
-            return label(results.config.select)
-        return "each metric" if results.each_metric_selects else label(results.criteria[method])
-
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
@@ -135,31 +127,21 @@ class Summary:
                     if (methods[name].origin == "lambdaplus") == ours and (name, metric) in means
                 }
                 sides.append(max(values, key=lambda name: values[name], default=""))
-            if all(sides) and (pair := self._pair(metric, *sides)) is not None:
-                chosen.append(pair)
+            if all(sides):
+                chosen += self._tested(metric, *sides)
         corrected = holm(np.array([pair.p_value for pair in chosen]))
         return [
             pair._replace(p_corrected=float(p)) for pair, p in zip(chosen, corrected, strict=True)
         ]
 
-    def _pair(self, metric: str, other: str, ours: str) -> Pair | None:
-        """The test of one of lambdaplus's methods against another; None without values to test."""
-        compared = [] if self.comparison is None else self.comparison.of(metric)
-        for pair in compared:
-            if (pair.first, pair.second) == (ours, other):
-                return pair
-            if (pair.first, pair.second) == (other, ours):
-                low, high = pair.interval
-                return pair._replace(
-                    first=ours,
-                    second=other,
-                    difference=-pair.difference,
-                    interval=(-high, -low),
-                    wins=pair.losses,
-                    losses=pair.wins,
-                )
-        two = {name: self.evaluations[name] for name in (ours, other)}
-        return next(iter(compare_runs(two).of(metric)), None)
+    def _tested(self, metric: str, other: str, ours: str) -> list[Pair]:
+        """The test of one of lambdaplus's methods against another; none without values to test."""
+        whole = self.evaluations
+        two = {
+            name: replace(whole[name], per_query={metric: whole[name].per_query[metric]})
+            for name in (ours, other)
+        }
+        return compare_runs(two).of(metric)
 
     @property
     def other_side(self) -> str:
@@ -168,122 +150,59 @@ class Summary:
         origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
         return "other" if "yours" in origins else "built-in"
 
-    def verdict(self) -> str:
-        """Whether the best of lambdaplus differs from the best of all others, in a sentence."""
-        if not self.verdicts:
-            return ""
-        metrics: dict[str, list[str]] = {"better": [], "worse": [], "": []}
-        for pair in self.verdicts:
-            metrics[outcome(pair)].append(label(pair.metric))
-        outcomes = "; ".join(
-            f"{f'significantly {word}' if word else 'no significant difference'} by {_listed(by)}"
-            for word, by in metrics.items()
-            if by
-        )
-        return (
-            f"Best lambdaplus method against best {self.other_side} method, both chosen on "
-            f"validation data: {outcomes}."
-        )
-
     def conclusions(self) -> list[str]:
-        """The verdict, or what stands out if there is none, or if there is a baseline."""
-        verdict = self.verdict()
-        sentences = self.sentences() if self.baseline or not verdict else []
-        return [verdict, *sentences] if verdict else sentences
-
-    def below_by_own_metric(self) -> str:
-        """Which objectives of lambdaplus are below the best by their own metric, and why."""
-        methods = self.results.methods
-        below = [
-            f"{name} ({label(metric)})"
-            for metric in self.results.metrics
-            if (best := self.best(metric)) is not None
-            for name in self.below(metric, best)
-            if methods[name].origin == "lambdaplus" and name.partition(":lambda_")[2] == metric
-        ]
-        if not below:
-            return ""
-        return (
-            "Significantly below the highest mean of the metric that they optimise: "
-            f"{_listed(below)}. An objective that uses more pairs may be better even for this "
-            "metric."
-        )
+        """The sentences, unless verdicts say it: if there are none, or if there is a baseline."""
+        return self.sentences() if self.baseline or not self.verdicts else []
 
     def _sentence(self, metric: str, best: str) -> str:
         mean = self.results.mean(best, metric)
         highest = f"{label(metric)}: {best} has the highest mean ({decimal(mean)})"
         comparison = self.comparison
-        if comparison is None or not (pairs := comparison.of(metric)):
+        if comparison is None or not comparison.of(metric):
             return f"{highest}."
-        if comparison.baseline is not None and len(pairs) > 1:
+        if comparison.baseline is not None and len(comparison.names) > 2:
             above, below = (way(metric, comparison.baseline) for way in (self.above, self.below))
             return (
                 f"{highest}. Significantly above the baseline {comparison.baseline}: "
                 f"{_listed(above)}; significantly below: {_listed(below)}."
             )
-        below = self.below(metric, best)
+        if below := self.below(metric, best):
+            return f"{highest}, significantly above {_listed(below)}."
         others = [name for name in comparison.names if name != best]
-        level = [name for name in others if name not in below]
-        only = others[0] if len(others) == 1 else ""
-        if not level:
-            return f"{highest}, significantly above {only or 'every other method'}."
-        if not below:
-            return f"{highest}, but not significantly above {only or 'any other method'}."
-        if len(others) > MOST_NAMES:
-            return f"{highest}, significantly above {len(below)} of {len(others)} other methods."
-        highest += f", significantly above {_listed(below)}"
-        return f"{highest}; not significantly above {_listed(level)}."
+        which = others[0] if len(others) == 1 else "any other method"
+        return f"{highest}, but not significantly above {which}."
 
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
-        results, config, found = self.results, self.results.config, self.results.found
-        unit = "split" if config.repeated else "fold"
+        results, config = self.results, self.results.config
         seeds = ", ".join(map(str, config.seeds))
         over = f", and over the seeds {seeds}" if len(config.seeds) > 1 else ""
-        folds = count(len(results.folds), unit)
-        if found.rows:
+        folds = count(len(results.folds), "fold")
+        if results.n_rows:
             lines = [
-                f"Means over {folds}{over} of the value over all test rows of a {unit} "
-                f"({count(found.rows, 'row')}). Higher is better."
+                f"Means over {folds}{over} of the value over all test rows of a fold "
+                f"({count(results.n_rows, 'row')}). Higher is better."
             ]
             if "map" in results.metrics:
                 lines.append("MAP of rows without queries is their average precision.")
         else:
-            tested = f"{count(found.queries, 'test query', 'test queries')}"
-            if config.repeated:
-                tested += f", each tested {found.tested / found.queries:.3g} times on average"
+            tested = count(results.queries, "test query", "test queries")
             lines = [
-                f"Means of test values over the queries of each {unit}, then over {folds} "
+                f"Means of test values over the queries of each fold, then over {folds} "
                 f"({tested}){over}. Higher is better."
             ]
-        if config.repeated:
-            lines.append("Tests of significance count a query once, with its mean over the splits.")
-        lines += [
-            f"{label(metric)} has no value on {_listed(missing)}, which the mean leaves out: no "
-            "test query there has both relevant and other documents."
-            for metric in results.metrics
-            if (missing := results.undefined(metric))
-        ]
         tool = find_convention(config.convention).tool.partition(":")[0]
-        tied = "rows" if found.rows else "documents and queries without relevant documents"
+        tied = "rows" if results.n_rows else "documents and queries without relevant documents"
         lines.append(f"Tied {tied} follow {tool}'s convention.")
         if (comparison := self.comparison) is not None:
-            tail = "two-tailed" if comparison.alternative == "two-sided" else "one-tailed"
             test = f"{TESTS[comparison.test]} test over queries"
-            if found.rows:
+            if results.n_rows:
                 test = "DeLong test (AUC) or bootstrap over rows"
             lines.append(
-                f"Significant: p < {decimal(comparison.alpha, 2)} in a {tail} {test}, with Holm's "
-                "correction for the number of tests in the table."
+                f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
+                "Holm's correction for the number of tests in the table."
             )
-            lines += comparison.disagreements
-        if results.without_categories:
-            lines.append(
-                f"Without the categories {_listed(found.categories)}, which they cannot be fitted "
-                f"with: {_listed(results.without_categories)}."
-            )
-        reason = self.below_by_own_metric()
-        return [*lines, reason] if reason else lines
+        return lines
 
 
 def outcome(pair: Pair) -> str:

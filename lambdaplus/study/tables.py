@@ -1,18 +1,14 @@
 """Tables of the results of a study."""
 
 import math
-import re
-from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, Summary, count, label, outcome
+from lambdaplus.study.summary import ALPHA, Summary, label, outcome
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
@@ -25,7 +21,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     summary : Summary
     narrow : bool
         Whether to group methods by who wrote them, which fits a terminal of 80 columns; otherwise
-        this and the metric that they were selected by are columns.
+        this is a column.
 
     Returns
     -------
@@ -47,7 +43,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     rows: list[list[Any]] = []
     comparison = summary.comparison
     intervals = {} if comparison is None else comparison.intervals
-    heads, of_round = [], results.seconds_of_round
+    heads = []
     for metric in results.metrics:
         heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
         heads += ["95 % interval"] if metric in intervals else []
@@ -57,7 +53,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
         if narrow:
             head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
-            rows.append([f"{head}:", *("" for _ in heads), "", *([""] if of_round else [])])
+            rows.append([f"{head}:", *("" for _ in heads), ""])
         for method in methods:
             cells: list[Any] = []
             for metric in results.metrics:
@@ -65,11 +61,8 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
                 cells.append(Cell(results.mean(method, metric), mark))
                 if metric in intervals:
                     cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
-            more = [] if narrow else [origin, summary.selector(method)]
-            times = [f"{results.seconds.get(method, 0.0):.1f}s"]
-            if of_round:
-                times += [f"{1e3 * of_round[method]:.0f} ms" if method in of_round else ""]
-            rows.append([method, *cells, *times, *more])
+            more = [] if narrow else [origin]
+            rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     key = "* highest of its column"
     if comparison is not None and comparison.baseline is not None:
         key = f"{ABOVE} significantly above {comparison.baseline}"
@@ -79,26 +72,14 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     if "lambdaplus" in by_origin:
         foot.append(
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
-            "metric X" + _surrogates(by_origin["lambdaplus"])
+            "metric X."
         )
-    of_rounds = "; a round: its mean time, with validation" if of_round else ""
     foot += [
-        f"time: training time, summed over folds, seeds and parameters{of_rounds}.",
+        "time: training time, summed over folds, seeds and parameters.",
         *warnings_of(results),
     ]
-    more = [] if narrow else ["by", "selected by"]
-    times = ["time", *(["a round"] if of_round else [])]
-    return Table(("method", *heads, *times, *more), rows, foot, narrow=narrow)
-
-
-def _surrogates(methods: list[str]) -> str:
-    """Which objectives weight their pairs by another metric than the one of their name."""
-    sentences = set()
-    for name in {method.partition(":lambda_")[2] for method in methods} - {""}:
-        objective = lambda_objective(name)
-        if isinstance(objective, LambdaObjective) and objective.surrogate != objective.metric:
-            sentences.add(f"lambda_{name} uses the swap deltas of {objective.surrogate}")
-    return "".join(f"; {sentence}" for sentence in sorted(sentences)) + "."
+    more = [] if narrow else ["by"]
+    return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
@@ -147,21 +128,6 @@ def range_of(interval: tuple[float, float], sign: str = "") -> str:
     return (".." if sign else " to ").join(decimal(bound, 3, sign) for bound in interval)
 
 
-def pairs_table(summary: Summary) -> Table | None:
-    """Wins, losses, ties and p-values of each pair of methods."""
-    if (comparison := summary.comparison) is None:
-        return None
-    _, _, *heads = comparison.pair_table.columns
-    rows = [
-        (label(metric), *(_without_zero.sub(".", cell) for cell in cells))
-        for metric, *cells in comparison.pair_table.rows
-    ]
-    return replace(comparison.pair_table, columns=("metric", "method", *heads), rows=rows)
-
-
-_without_zero = re.compile(r"(?<![\d.])0\.")  # of numbers as in +0.0123
-
-
 def folds_table(results: Results) -> Table:
     """Means of each fold."""
     rows = []
@@ -183,36 +149,19 @@ def choices_table(summary: Summary) -> Table | None:
 def rules_table(results: Results) -> Table:
     """The rules of the metrics; metrics with equal rules share a row."""
     by_rules: dict[str, list[str]] = {}
-    for metric, rules in results.found.rules.items():
+    for metric, rules in results.rules.items():
         by_rules.setdefault(rules, []).append(label(metric))
     rows = [(", ".join(metrics), rules) for rules, metrics in by_rules.items()]
     return Table(("metric", "rules"), rows)
 
 
 def warnings_of(results: Results) -> list[str]:
-    """Warnings of the chosen fits: each message once, with the number of fits by method."""
-    by_text: dict[str, Counter[str]] = {}
-    keys = ["method", "fold", "seed", "trial"]
-    for row in results.fits.filter("chosen").unique(keys, maintain_order=True).to_dicts():
-        for line in row["warnings"].splitlines():
-            # Numbers in messages differ between folds, but not before the first bracket.
-            by_text.setdefault(line.partition(" (")[0], Counter())[row["method"]] += 1
-    return [
-        f"Warning: {text}: "
-        + ", ".join(f"{name} ({count(n, 'fit')})" for name, n in counts.items())
-        + "."
-        for text, counts in by_text.items()
-    ]
-
-
-def search_in_words(results: Results) -> str:
-    """How many chosen rounds are close to their limit, which suggests that more would help."""
-    searched = results.fits.filter(pl.col("method").is_in(results.searched))
-    chosen = searched.filter("chosen")
-    if not chosen.height:
-        return ""
-    late = chosen.filter(pl.col("round") > 0.95 * results.config.rounds).height
-    return (
-        f"{late} of {count(chosen.height, 'chosen round')} are in the last 5 % of the "
-        f"{results.config.rounds:,} allowed{'; more rounds may help' if late else ''}."
+    """The warnings of chosen fits, each message once a method."""
+    warned = results.fits.filter("chosen").select("method", "warnings").unique(maintain_order=True)
+    # Numbers in messages differ between folds, but not before the first bracket.
+    lines = (
+        f"Warning of {method}: {line.partition(' (')[0]}."
+        for method, text in warned.iter_rows()
+        for line in text.splitlines()
     )
+    return [*dict.fromkeys(lines)]

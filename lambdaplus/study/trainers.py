@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import hint, numbers
+from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
@@ -130,9 +130,6 @@ def _with_options(target: Any, options: Mapping[str, Any]) -> Any:
     return lambda_objective(metric, **options)
 
 
-_CRITERION = ("metric", "eval_metric")  # arguments that are the validation metric of the method
-
-
 def train_estimator(task: Task) -> Fitted:
     """Fit the estimator ``task.method.target``, passing the arguments that its signatures accept.
 
@@ -147,7 +144,7 @@ def train_estimator(task: Task) -> Fitted:
     offered = {
         "random_state": task.seed,
         "n_jobs": task.threads,
-        **dict.fromkeys(_CRITERION, criterion),
+        **dict.fromkeys(("metric", "eval_metric"), criterion),
     }
     accepted = inspect.signature(estimator).parameters
     model = estimator(**{**{k: v for k, v in offered.items() if k in accepted}, **task.parameters})
@@ -175,32 +172,11 @@ def train_estimator(task: Task) -> Fitted:
     return Fitted(predict, _rounds(model), _curve(model, criterion))
 
 
-def refuse_unknown_parameters(method: Method) -> None:
-    """Raise a ValueError for parameters in the grid that the constructor does not take."""
-    parameters = inspect.signature(find_class(method.target)).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return
-    for name in method.grid:
-        if name not in parameters:
-            raise ValueError(
-                f"{method.name} has no parameter {name!r}{hint(name, parameters)}; it has "
-                + ", ".join(parameters)
-            )
-
-
 def constructor_in_words(method: Method) -> str:
-    """The arguments of the estimator, with its defaults, and the values that are tried."""
-    estimator = find_class(method.target)
-    defaults = {name: p.default for name, p in inspect.signature(estimator).parameters.items()}
-    arguments = {**defaults, **dict.fromkeys(_CRITERION, str(method.criterion)), **method.fixed}
-    omitted = {"random_state", "n_jobs", *method.grid}
-    call = ", ".join(
-        f"{name}={arguments[name]!r}"
-        for name in defaults
-        if name not in omitted and arguments[name] is not inspect.Parameter.empty
-    )
+    """The estimator with the arguments that differ from its defaults, and the values tried."""
+    fixed = ", ".join(f"{name}={value!r}" for name, value in method.fixed.items())
     grid = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
-    return "; ".join([f"{estimator.__name__}({call})", *grid])
+    return "; ".join([f"{find_class(method.target).__name__}({fixed})", *grid])
 
 
 def _rounds(model: Any) -> int:
@@ -214,10 +190,7 @@ def _rounds(model: Any) -> int:
 
 def _curve(model: Any, criterion: str) -> list[float]:
     curve = getattr(model, "learning_curve_", ())
-    curve = getattr(model, "learning_curves_", {}).get(criterion, curve)
-    for curves in getattr(model, "evals_result_", {}).values():
-        curve = curves.get(criterion, curve)
-    return list(map(float, curve))
+    return list(map(float, getattr(model, "learning_curves_", {}).get(criterion, curve)))
 
 
 def find_class(target: Any) -> Any:

@@ -205,20 +205,6 @@ class Recorder:
         return self  # LightGBM copies its parameters, the objective among them
 
 
-def forest_scores(forest: Any, features: Any) -> NDArray[np.float64]:
-    """Scores of rows by the trees that an export writes; NaN is a missing value."""
-    rows = np.asarray(features, np.float32 if forest.framework == "xgboost" else np.float64)
-
-    def leaf(node: Any, row: Any) -> float:
-        while not isinstance(node, float):
-            value = row[node.feature]
-            left = node.missing_left if np.isnan(value) else value < node.threshold
-            node = node.left if left else node.right
-        return node
-
-    return np.array([sum(leaf(tree, row) for tree in forest.trees) for row in rows])
-
-
 def queries_read(*arguments: Any) -> Queries:
     """The queries that an objective works with when a framework passes these arguments."""
     with read_call(*arguments) as call:

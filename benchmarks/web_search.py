@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.ranking_data import RankingData
 
@@ -38,24 +37,7 @@ def web_search_like(n_queries: int, n_features: int = 136, *, random_state: int 
         0; 20% lengths, lognormal; 20% scores, normal; 10% non-monotone features, highest for medium
         values of the latent variable, so that a linear ranker cannot use them alone; 14% noise,
         independent of quality; the others are query features, equal for all documents of a query.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than one query or feature.
-    MemoryError
-        If the features do not fit into memory.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import web_search_like
-    >>> data = web_search_like(100)
-    >>> data.features.shape[1], sorted(set(data.labels.tolist()))
-    (136, [0.0, 1.0, 2.0, 3.0, 4.0])
     """
-    whole_number("n_queries", n_queries, least=1)
-    whole_number("n_features", n_features, least=1)
-    np.empty((int(n_queries * _MEAN_SIZE), n_features))  # raises a MemoryError early
     seeds = np.random.SeedSequence(random_state).spawn(1 + -(-n_queries // _BLOCK))
     rng, *rngs = map(np.random.default_rng, seeds)
     mean_log = np.log(_MEAN_SIZE) - _SPREAD**2 / 2
