@@ -30,7 +30,6 @@ from lambdaplus.objectives.pair_options import (
     may_be_equal,
     refuse_pairs_of,
 )
-from lambdaplus.objectives.xe_ndcg import NAME, XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
@@ -144,7 +143,7 @@ def lambda_objective(
     balance: float = DEFAULT.balance,
     pairs: str = DEFAULT.pairs,
     **options: Any,
-) -> LambdaObjective | CombinedObjective | XeNdcg:
+) -> LambdaObjective | CombinedObjective:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
 
     Parameters
@@ -153,8 +152,7 @@ def lambda_objective(
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.  A part may be
-        ``logloss``, see `LogLoss`.  ``"xendcg"``, alone or as a part, is the cross-entropy XE-NDCG,
-        LightGBM's ``rank_xendcg``, for both frameworks; its only option is ``one_group``.
+        ``logloss``, see `LogLoss`.
     sigma : float, default=1.0
         Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
@@ -215,7 +213,7 @@ def lambda_objective(
 
     Returns
     -------
-    LambdaObjective, CombinedObjective for a sum, or XeNdcg
+    LambdaObjective, or CombinedObjective for a sum
 
     Raises
     ------
@@ -248,9 +246,9 @@ def lambda_objective(
     'mrr'
     """
     terms = terms_of(metric)
-    others = [_without_swaps(name, one_group, options) for name, _ in terms]
-    names = [name for (name, _), other in zip(terms, others, strict=True) if other is None]
-    if all(isinstance(other, LogLoss) for other in others):
+    losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
+    names = [name for (name, _), loss in zip(terms, losses, strict=True) if loss is None]
+    if not names:
         raise ValueError(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
@@ -259,18 +257,12 @@ def lambda_objective(
         sigma=sigma, normalize=normalize, damping=damping, damped=damped, truncation=truncation,
         pointwise=pointwise, balance=balance, pairs=pairs,
     )  # fmt: skip
-    if not names:  # of xendcg, or of its sum with log-loss
-        unused = [name for name, value in vars(of_pairs).items() if value != getattr(DEFAULT, name)]
-        unused += [name for name in options if name != "relevant" or len(terms) == 1]
-        unused += ["surrogate"] if surrogate is not None else []
-        if unused:
-            raise ValueError(f"{metric!r} has no option {', '.join(unused)}: leave it out")
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
     weighing: list[RankingMetric] = []
-    for (name, weight), part in zip(terms, others, strict=True):
-        if part is not None:
-            parts.append((part, weight))
+    for (name, weight), loss in zip(terms, losses, strict=True):
+        if loss is not None:
+            parts.append((loss, weight))
             continue
         parsed = parse_metric(name, **next(shares))
         weighs = parsed if surrogate is None else parse_metric(surrogate)
@@ -282,19 +274,12 @@ def lambda_objective(
             own = "swap"
         made = LambdaObjective(parsed, weighs, one_group, **{**vars(of_pairs), "pairs": own})
         parts.append((made, weight))
-    if names and pairs != "default":
+    if pairs != "default":
         refuse_pairs_of(weighing)
     only, weight = parts[0]
-    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
         return only
     return CombinedObjective(tuple(parts))
-
-
-def _without_swaps(name: Any, one_group: bool, options: Any) -> LogLoss | XeNdcg | None:
-    """The part of this name that does not come from a metric's swap deltas, if it is one."""
-    if isinstance(name, str) and name.strip().lower() == NAME:
-        return XeNdcg(one_group)
-    return find_log_loss(name, options.get("relevant"))
 
 
 lambda_auc, lambda_mauc, lambda_map, lambda_mrr, lambda_ndcg = (

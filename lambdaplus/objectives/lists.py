@@ -53,6 +53,18 @@ class Lists(NamedTuple):
     factors: Floats | None = None
 
 
+class Sums(NamedTuple):
+    """Sums over pairs, in units of Z."""
+
+    gradient: Floats  # by entry
+    hessian: Floats
+    received: Floats  # (n_queries,) S, the sum over the pairs of each query of 2 |lambda|
+
+
+def no_sums(n_entries: int, n_queries: int) -> Sums:
+    return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
+
+
 def ranked_lists(
     weights: PairWeights, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
     near_top: Floats | None,

@@ -10,8 +10,7 @@ from lambdaplus.compute.array_types import Bools, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import Lists
-from lambdaplus.objectives.route import Route, Sums
+from lambdaplus.objectives.lists import Lists, Sums
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L: that costs
 # n^2 / 2 logistic functions, the sweep some decays and sums of each element.
@@ -25,19 +24,11 @@ def short(lists: Lists) -> Bools:
     return np.asarray((size < FEW + FEW_PER_CLASS * n_classes) | many)
 
 
-class PairByPair(Route):
-    """Visits each pair, with the exact function of the distance; ``all_pairs`` of any list."""
-
-    def __init__(self, all_pairs: bool = False) -> None:
-        self.all_pairs = all_pairs
-
-    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
-        return np.ones(lists.start.size, bool) if self.all_pairs else short(lists)
-
-    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
-        for some, first, last in _calls(which, lists.stop - lists.start):
-            optional = lists.U, lists.V, lists.near_top
-            visit_pairs(some, first, last, lists, *optional, function.shape, out)
+def add_pair_by_pair(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+    """Visit each pair of these lists, with the exact function of the distance."""
+    for some, first, last in _calls(which, lists.stop - lists.start):
+        optional = lists.U, lists.V, lists.near_top
+        visit_pairs(some, first, last, lists, *optional, function.shape, out)
 
 
 def _calls(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:

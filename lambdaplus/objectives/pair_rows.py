@@ -12,31 +12,26 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.lists import Lists, Sums
 from lambdaplus.objectives.pair_by_pair import short
-from lambdaplus.objectives.route import Route, Sums
 
 SHORTEST = 64  # with fewer elements, pair by pair is as fast
 FARTHEST = 600.0  # exp(-FARTHEST) is not yet denormal
 
 
-class PairRows(Route):
-    """Vector instructions for each element and all below it, of more than two classes."""
+def fit_for_rows(lists: Lists, sigma: float) -> Bools:
+    """Whether vector instructions for an element and all below it are faster than pairs, each."""
+    size = lists.stop - lists.start
+    # Of more than two classes, since U and V are the same.
+    fit: Bools = (size >= SHORTEST) & (lists.n_classes > 2) & short(lists)
+    some = np.flatnonzero(fit)
+    apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
+    fit[some] = sigma * apart <= FARTHEST
+    return fit
 
-    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
-        size = lists.stop - lists.start
-        # Of more than two classes, since U and V are the same.
-        applies: Bools = (size >= SHORTEST) & (lists.n_classes > 2)
-        if not applies.any():
-            return applies
-        applies &= short(lists)
-        some = np.flatnonzero(applies)
-        apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
-        applies[some] = function.shape.sigma * apart <= FARTHEST
-        return applies
 
-    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
-        pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
+def add_pair_rows(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+    pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
 
 
 @compiled(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
