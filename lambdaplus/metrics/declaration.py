@@ -72,8 +72,8 @@ class Declaration:
         of the `RankingMetric`, which rows are relevant, their scores without ties, and their
         weights, (n,) each.  A metric with neither has no value for such tables.
     follows_label_order : bool
-        Whether ranking by label gives the highest value.  If not, discount and gain are not checked
-        for their order; an objective still ranks by label.
+        Whether ranking by label gives the highest value.  If not, the order of gains is not checked;
+        an objective still ranks by label.
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
@@ -275,9 +275,8 @@ class RankingMetric:
         """
         declared = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", declared, ranks)
-        if self.declaration.follows_label_order:
-            apart = np.diff(ranks) <= 0  # the same rank, or one of another query
-            refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
+        apart = np.diff(ranks) <= 0  # the same rank, or one of another query
+        refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 

@@ -98,7 +98,7 @@ class LambdaGradient:
 
     def _refuse(self, queries: Queries) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
-        gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        gain = self.arrays.gain
         largest = float(np.abs(gain).max(initial=0.0)) * max(queries.longest, 1)
         scaled = 0.0 if self.normalize else largest * float(self.arrays.scale.max(initial=0.0))
         if largest > 1e300 or scaled > 1e30:
@@ -113,12 +113,6 @@ class LambdaGradient:
                     f"{self.metric}: the rows of all classes but one have weight 0, so there is "
                     "nothing to rank: pass weights above 0 for some rows of the others"
                 )
-        if self.copies is not None and added.any() and (gain < added).any():
-            raise ValueError(
-                f"{self.metric} of weighted rows without queries has swap deltas of both signs, "
-                "since the gain of a document is smaller than what each document above it adds: "
-                "leave out the weights"
-            )
 
     def _warn_of_many_labels(self, queries: Queries) -> None:
         """Warn if each pair of labels has a list of its own, which takes long for many labels."""
