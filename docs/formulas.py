@@ -25,10 +25,6 @@ FORMULAS = {
         _AREA,
         "$A$ is the area under the ROC curve up to the false positive rate $f$ = `max_fpr`.",
     ),
-    "pauc_tpr": (
-        _AREA,
-        "$A$ is the area right of the ROC curve above the true positive rate $1 - f$ = `min_tpr`.",
-    ),
     "mauc": (
         r"\frac{\sum_{c > 0} m_c A_c}{\sum_{c > 0} m_c}",
         "$A_c$ is the AUC of the $m_c$ documents of class $c$ against all others.",
@@ -68,18 +64,12 @@ FORMULAS = {
     ),
     "dcg": (_DCG, "This is `gain=exp2`, `discount=log2`."),
     "err": (r"\sum_{r \le k} \frac{p_r}{r} \prod_{q < r} (1 - p_q)", f"${_READER}."),
-    "pfound": (
-        r"\sum_{r \le k} b^{r - 1} p_r \prod_{q < r} (1 - p_q)",
-        f"${_READER} and $b$ = `persistence`. With `stop=label`, $p_r$ is the label.",
-    ),
     "rbp": (
         r"(1 - b) \sum_{r \le k} b^{r - 1} \mathrm{rel}_r",
         "$b$ is the option `persistence`.",
     ),
     "p": (r"\frac{c(k)}{k}", ""),
     "top_precision": (r"\frac{c(K)}{K}", f"{_SHARE}."),
-    "top_recall": (r"\frac{c(K)}{R}", f"{_SHARE}."),
-    "lift": (r"\frac{c(K)}{K} \cdot \frac{n}{R}", f"{_SHARE}."),
     "f1": (r"\frac{2 c(k)}{k + R}", ""),
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
@@ -91,6 +81,6 @@ FORMULAS = {
 
 # The metrics that version 0.1.0 did not have.
 SINCE = dict.fromkeys(
-    ("pauc", "pauc_tpr", "cindex", "spearman", "kendall", "gini", "success", "pfound",
-     "top_precision", "top_recall", "lift", "f1"), "0.2.0",
+    ("pauc", "cindex", "spearman", "kendall", "gini", "success",
+     "top_precision", "f1"), "0.2.0",
 )  # fmt: skip

@@ -148,7 +148,7 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
     for scores in (LABELS, np.negative(LABELS), SCORES):  # concordant pairs, discordant, and both
         for all_pairs in (False, True):
             with pytest.raises(
-                ValueError, match="ends has swap deltas of both signs, .* surrogate"
+                ValueError, match=r"ends has swap deltas of both signs, .* surrogate"
             ):
                 lp.gradients(LABELS, scores, group=[8], metric=ends, all_pairs=all_pairs)
     assert np.abs(lp.lambda_objective(ends, surrogate="ndcg")(LABELS, SCORES, None, [8])[0]).any()

@@ -28,7 +28,7 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
         ("p@5", "map"),
         ("recall(relevant=2)@5", "map(relevant=2)"),
         ("rprec", "map"),
-        ("p@1%", "map"),
+        ("top_precision", "map"),
         ("err@3", "err"),
         ("bpref", "bpref"),
     ],
@@ -55,9 +55,7 @@ def test_the_metric_itself_and_damping_can_be_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "auc"])
-@pytest.mark.parametrize(
-    "options", [{}, {"damping": 0.01}, {"damping": 0.01, "damped": 0.5}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"damping": 0.01}], ids=str)
 def test_pairs_are_damped_if_that_is_asked_for(name: str, options: dict[str, float]) -> None:
     labels = [float(grade > 1) for grade in GRADES]
     gradient, hessian, S = brute_force.lambda_gradients(
@@ -98,8 +96,8 @@ def test_a_gradient_reaches_every_document_that_a_better_one_could_replace() -> 
     n = 40
     labels, scores = (np.arange(n) % 4 == 3).astype(float), -np.arange(n) / 10
     for declaration in CATALOGUE:
-        if declaration.name in ("bpref", "pauc", "pauc_tpr", "cindex"):
-            continue  # those stop, or begin, at a rank within the list; labels of cindex are times
+        if declaration.name in ("bpref", "pauc", "cindex"):
+            continue  # those stop at a rank within the list; labels of cindex are times
         metric = declaration(3) if declaration.cutoff != "no" else declaration()
         gradient = lambda_objective(metric)(labels, scores, None, [n])[0]
         assert (gradient[labels > 0] < 0).all(), metric

@@ -34,7 +34,6 @@ OBJECTIVES = [
     lambda_objective("mrr(relevant=2)@5", truncation=3),
     lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
     lambda_objective("ndcg", damping=0.5),
-    lambda_objective("map", damping=0.01, damped=0.3),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
     lambda_objective("mrr(relevant=2)@5", surrogate="ndcg"),
 ]
@@ -141,7 +140,6 @@ def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
         ("surrogate", ["ndgc"], "unknown metric 'ndgc'"),
         ("sigma", [0, np.nan], r"sigma must be a number at least 1e-15 and at most 1e\+15, got"),
         ("damping", [-0.1, "off"], "damping must be a number at least 0"),
-        ("damped", [1.5], r"damped must be a number at least 0 and at most 1, got 1.5"),
         ("truncation", ["much", 2.5, 0, True], "truncation, if not None, must be a whole number"),
         ("balance", [-0.1, 1.1, None], "balance must be a number at least 0 and at most 1"),
     ],
@@ -238,7 +236,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
             sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
-            damped=objective.damped, truncation=objective.truncation,
+            truncation=objective.truncation,
             pointwise=objective.pointwise,
         )  # fmt: skip
         found = gradient_of(objective, data)

@@ -60,14 +60,15 @@ def _surrogate(declaration: Declaration) -> str:
 
 def _details(declaration: Declaration) -> Table:
     from lambdaplus.evaluation import Table
-    from lambdaplus.metrics.in_words import options_in_words
 
     rows = [
         ("what it is", declaration.title),
         ("objective", declaration.cost_of_objective + _surrogate(declaration)),
         ("source", declaration.source),
     ]
-    rows += options_in_words(declaration)
+    for option in declaration.parameters:
+        choices = f" ({' or '.join(option.choices)})" if option.choices else ""
+        rows.append((f"{option.name}={option.default}", option.help + choices))
     foot = ["objective: cost of a gradient for n documents with L distinct labels"]
     if declaration.parameters:
         first, cutoff = declaration.parameters[0], "@10" if declaration.cutoff != "no" else ""

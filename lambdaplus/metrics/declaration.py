@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
-from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -67,13 +67,9 @@ class Declaration:
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
         as at a threshold, and a row of weight k counts as k identical rows; the discount of a step
         is that of the middle or last rank among its copies.  Only for Gains and CountAbove.
-    weighted_rows : callable, optional
-        The value on a table whose rows have weights, for a metric that is not pooled, as a function
-        of the `RankingMetric`, which rows are relevant, their scores without ties, and their
-        weights, (n,) each.  A metric with neither has no value for such tables.
     follows_label_order : bool
-        Whether ranking by label gives the highest value.  If not, the order of gains is not checked;
-        an objective still ranks by label.
+        Whether ranking by label gives the highest value.  If not, the order of gains is not
+        checked; an objective still ranks by label.
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
@@ -123,7 +119,6 @@ class Declaration:
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
-    weighted_rows: Callable[[RankingMetric, Bools, Floats, Floats], float] | None = None
     follows_label_order: bool = True
     closed_ties: bool = True
     correlation: Literal["ranks", "pairs"] | None = None
@@ -133,8 +128,7 @@ class Declaration:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
         flags = "binary", "follows_label_order", "closed_ties"
         check_fields(self, is_flag, "True or False", *flags)
-        optional = "offset", "weighted_rows"
-        check_fields(self, lambda f: f is None or callable(f), "a function or None", *optional)
+        check_fields(self, lambda f: f is None or callable(f), "a function or None", "offset")
         check_fields(self, _are(str), "a tuple of str", "aliases")
         check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
         check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
@@ -243,7 +237,7 @@ class RankingMetric:
     @property
     def weighs_rows(self) -> bool:
         """Whether a table whose rows have weights has a value."""
-        return (self.declaration.pooled or self.declaration.weighted_rows) is not None
+        return self.declaration.pooled is not None
 
     @property
     def gains_rise(self) -> bool:

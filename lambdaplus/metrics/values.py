@@ -5,7 +5,7 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
-from lambdaplus.ranking.queries import Queries, reaches
+from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
 
@@ -62,8 +62,6 @@ def values(
     step = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or step):
         return _steps(metric, arrays, scored.entries(metric.relevant))
-    if metric.declaration.weighted_rows is not None and queries.weighted_list:
-        return np.array([_of_weighted_rows(metric, queries, ranking.row)])
     ranked = queries.sizes
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
@@ -95,24 +93,8 @@ def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Flo
         return np.where(left > 1e-12, value / np.sqrt(left), np.nan)
 
 
-def _of_weighted_rows(metric: RankingMetric, queries: Queries, ranked: Ints) -> float:
-    """The value of one list of weighted rows in this order; NaN where a class has no weight."""
-    weighted: Any = metric.declaration.weighted_rows
-    relevant, weights = reaches(queries.labels, metric["relevant"]), cast(Floats, queries.weights)
-    if not (weights[relevant].any() and weights[~relevant].any()):
-        return np.nan
-    score = np.empty(ranked.size)
-    score[ranked] = -np.arange(ranked.size)
-    return float(weighted(metric, relevant, score, weights))
-
-
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
     """The value of a metric on one list on several workers; rows of one cell count as tied."""
-    if metric.declaration.weighted_rows is not None and queries.weighted_list:
-        raise ValueError(
-            f"{metric} of weighted rows is not computed on several workers: leave out the weights, "
-            "or evaluate on one machine"
-        )
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")

@@ -11,17 +11,14 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.ranking.queries import Queries
 
 
-@documented_by(objective_in_words)
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.

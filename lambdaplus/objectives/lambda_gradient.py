@@ -8,7 +8,6 @@ normalised; a part of them is replaced by log-loss (`pointwise`); and rows get t
 from __future__ import annotations
 
 import math
-import warnings
 from functools import partial
 from typing import Any, cast
 
@@ -33,14 +32,11 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
-# Of a document and a pair of labels, with lists of their own.
-SECONDS_BY_PAIR_OF_LABELS = 1e-8
-
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise", "pairs"}
+TEXTBOOK = {"sigma", "normalize", "damping", "truncation", "pointwise", "pairs"}
 
 
 def is_table(weights: PairWeights, queries: Queries) -> bool:
@@ -71,8 +67,7 @@ class LambdaGradient:
         rise = metric.gains_rise and bool(self.arrays.gain.any())
         chosen = options.chosen_for(weights, self.table, rise)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
-        damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
-        self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
+        self.shape = PairShape(float(chosen.sigma), float(cast(Any, chosen.damping) or 0.0))
         most = MOST_CLASSES if options.pointwise == "default" else queries.longest
         self.labels = labels_from_gains(self.arrays, most) if rise else np.empty(0)
         self.pointwise = float(chosen.pointwise) if self.labels.any() else 0.0
@@ -93,7 +88,6 @@ class LambdaGradient:
                 f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
             )
         self._refuse(queries)
-        self._warn_of_many_labels(queries)
         self.long = self._find_long(queries)
 
     def _refuse(self, queries: Queries) -> None:
@@ -113,22 +107,6 @@ class LambdaGradient:
                     f"{self.metric}: the rows of all classes but one have weight 0, so there is "
                     "nothing to rank: pass weights above 0 for some rows of the others"
                 )
-
-    def _warn_of_many_labels(self, queries: Queries) -> None:
-        """Warn if each pair of labels has a list of its own, which takes long for many labels."""
-        form, metric = self.metric.declaration.form, self.metric
-        if not form.potentials_by_classes or self.weights.equal or metric.declaration.binary:
-            return
-        sizes, labels = queries.sizes, np.diff(self.arrays.strata)
-        took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
-        if took > THRESHOLDS.warned_seconds:
-            warnings.warn(
-                f"{metric} has a list for each pair of labels, and a query has up to "
-                f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
-                "into grades, or use a metric whose cost is O(n log L), such as "
-                "the objective concordance or ndcg(gain=linear)",
-                stacklevel=2,
-            )
 
     def _find_long(self, queries: Queries) -> list[int]:
         """The queries whose scores are rounded: of few classes, or as `ManyLabels`."""
@@ -318,7 +296,7 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``,
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``truncation=None``,
         ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
         such as ``gain="linear"`` or ``relevant=2``.
 

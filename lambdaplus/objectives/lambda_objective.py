@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -19,7 +18,6 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
@@ -35,7 +33,6 @@ from lambdaplus.ranking.queries import Queries
 DEFAULT = PairOptions()
 
 
-@documented_by(objective_in_words)
 @dataclass(frozen=True, repr=False)
 class LambdaObjective(PairOptions, Objective):
     """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
@@ -45,7 +42,7 @@ class LambdaObjective(PairOptions, Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, damped, pointwise, balance : float
+    sigma, damping, pointwise, balance : float
         Damping may be None, damping and pointwise "default".
     truncation : int or None
     normalize, one_group : bool
@@ -135,7 +132,6 @@ def lambda_objective(
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
     damping: float | Default | None = DEFAULT.damping,
-    damped: float = DEFAULT.damped,
     truncation: int | None = DEFAULT.truncation,
     pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
@@ -164,14 +160,11 @@ def lambda_objective(
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
     damping : float, None or "default"
-        Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
+        Divide the weight of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The default is 0.1
         for data with queries, and None, which is the same as 0, without, and for metrics whose
         gains do not rise with the label, such as concordance and Spearman's correlation.  The
         built-in objectives of LightGBM and XGBoost have 0.01.
-    damped : float, default=1.0
-        The share that ``damping`` divides: the weight of a pair is multiplied by
-        ``1 - damped + damped / (damping + |score distance|)``.
     truncation : int or None, default=None
         Only pairs with at least one document among the first ``truncation`` ranks, as in the
         objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
@@ -232,8 +225,8 @@ def lambda_objective(
     0.5
     >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
     30
-    >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
-    0.5
+    >>> lambda_objective("ndcg", damping=0.01).damping
+    0.01
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
     0.0
     >>> lambda_objective("map", damping=None, pointwise=0.0).pointwise  # pairs alone
@@ -254,7 +247,7 @@ def lambda_objective(
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
     of_pairs = PairOptions(
-        sigma=sigma, normalize=normalize, damping=damping, damped=damped, truncation=truncation,
+        sigma=sigma, normalize=normalize, damping=damping, truncation=truncation,
         pointwise=pointwise, balance=balance, pairs=pairs,
     )  # fmt: skip
     shares = iter(share_options(names, options) if len(names) > 1 else [options])

@@ -51,7 +51,7 @@ def visit_pairs(
     """Add the sums over the pairs whose upper element is ``first`` to ``last - 1`` of its list."""
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
     score, code, weight = lists.score, lists.code, lists.weight
-    (sigma, damping, damped), (gradient, hessian, received) = shape, out
+    (sigma, damping), (gradient, hessian, received) = shape, out
     for k in range(which.size):
         at, lambdas = gain_at[which[k]], 0.0
         begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
@@ -76,7 +76,7 @@ def visit_pairs(
                 if U is not None:
                     delta *= abs(U[p] - U[q]) if a > b else abs(V[p] - V[q])
                 if damping > 0.0:
-                    delta *= 1.0 - damped + damped / (damping + distance)
+                    delta *= 1.0 / (damping + distance)
                 # The better element is pushed up, by a negative gradient.
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push

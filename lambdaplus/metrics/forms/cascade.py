@@ -1,4 +1,4 @@
-"""Readers who stop: reciprocal rank, ERR, pFound, bpref and partial AUC."""
+"""Readers who stop: reciprocal rank, ERR, bpref and partial AUC."""
 
 import math
 from dataclasses import dataclass
