@@ -42,11 +42,6 @@ FORMULAS = {
         r"\frac{\mathrm{cov}(a, b)}{\sigma_a \sigma_b}",
         "$a$ and $b$ are the midranks of the labels and of the scores.",
     ),
-    "kendall": (
-        r"\frac{C - D}{\sqrt{P_y P_s}}",
-        "$C$ pairs have the same order in labels and scores, $D$ the opposite one; $P_y$ have "
-        "different labels, and $P_s$ different scores.",
-    ),
     "gini": (
         r"\frac{G_s}{G_y}, \quad G = \sum_r \left(\frac{n + 1}{2} - r\right) y_r",
         "$G_s$ is this sum with the documents ranked by score, $G_y$ by label.",
@@ -81,6 +76,6 @@ FORMULAS = {
 
 # The metrics that version 0.1.0 did not have.
 SINCE = dict.fromkeys(
-    ("pauc", "cindex", "spearman", "kendall", "gini", "success",
+    ("pauc", "cindex", "spearman", "gini", "success",
      "top_precision", "f1"), "0.2.0",
 )  # fmt: skip

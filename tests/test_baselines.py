@@ -152,7 +152,7 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
         "n_estimators": (0,), "learning_rate": (0.0,), "min_child_samples": (-1,),
     },
     QueryScaler: {"method": ("mean",)},
-    RankBoost: {"n_rounds": (0,), "max_bins": (257,), "patience": (0,)},
+    RankBoost: {"n_rounds": (0,)},
     RankSVM: {"C": (0.0, np.inf, 1e300), "max_iter": (0,), "tol": (-1.0,)},
     StructuralSVM: {
         "C": (0.0, np.nan, "a", 1e300), "tol": (0.0, "a"), "max_passes": (0,),

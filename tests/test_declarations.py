@@ -86,7 +86,7 @@ def test_an_own_metric_has_its_value_by_hand_and_trains(own: Declaration, by_han
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("correlation", "x", "None, 'ranks' or 'pairs', got 'x'"),
+        ("correlation", "x", "True or False, got 'x'"),
         ("parameters", ("x",), "a tuple of Parameter, got ('x',)"),
         ("parameters", [Parameter("x", 1.0, "")], "a tuple of Parameter, got ["),
         ("aliases", "ab", "a tuple of str, got 'ab'"),

@@ -238,7 +238,7 @@ def test_values_over_all_rows(group: Group, layout: str, weights: float) -> None
         assert dict(found) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["cindex", "spearman", "kendall"])
+@pytest.mark.parametrize("name", ["cindex", "spearman"])
 def test_values_of_several_labels(group: Group, name: str) -> None:
     """Of scores of few values, which are not rounded: other times on each worker."""
     rows = Rows()

@@ -316,8 +316,7 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-        if (kind := metric.declaration.correlation) is not None:
-            ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
+        ties = "midranks" if metric.declaration.correlation else ties
     known = [parameter.name for parameter in metric.declaration.parameters]
     used = {name: metric[name] for name in known} | {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())

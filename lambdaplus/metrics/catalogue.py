@@ -124,20 +124,7 @@ SPEARMAN = _graded(
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
     cutoff="no",
-    correlation="ranks",
-)
-
-KENDALL = _of_pairs(
-    name="kendall",
-    aliases=("kendalltau", "tau_b"),
-    title="Kendall's rank correlation tau-b of labels and scores",
-    source="Kendall 1945: SciPy's kendalltau",
-    # Pairs in order less those in reverse: twice those in order, less all.
-    offset=c.minus_unequal_pairs,
-    normalizer=c.root_of_pairs,
-    form=CountAbove(c.two, c.each_one, "higher"),
-    correlation="pairs",
-    surrogate="concordance",
+    correlation=True,
 )
 
 GINI = _graded(

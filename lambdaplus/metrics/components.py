@@ -259,18 +259,5 @@ def each_one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.label)
 
 
-def two(counts: LabelCounts) -> Floats:
-    return np.full_like(counts.label, 2.0)
-
-
 def unequal_pairs(counts: LabelCounts) -> Floats:
     return counts.sum(counts.count * counts.higher)
-
-
-def minus_unequal_pairs(counts: LabelCounts) -> Floats:
-    return -unequal_pairs(counts)
-
-
-def root_of_pairs(counts: LabelCounts) -> Floats:
-    """The geometric mean of the pairs of different labels and of all pairs."""
-    return np.asarray(np.sqrt(unequal_pairs(counts) * counts.size * (counts.size - 1) / 2))

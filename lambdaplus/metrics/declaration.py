@@ -73,9 +73,9 @@ class Declaration:
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
-    correlation : {"ranks", "pairs"}, optional
-        Set for a rank correlation.  Its value is divided by the square root of what tied scores
-        leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.
+    correlation : bool
+        Whether it is a correlation of ranks.  Its value is divided by the square root of what tied
+        scores leave of the variance of the ranks, of which tied documents have the mean.
     surrogate : str
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
@@ -121,18 +121,16 @@ class Declaration:
     pooled: Literal["middle", "last"] | None = None
     follows_label_order: bool = True
     closed_ties: bool = True
-    correlation: Literal["ranks", "pairs"] | None = None
+    correlation: bool = False
     surrogate: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
-        flags = "binary", "follows_label_order", "closed_ties"
+        flags = "binary", "follows_label_order", "closed_ties", "correlation"
         check_fields(self, is_flag, "True or False", *flags)
         check_fields(self, lambda f: f is None or callable(f), "a function or None", "offset")
         check_fields(self, _are(str), "a tuple of str", "aliases")
         check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
-        check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
-                     "correlation")  # fmt: skip
         check_fields(self, lambda text: isinstance(text, str), "text", "name", "surrogate")
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
@@ -162,7 +160,7 @@ class Declaration:
         """The cost of its objective for n documents in L classes."""
         if self.binary:
             return "one sweep, O(n)"
-        trees = self.form.labels or "concordance" in (self.name, self.surrogate)
+        trees = self.form.labels or self.name == "concordance"
         if trees or not self.form.potentials_by_classes:
             return "a tree of labels, O(n log L)"
         return "a sweep for each pair of classes, O(n L^2)"
@@ -245,7 +243,7 @@ class RankingMetric:
         return (
             self.declaration.follows_label_order
             and not self.compares_some
-            and self.declaration.correlation is None
+            and not self.declaration.correlation
         )
 
     @property

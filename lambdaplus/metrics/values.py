@@ -47,7 +47,7 @@ def values(
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
         ranking = split_ties(queries, ranking, rows)
-    elif ties == "together" and pooled is None and metric.declaration.correlation is None:
+    elif ties == "together" and pooled is None and not metric.declaration.correlation:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
@@ -75,21 +75,19 @@ def values(
 def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
     """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
 
-    Of the variance of n ranks, and of the number of pairs, runs of t ties leave 1 less the sum of
-    t^p - t over n^p - n, for p = 3 and 2.
+    Of the variance of n ranks, runs of t ties leave 1 less the sum of t^3 - t over n^3 - n.
     """
-    if metric.declaration.correlation is None:
+    if not metric.declaration.correlation:
         return value
-    power = 3 if metric.declaration.correlation == "ranks" else 2
     starts = np.ones(score.size, dtype=bool)
     starts[1:] = score[1:] != score[:-1]
     starts[boundaries[:-1]] = True
     first = np.flatnonzero(starts)
     tied = np.diff(np.append(first, score.size)).astype(np.float64)
     n = np.diff(boundaries).astype(np.float64)
-    lost = np.add.reduceat(tied**power - tied, np.searchsorted(first, boundaries[:-1]))
+    lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = 1.0 - lost / (n**power - n)
+        left = 1.0 - lost / (n**3 - n)
         return np.where(left > 1e-12, value / np.sqrt(left), np.nan)
 
 

@@ -124,21 +124,6 @@ def spearman(ranked: Labels) -> float:
     return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
 
 
-def kendall(ranked: Labels) -> float:
-    """Kendall's tau-b of scores without ties."""
-    return kendall_of(ranked, [float(-rank) for rank in range(len(ranked))])
-
-
-def kendall_of(x: Labels, y: Labels) -> float:
-    """Pairs in order less those in reverse, by the geometric mean of the pairs not tied in each."""
-    signs = [
-        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
-        for i, j in itertools.combinations(range(len(x)), 2)
-    ]
-    of_x, of_y = (sum(pair[k] != 0 for pair in signs) for k in (0, 1))
-    return sum(a * b for a, b in signs) / math.sqrt(of_x * of_y) if of_x and of_y else NAN
-
-
 def gini(ranked: Labels) -> float:
     """Area between the Lorenz curve, from the highest score, and the diagonal, over the best."""
 
