@@ -9,7 +9,6 @@ NOTATION = (
     r"Without a cutoff, $k$ is $n$."
 )
 
-_AREA = r"\frac{1}{2} \left(1 + \frac{A - f^2/2}{f - f^2/2}\right)"
 _IN_ORDER = r"\frac{1}{P} \left(C + \frac{T}{2}\right)"
 _IN_ORDER_WORDS = "$C$ of them have scores in the right order, $T$ have equal scores"
 _DCG = r"\sum_{r \le k} \frac{2^{y_r} - 1}{\log_2(1 + r)}"
@@ -20,10 +19,6 @@ FORMULAS = {
     "auc": (
         _IN_ORDER,
         f"Over the $P = R N$ pairs of a relevant and another document: {_IN_ORDER_WORDS}.",
-    ),
-    "pauc": (
-        _AREA,
-        "$A$ is the area under the ROC curve up to the false positive rate $f$ = `max_fpr`.",
     ),
     "mauc": (
         r"\frac{\sum_{c > 0} m_c A_c}{\sum_{c > 0} m_c}",
@@ -76,6 +71,6 @@ FORMULAS = {
 
 # The metrics that version 0.1.0 did not have.
 SINCE = dict.fromkeys(
-    ("pauc", "cindex", "spearman", "gini", "success",
+    ("cindex", "spearman", "gini", "success",
      "top_precision", "f1"), "0.2.0",
 )  # fmt: skip

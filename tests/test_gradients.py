@@ -21,7 +21,6 @@ from scipy.optimize import minimize_scalar
 from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE, parse_metric
-from lambdaplus.objectives import pair_by_pair
 from lambdaplus.objectives.pair_options import EQUAL_AT_NEIGHBOURS
 from lambdaplus.objectives.sweep import CHUNK
 
@@ -579,7 +578,7 @@ def test_one_data_set_is_scaled_as_log_loss_at_its_base_rates(
     assert_close(found, [scale * part for part in plain], ROUNDING)
 
 
-@pytest.mark.parametrize("name", ["auc", "mauc", "pauc(max_fpr=0.05)", "top_precision"])
+@pytest.mark.parametrize("name", ["auc", "mauc", "top_precision"])
 def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
     labels, scores, weight = pooled_query(None)
     metric = parse_metric(name, over="dataset")
@@ -587,24 +586,3 @@ def test_over_the_data_set_queries_are_set_aside(name: str) -> None:
     one_group = gradients(labels, scores, weight=weight, metric=name, one_group=True)
     assert_identical(found, one_group)
     assert np.abs(found[0]).max() > 0
-
-
-def test_pairs_of_a_long_list_are_visited_in_calls_that_end_soon(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Between them, Ctrl-C ends a gradient pair by pair."""
-    labels, scores = random_query(5, 90, 1.0, None)
-    given_ = {"metric": "map", "group": [20, 70], "all_pairs": True}
-    expected = gradients(labels, scores, **given_)
-    visit, pairs = pair_by_pair.visit_pairs, []
-
-    def look(which: Any, first: int, last: int, lists: Any, *others: Any) -> None:
-        size = (lists.stop - lists.start)[which]
-        pairs.append(int((np.minimum(last, size) - first) @ size))
-        visit(which, first, last, lists, *others)
-
-    monkeypatch.setattr(THRESHOLDS, "most_pairs", 500)
-    monkeypatch.setattr(pair_by_pair, "visit_pairs", look)
-    assert_close(gradients(labels, scores, **given_), expected, (1e-12, 1e-12))
-    assert len(pairs) > 4
-    assert max(pairs) <= 500

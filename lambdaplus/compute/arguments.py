@@ -68,7 +68,7 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64; a ValueError as in `plain`, and for text or merged integers."""
+    """Convert the values to float64; a ValueError as in `plain`, for text, or if integers merge."""
     array = plain(values, name)
     text = array.dtype.kind in "SUT"
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:

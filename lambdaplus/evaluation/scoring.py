@@ -106,7 +106,7 @@ def evaluate(
     Notes
     -----
     By default, values do not depend on the order of the rows: tied documents contribute the mean
-    over their orders, or their worst order for ERR, bpref and partial AUC; without queries,
+    over their orders, or their worst order for ERR and bpref; without queries,
     MAP takes them at one threshold.  AP@k is divided by min(R, k), AP by R; NDCG has gain 2^l - 1
     and discount log2(1 + rank).
 

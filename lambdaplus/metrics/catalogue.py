@@ -53,23 +53,6 @@ AUC = _relevant(
     surrogate="map",
 )
 
-PARTIAL_AUC = _counted(
-    name="pauc",
-    aliases=("partial_auc",),
-    title="Partial AUC up to a false positive rate, from 0.5 (random ranking) to 1",
-    source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
-    normalizer=c.standardised_area,
-    # Share of the first f N irrelevant documents that are below a relevant document.
-    form=Cascade(c.irrelevance, limit=c.share_of_others),
-    offset=c.standardised_offset,
-    cutoff="no",
-    parameters=(
-        Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
-        OVER,
-    ),
-    closed_ties=False,
-)
-
 MAUC = _graded(
     name="mauc",
     title="Multi-class AUC: class-reference AUCs weighted by class share",

@@ -121,22 +121,6 @@ def smaller_class(counts: LabelCounts) -> Floats:
     return np.maximum(np.minimum(counts.n_relevant, counts.size - counts.n_relevant), 1.0)
 
 
-def share_of_others(counts: LabelCounts) -> Floats:
-    """Number of irrelevant documents up to the false positive rate, not rounded."""
-    others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
-    return np.where(others > 0, others, 1.0)
-
-
-def standardised_area(counts: LabelCounts) -> Floats:
-    """(2 - f) R, or 0 if a class is missing; see McClish's eq. 3 and `standardised_offset`."""
-    relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
-    return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
-
-
-def standardised_offset(counts: LabelCounts) -> Floats:
-    return np.asarray((1.0 - counts.metric["max_fpr"]) * counts.n_relevant)
-
-
 def ranks_in_share(counts: LabelCounts) -> Floats:
     """The number of documents in the share of each list, rounded up, at least one."""
     exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is above 7

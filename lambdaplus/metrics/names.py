@@ -6,11 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.arguments import hint
-from lambdaplus.metrics.catalogue import (
-    AUC,
-    CATALOGUE,
-    PARTIAL_AUC,
-)
+from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 
@@ -58,9 +54,9 @@ def parse_metric(
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
         ignored.  Numbers for each label from 0 are separated by slashes, as in
-        ``"ndcg(gain=0/1/3/7/15)@10"``; ``"auc(max_fpr=0.1)"`` is a partial AUC.  Spellings of
-        trec_eval are accepted, such as ``"ndcg_cut_10"``; they do not select the definitions of
-        that tool, as ``evaluate(..., convention="trec")`` does.
+        ``"ndcg(gain=0/1/3/7/15)@10"``.  Spellings of trec_eval are accepted, such as
+        ``"ndcg_cut_10"``; they do not select the definitions of that tool, as ``evaluate(...,
+        convention="trec")`` does.
     defaults : dict, optional
         Parameters that apply if neither the name nor the options set them.
     **options
@@ -101,20 +97,18 @@ def parse_metric(
             f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
             "supported by lambda_objective, eval_metric and the methods of a comparison"
         )
-    declaration, cutoff, in_name = _read(str(name), options)
+    declaration, cutoff, in_name = _read(str(name))
     return declaration(cutoff, **{**fallback, **in_name, **options})
 
 
-def _read(name: str, options: Mapping[str, Any]) -> tuple[Declaration, int | None, dict[str, Any]]:
-    """The declaration, cutoff and options of a name; ``options`` are given besides it."""
+def _read(name: str) -> tuple[Declaration, int | None, dict[str, Any]]:
+    """The declaration, cutoff and options of a name."""
     parts = _FORM.fullmatch(name.strip().lower())
     if parts is None:
         if len(several := split_names(name)) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
     declaration, in_name = _lookup(parts["name"].replace("-", "_")), _options_in(name, parts)
-    if declaration is AUC and "max_fpr" in {**in_name, **options}:
-        declaration = PARTIAL_AUC
     cutoff = parts["cutoff"] or parts["trec"]
     if parts["cutoff"] and parts["trec"]:
         raise ValueError(f"in {name!r}: {cutoff} and {parts['trec']} are two cutoffs")

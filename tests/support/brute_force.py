@@ -54,23 +54,6 @@ def auc(ranked: Labels, relevant: float) -> float:
     return share_in_order([label >= relevant for label in ranked])
 
 
-def pauc(ranked: Labels, relevant: float, max_fpr: float) -> float:
-    """Area under the ROC curve, drawn point by point, to max_fpr; McClish's standardisation."""
-    hits = sum(label >= relevant for label in ranked)
-    others = len(ranked) - hits
-    if not hits or not others:
-        return NAN
-    area = fpr = tpr = 0.0
-    for label in ranked:
-        if label >= relevant:
-            tpr += 1 / hits
-        else:
-            area += tpr * (min(fpr + 1 / others, max_fpr) - min(fpr, max_fpr))
-            fpr += 1 / others
-    at_random, at_best = max_fpr**2 / 2, max_fpr
-    return 0.5 * (1 + (area - at_random) / (at_best - at_random))
-
-
 def mauc(ranked: Labels, data: Labels, relevant: float, classes: str, share: str) -> float:
     """Welleck 2016, eq. 5: the mean of each class's AUC against the rest, by class share."""
     total = weights = 0.0
@@ -476,7 +459,6 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "over": ("query",),
     "top": (4.0, 5.0),
     "persistence": (0.8, 0.5),
-    "max_fpr": (0.1, 0.5),
     "fraction": (0.01, 0.3, 0.5),
 }
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)
