@@ -37,7 +37,7 @@ def add_pair_rows(which: Ints, lists: Lists, function: PairFunction, out: Sums) 
 @compiled(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _with_those_below(
     factor: float, code_p: int, gain_p: float, U_p: float, e_p: float, score_p: float,
-    sigma: float, damping: float, with_gain: bool, with_U: bool, weight: Floats,
+    sigma: float, damping: float, one: float, with_gain: bool, with_U: bool, weight: Floats,
     code: Int32s, gain: Floats, U: Floats, e: Floats, score: Floats, gradient: Floats,
     hessian: Floats,
 ) -> tuple[float, float, float]:  # fmt: skip
@@ -53,7 +53,8 @@ def _with_those_below(
         if with_U:
             delta *= U_p - U[q]
         if damping > 0.0:
-            delta *= 1.0 / (damping + score_p - score[q])
+            # Written simply, LLVM multiplies in another order, which changes last bits.
+            delta *= 1.0 - one + one / (damping + score_p - score[q])
         # Of a concordant pair, whose upper element is raised, or a discordant one.
         push = delta * (rho if code_p > code[q] else rho - 1.0)
         curve = sigma * delta * rho * (1.0 - rho)
@@ -91,7 +92,7 @@ def pair_rows(
                 factor *= near_top[i]
             own, bend, added = _with_those_below(
                 factor, code[i], of_class[p], potential[p], e[p], score[i], sigma, damping,
-                gain.size > 0, U is not None, weight[i + 1 : end], code[i + 1 : end],
+                1.0, gain.size > 0, U is not None, weight[i + 1 : end], code[i + 1 : end],
                 of_class[p + 1 :], potential[p + 1 :], e[p + 1 :], score[i + 1 : end],
                 gradient[i + 1 : end], hessian[i + 1 : end],
             )  # fmt: skip
