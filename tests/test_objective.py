@@ -357,7 +357,7 @@ def test_nothing_to_rank_is_said_once(metric: str, labels: Any, group: Any) -> N
         objective(np.arange(3.0), data)
 
 
-def test_gains_whose_sums_overflow_are_refused() -> None:
+def test_gains_whose_sums_overflow_are_refused_and_a_damping_of_0_is_none() -> None:
     scores, group = np.arange(4.0), [4]
     for metric, label, options in (
         ("dcg(gain=linear)", 1e308, {}), ("dcg(gain=linear)", 1e35, {"normalize": False}),
