@@ -42,7 +42,7 @@ WITHOUT_CUTOFF = ("map", "ndcg", "auc")
 PAIRS_ALONE: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 OPTIONS: dict[str, dict[str, Any]] = {
     "": {},
-    ", damping": {"damping": 0.01, "damped": 1.0},
+    ", damping": {"damping": 0.01},
 }
 CUT = ("ndcg@10", "ndcg@5", "map@5", "p@5", "mrr")
 SUMS = ("ndcg + auc", "map + auc", "mrr + auc", "mrr + map")

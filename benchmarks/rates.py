@@ -52,39 +52,31 @@ def logistic_error(rates: Floats) -> float:
     return float(max(of_rho, of_hessian / 10.0))
 
 
-def damped_error(rates: Floats, share: float, reach: float) -> float:
+def damped_error(rates: Floats) -> float:
     """The largest of the three; concordant pairs and Hessians count less beyond FAINT."""
-    width = ours.FITTED_WIDTH
-    concordant, discordant, hessian = ours.weighted_fits(rates, width, share, reach)
+    width, reach = ours.FITTED_WIDTH, ours.REACH
+    concordant, discordant, hessian = ours.weighted_fits(rates, width, reach)
     near = np.append(0.0, np.geomspace(0.02 * width, ours.REACH_IN_ORDER, FINE))
     wide = np.append(0.0, np.geomspace(0.02 * width, reach, FINE))
     slack = np.maximum(1.0, near / ours.FAINT) ** 2
-    rho = (1.0 - share + share / (width + near)) / (1.0 + np.exp(near))
+    rho = 1.0 / (width + near) / (1.0 + np.exp(near))
     errors = (
         worst(rates, concordant, near, rho) / slack,
         worst(rates, hessian, near, rho / (1.0 + np.exp(-near))) / slack,
-        worst(rates, discordant, wide,
-              (1.0 - share + share / (width + wide)) / (1.0 + np.exp(-wide))),
-    )  # fmt: skip
+        worst(rates, discordant, wide, 1.0 / (width + wide) / (1.0 + np.exp(-wide))),
+    )
     return float(max(each.max() for each in errors))
 
 
 def families() -> dict[str, Family]:
     damped = np.concatenate([ours.SLOW[1:], 1.0 + ours.PAST_ONE])
-    partly = np.concatenate([ours.SLOW_IN_PART[1:-1], 1.0 + ours.PAST_ONE_IN_PART])
     base = np.repeat([0.0, 1.0], [5, 10])
-    quarters = (0.25, 0.75)
     return {
         "logistic": Family((0.0, 1.0), ours.LOGISTIC[2:], np.ones(6),
                            np.linspace(2.0, 6.0, 6), logistic_error),
         "damped": Family((0.0,), damped, base,
                          base + np.append(np.geomspace(2e-3, 0.3, 5), np.geomspace(0.03, 300, 10)),
-                         lambda rates: damped_error(rates, 1.0, ours.REACH)),
-        "partly damped": Family((0.0, 1.0), partly, base[1:],
-                                base[1:] + np.append(np.geomspace(3e-3, 0.4, 4),
-                                                     np.geomspace(0.1, 600, 10)),
-                                lambda rates: max(damped_error(rates, share, ours.FAR)
-                                                  for share in quarters)),
+                         damped_error),
     }  # fmt: skip
 
 

@@ -9,7 +9,6 @@ NOTATION = (
     r"Without a cutoff, $k$ is $n$."
 )
 
-_AREA = r"\frac{1}{2} \left(1 + \frac{A - f^2/2}{f - f^2/2}\right)"
 _IN_ORDER = r"\frac{1}{P} \left(C + \frac{T}{2}\right)"
 _IN_ORDER_WORDS = "$C$ of them have scores in the right order, $T$ have equal scores"
 _DCG = r"\sum_{r \le k} \frac{2^{y_r} - 1}{\log_2(1 + r)}"
@@ -20,14 +19,6 @@ FORMULAS = {
     "auc": (
         _IN_ORDER,
         f"Over the $P = R N$ pairs of a relevant and another document: {_IN_ORDER_WORDS}.",
-    ),
-    "pauc": (
-        _AREA,
-        "$A$ is the area under the ROC curve up to the false positive rate $f$ = `max_fpr`.",
-    ),
-    "pauc_tpr": (
-        _AREA,
-        "$A$ is the area right of the ROC curve above the true positive rate $1 - f$ = `min_tpr`.",
     ),
     "mauc": (
         r"\frac{\sum_{c > 0} m_c A_c}{\sum_{c > 0} m_c}",
@@ -46,11 +37,6 @@ FORMULAS = {
         r"\frac{\mathrm{cov}(a, b)}{\sigma_a \sigma_b}",
         "$a$ and $b$ are the midranks of the labels and of the scores.",
     ),
-    "kendall": (
-        r"\frac{C - D}{\sqrt{P_y P_s}}",
-        "$C$ pairs have the same order in labels and scores, $D$ the opposite one; $P_y$ have "
-        "different labels, and $P_s$ different scores.",
-    ),
     "gini": (
         r"\frac{G_s}{G_y}, \quad G = \sum_r \left(\frac{n + 1}{2} - r\right) y_r",
         "$G_s$ is this sum with the documents ranked by score, $G_y$ by label.",
@@ -68,18 +54,12 @@ FORMULAS = {
     ),
     "dcg": (_DCG, "This is `gain=exp2`, `discount=log2`."),
     "err": (r"\sum_{r \le k} \frac{p_r}{r} \prod_{q < r} (1 - p_q)", f"${_READER}."),
-    "pfound": (
-        r"\sum_{r \le k} b^{r - 1} p_r \prod_{q < r} (1 - p_q)",
-        f"${_READER} and $b$ = `persistence`. With `stop=label`, $p_r$ is the label.",
-    ),
     "rbp": (
         r"(1 - b) \sum_{r \le k} b^{r - 1} \mathrm{rel}_r",
         "$b$ is the option `persistence`.",
     ),
     "p": (r"\frac{c(k)}{k}", ""),
     "top_precision": (r"\frac{c(K)}{K}", f"{_SHARE}."),
-    "top_recall": (r"\frac{c(K)}{R}", f"{_SHARE}."),
-    "lift": (r"\frac{c(K)}{K} \cdot \frac{n}{R}", f"{_SHARE}."),
     "f1": (r"\frac{2 c(k)}{k + R}", ""),
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
@@ -91,6 +71,6 @@ FORMULAS = {
 
 # The metrics that version 0.1.0 did not have.
 SINCE = dict.fromkeys(
-    ("pauc", "pauc_tpr", "cindex", "spearman", "kendall", "gini", "success", "pfound",
-     "top_precision", "top_recall", "lift", "f1"), "0.2.0",
+    ("cindex", "spearman", "gini", "success",
+     "top_precision", "f1"), "0.2.0",
 )  # fmt: skip

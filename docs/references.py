@@ -22,7 +22,7 @@ from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
 
 ROOT = Path(__file__).parents[1]
 TIES = {
-    None: "mean over orders; ERR, pFound, bpref, pAUC: worst",
+    None: "mean over orders; ERR, bpref: worst",
     "expected": "mean over orders",
     "stable": "row order",
     "together": "one step",

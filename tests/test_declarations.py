@@ -86,7 +86,7 @@ def test_an_own_metric_has_its_value_by_hand_and_trains(own: Declaration, by_han
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("correlation", "x", "None, 'ranks' or 'pairs', got 'x'"),
+        ("correlation", "x", "True or False, got 'x'"),
         ("parameters", ("x",), "a tuple of Parameter, got ('x',)"),
         ("parameters", [Parameter("x", 1.0, "")], "a tuple of Parameter, got ["),
         ("aliases", "ab", "a tuple of str, got 'ab'"),
@@ -138,11 +138,20 @@ def test_pooled_counts_are_those_of_the_declaration_and_not_average_precision() 
     assert weighted["own_counts"] == pytest.approx(repeated["own_counts"])
 
 
-def test_weights_are_refused_where_swap_deltas_would_change_their_sign() -> None:
+def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
+    """Of weighted rows, and where the better of two relevant documents ends the search earlier."""
     objective = lp.lambda_objective(replace(ABOVE, pooled="last"))
     assert np.abs(objective(LABELS, SCORES)[0]).sum() > 0
-    with pytest.raises(ValueError, match=r"own_counts of weighted rows .* has swap deltas"):
+    with pytest.raises(ValueError, match=r"own_counts has swap deltas .* leave out the weights"):
         objective(LABELS, SCORES, np.ones(8))
+    ends = declared("ends", gain=lambda c: 1.0 * (c.label > 0), form=Cascade(halved))
+    for scores in (LABELS, np.negative(LABELS), SCORES):  # concordant pairs, discordant, and both
+        for all_pairs in (False, True):
+            with pytest.raises(
+                ValueError, match=r"ends has swap deltas of both signs, .* surrogate"
+            ):
+                lp.gradients(LABELS, scores, group=[8], metric=ends, all_pairs=all_pairs)
+    assert np.abs(lp.lambda_objective(ends, surrogate="ndcg")(LABELS, SCORES, None, [8])[0]).any()
 
 
 @pytest.mark.parametrize(

@@ -99,43 +99,6 @@ def test_graded_auc_is_the_hinge_of_all_pairs(pair_scale: bool) -> None:
         assert hinge == pytest.approx(sum(violations), abs=1e-12)
 
 
-def credit(setting: Setting, rank: Any, i: Any, relevant: int) -> Any:
-    """What good document i adds to the metric at a rank, both from 0."""
-    cutoff = setting.cutoff or 10**6
-    if setting.loss == "map":
-        value = (i + 1) / (rank + 1) / min(relevant, cutoff)
-    elif setting.loss == "mrr":
-        value = (i == 0) / (rank + 1)
-    else:
-        late = np.maximum(rank, 1) + 1 if "letor" in setting.loss else rank + 2
-        ideal = np.arange(min(relevant, cutoff))
-        best = np.maximum(ideal, 1) + 1 if "letor" in setting.loss else ideal + 2
-        value = 1 / np.log2(late) / (1 / np.log2(best)).sum()
-    return np.where(rank < cutoff, value, 0.0)
-
-
-@pytest.mark.parametrize(
-    "setting", [s for s in TWO_CLASSES if s.feature_map == "po" and s.loss != "auc"], ids=str
-)
-def test_large_queries_agree_with_a_search_of_all_places(setting: Setting) -> None:
-    """Good documents are in the order of scores: choose the bads ahead of each one by one."""
-    random = np.random.default_rng(2)
-    for n, share in ((40, 0.1), (60, 0.5), (30, 0.9), (3, 0.5)):
-        labels = (random.random(n) < share).astype(float)
-        labels[:2] = 0, 1
-        scores = random.normal(size=n)
-        good, bad = (np.sort(scores[labels == c])[::-1] for c in (1, 0))
-        weight = 2 / (good.size * bad.size) if setting.pair_scale else 2
-        ahead = np.arange(bad.size + 1)
-        sums = np.append(0.0, np.cumsum(bad))
-        best = np.zeros(ahead.size)  # of the goods so far, if the last has at most so many ahead
-        for i, score in enumerate(good):
-            best += weight * (sums - ahead * score) - credit(setting, i + ahead, i, good.size)
-            best = np.maximum.accumulate(best)
-        hinge, _ = values(loss_of(setting, labels, [n]), scores)
-        assert hinge[0] == pytest.approx(1 + best[-1], abs=1e-9)
-
-
 def test_documents_below_the_last_relevant_one_do_not_enter_the_pair_map() -> None:
     """Chakrabarti 2008, fact 3.1."""
     labels = np.array([1.0, 0, 1, 0, 0])

@@ -1,4 +1,4 @@
-"""The pointwise part of a gradient, and XE-NDCG, by their definitions."""
+"""The pointwise part of a gradient, by its definition."""
 
 from typing import Any
 
@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
-from scipy.special import expit, softmax
+from scipy.special import expit
 
-from lambdaplus import LightGBMClassifier, lambda_objective
-from lambdaplus.objectives.by_name import find_objective
+from lambdaplus import lambda_map, lambda_objective
 from lambdaplus.ranking.queries import Queries
 
 SIZES = [40, 3, 700, 8]
@@ -113,104 +112,16 @@ def test_a_constant_of_a_query_has_no_effect(shift: float) -> None:
     labels, scores = graded(2)
     scores = np.round(scores, 3)
     moved = scores + shift * (QUERY == 2)
-    for name in ("map", "xendcg"):
-        objective = lambda_objective(name)
-        found = objective(labels, moved, None, SIZES)
-        assert_allclose(found, objective(labels, scores, None, SIZES), atol=1e-6)
+    found = lambda_map(labels, moved, None, SIZES)
+    assert_allclose(found, lambda_map(labels, scores, None, SIZES), atol=1e-6)
 
 
 def test_outliers_leave_log_loss_finite() -> None:
     labels, scores = graded(2)
     for outlier in (1e6, -1e6, 1e12, -1e12, 1e200, -1e200):
         scores[5] = outlier
-        for name, options, group in (
-            ("map", {"pointwise": 1.0}, SIZES), ("xendcg", {}, SIZES), ("auc", {}, None),
-        ):  # fmt: skip
-            gradient, hessian = lambda_objective(name, **options)(labels, scores, None, group)
+        for name, share, group in (("map", 1.0, SIZES), ("auc", "default", None)):
+            objective = lambda_objective(name, pointwise=share)
+            gradient, hessian = objective(labels, scores, None, group)
             assert np.isfinite(gradient).all()
             assert (hessian >= 0).all()
-
-
-# XE-NDCG ------------------------------------------------------------------------------------------
-
-
-def cross_entropy(labels: Any, scores: Any) -> tuple[Any, Any]:
-    """Bruch 2021: with H the Hessian, D its diagonal and O the rest, g + O D^-1 (g + O D^-1 g)."""
-    p, mass = softmax(scores), 2**labels - 0.5
-    gradient = p - mass / mass.sum()
-    hessian = np.diag(p) - np.outer(p, p)
-    diagonal = np.diag(hessian).copy()
-    other = np.diag(diagonal) - hessian  # p_i p_j off the diagonal
-    first = other @ (gradient / diagonal)
-    return gradient + first + other @ (first / diagonal), diagonal
-
-
-@pytest.mark.parametrize("grades", [2, 5])
-def test_xe_ndcg_is_as_defined(grades: int) -> None:
-    labels, scores = graded(grades)
-    expected = by_query(cross_entropy, labels, scores)
-    objective = lambda_objective("xendcg")
-    found = objective.derivatives(Queries(labels, group=SIZES), scores)
-    assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
-    order = np.concatenate([[40, 42, 41], np.arange(40), np.arange(43, labels.size)])
-    permuted = objective(labels[order], scores[order], None, [3, 40, 700, 8])
-    assert_array_equal(permuted, np.array(objective(labels, scores, None, SIZES))[:, order])
-    weight = np.random.default_rng(1).random(labels.size)
-    weighted = objective(labels, scores, weight, SIZES)
-    assert_allclose(weighted, weight * np.array(found), rtol=1e-5)
-
-
-def test_xe_ndcg_of_a_long_list_is_that_of_rounded_scores() -> None:
-    random = np.random.default_rng(2)
-    labels = random.integers(0, 3, 33_000).astype(float)
-    scores = random.normal(size=labels.size) + labels
-    p, mass = softmax(scores), 2**labels - 0.5
-    ratio = (p - mass / mass.sum()) / (1 - p)
-    first = p * (ratio.sum() - ratio)
-    expected = p - mass / mass.sum() + first + p * ((first / (1 - p)).sum() - first / (1 - p))
-    found = lambda_objective("xendcg", one_group=True)(labels, scores)[0]
-    assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
-
-
-def test_xe_ndcg_in_sums_and_as_text() -> None:
-    objective = lambda_objective("xendcg")
-    assert str(objective.metric) == "ndcg"
-    assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
-    both = lambda_objective("map + 0.5*XENDCG")
-    assert str(both.metric) == "map"
-    labels, scores = graded(2)
-    given_ = labels, scores, None, SIZES
-    parts = [lambda_objective(name)(*given_) for name in ("map", "xendcg")]
-    assert_allclose(both(*given_), np.array(parts[0]) + 0.5 * np.array(parts[1]), atol=1e-6)
-    with pytest.raises(ValueError, match="the data has no queries"):
-        objective(labels, scores)
-    assert both.__name__ == "lambda_map+0.5*xendcg"  # not that of map alone
-    with pytest.raises(ValueError, match="xendcg occurs twice"):
-        lambda_objective("xendcg + 2*xendcg")
-    one_ranking = find_objective("xendcg", one_ranking=True)  # of a classifier
-    assert one_ranking == lambda_objective("xendcg", one_group=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("xendcg", {"sigma": 2.0}),
-        ("xendcg", {"gain": "linear"}),
-        ("xendcg", {"relevant": 1}),
-        ("xendcg", {"surrogate": "map"}),
-        ("xendcg + logloss", {"pointwise": 0.5}),
-    ],
-)
-def test_xe_ndcg_refuses_options_that_it_does_not_have(name: str, options: Any) -> None:
-    with pytest.raises(ValueError, match=f"has no option {next(iter(options))}: leave it out"):
-        lambda_objective(name, **options)
-
-
-def test_classifiers_take_all_rows_as_one_list_for_xe_ndcg() -> None:
-    labels, scores = graded(2)
-    X, options = scores[:, None], {"n_estimators": 5, "cv": None, "verbose": -1}
-    objective = lambda_objective("xendcg", one_group=True)
-    given_ = LightGBMClassifier(objective=objective, pos_label=1, **options).fit(X, labels)
-    by_name = LightGBMClassifier(objective="xendcg", pos_label=1, **options).fit(X, labels)
-    assert np.ptp(by_name.decision_function(X)) > 0.0
-    assert_array_equal(by_name.decision_function(X), given_.decision_function(X))

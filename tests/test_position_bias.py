@@ -53,19 +53,6 @@ SINCE_POSITION = pytest.mark.skipif(
 )
 
 
-def test_a_training_starts_afresh() -> None:
-    objective = PositionBias(lp.lambda_ndcg)
-
-    def rounds(labels: Any) -> Any:
-        for turn in range(3):
-            objective(labels, turn * SCORES, None, SIZES)
-        return objective.bias_.copy()
-
-    first = rounds(CLICKS)
-    assert not np.allclose(first, rounds(1 - CLICKS))
-    assert_array_equal(rounds(CLICKS), first)
-
-
 @SINCE_POSITION
 def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None:
     objective = PositionBias(lp.lambda_ndcg)

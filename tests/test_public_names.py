@@ -2,13 +2,10 @@
 
 import ast
 import inspect
-import pickle
-import pydoc
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -84,25 +81,6 @@ def test_every_option_of_an_objective_has_an_example() -> None:
     examples = str(lambdaplus.lambda_objective.__doc__).partition("Examples")[2]
     options = [*inspect.signature(lambdaplus.lambda_objective).parameters][1:-1]
     assert {option for option in options if f"{option}=" not in examples} == set()
-
-
-@pytest.mark.parametrize("name", [*sorted(SHORTHANDS), "ndcg@10 + 0.5*map"])
-def test_help_describes_an_object_rather_than_its_class(name: str) -> None:
-    """Both help() of Python and ? of IPython read ``__doc__``; help() of a class stays."""
-    one = getattr(lambdaplus, name, None) or lambdaplus.lambda_objective(name)
-    shown = pydoc.render_doc(one, renderer=pydoc.plaintext)
-    parts = dict(metric.parts) if hasattr(metric := one_metric(one), "parts") else {metric: 1}
-    for part in parts:
-        assert f"{part}: {part.declaration.title}." in shown
-        assert all(f"{option.name}=" in shown for option in part.declaration.parameters)
-    summary = str(type(one).__doc__).splitlines()[0]
-    assert summary not in shown
-    assert summary in pydoc.render_doc(type(one), renderer=pydoc.plaintext)
-    assert pickle.loads(pickle.dumps(one)) == one
-
-
-def one_metric(one: Any) -> Any:
-    return one.metric if hasattr(one, "metric") else one.metrics[0]
 
 
 def test_shorthands_are_their_long_forms() -> None:

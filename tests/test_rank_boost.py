@@ -54,14 +54,13 @@ def test_every_round_is_that_of_the_pair_matrix(seed: int) -> None:
     np.testing.assert_allclose(model.predict(data.features), scores, rtol=1e-9, atol=1e-12)
 
 
-def test_few_bins_are_quantiles() -> None:
+def test_thresholds_of_many_values_are_halfway_between_quantiles() -> None:
     data = graded(60)
-    model = RankBoost(30, max_bins=8).fit(*data.ranking)
+    model = RankBoost(30).fit(*data.ranking)
+    assert len(np.unique(data.features[:, 0])) > 256
     for feature in range(5):
-        column = np.unique(data.features[:, feature])
-        used = np.unique(model.thresholds_[model.features_ == feature])
-        assert len(used) <= 7
-        assert not np.isin(used, column).any()  # they lie between values
+        used = model.thresholds_[model.features_ == feature]
+        assert not np.isin(used, data.features[:, feature]).any()
 
 
 def test_rounds_are_chosen_on_validation_data() -> None:
@@ -71,12 +70,6 @@ def test_rounds_are_chosen_on_validation_data() -> None:
     assert model.n_rounds_ == len(model.alphas_) == model.learning_curve_.argmax() + 1
     found = value("map", valid, model.predict(valid.features))
     assert found == pytest.approx(model.learning_curve_.max(), abs=1e-12)
-    patient = RankBoost(80, metric="map", patience=5)
-    patient.fit(*train.ranking, eval_set=valid.ranking)
-    assert len(patient.learning_curve_) < 80
-    assert len(patient.learning_curve_) - patient.n_rounds_ == 5
-    seen = len(patient.learning_curve_)
-    np.testing.assert_array_equal(patient.learning_curve_, model.learning_curve_[:seen])
 
 
 def test_a_perfect_feature_ends_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-FAMILIES = {"logistic": 3e-7, "damped": 2.1e-3, "partly damped": 7.5e-4}
+FAMILIES = {"logistic": 3e-7, "damped": 2.1e-3}
 
 
 @pytest.fixture

@@ -181,7 +181,6 @@ def weights(heavy: float = 0.0) -> Floats:
     ("given", "largest", "mean"),
     [
         ({"damping": 0.01}, 4, 4),  # 1 / (0.01 + d) bends most at distances as small as some cells
-        ({"damping": 0.01, "damped": 0.5}, 4, 4),
         # The rows of an entry have its mean weight.
         *(({"weight": weights(heavy)}, 10, 60) for heavy in (0.0, 1e3, 1e15, 1e30)),
     ],

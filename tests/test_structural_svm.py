@@ -2,7 +2,6 @@
 
 import itertools
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from rankings_by_force import Setting, minimum
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from small_data import Small, folds_of, graded, tiny
+from small_data import Small, graded, tiny
 
 from lambdaplus.baselines import StructuralSVM, SVMCombo
 from lambdaplus.baselines.oracles import Loss
@@ -66,17 +65,6 @@ def test_objective_and_certificate_hold_by_enumeration(name: str, C: float) -> N
         low = minimize(lambda w: objective(setting, data, w, C), start, method="Nelder-Mead")
         assert low.fun >= model.dual_ - 1e-9
     assert model.slack_ == pytest.approx((model.primal_ - model.coef_ @ model.coef_ / 2) / C)
-
-
-@pytest.mark.slow
-@MAY_BE_ZERO
-@pytest.mark.parametrize("name", MODELS)
-def test_certified_on_a_fold_of_real_data_at_every_c(name: str, data_folder: Path) -> None:
-    train = folds_of(data_folder, "ohsumed-letor3")[0].train
-    model = StructuralSVM(**MODELS[name], relevant=1)
-    for point in model.fit_path(train.features, train.labels, train.qid, Cs=[1, 100, 1e4]):
-        assert point.primal - point.dual <= 1e-3 * point.primal
-        assert point.share <= 1
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.2])

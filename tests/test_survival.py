@@ -82,7 +82,7 @@ def test_without_queries_it_is_scaled_as_log_loss() -> None:
     assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["cindex", "concordance", "kendall"])
+@pytest.mark.parametrize("metric", ["cindex", "concordance"])
 def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
     time, event, scores = survival(60)
     labels = survival_labels(time, event) if metric == "cindex" else time
@@ -100,7 +100,7 @@ def test_named_weights_of_pairs_are_those_of_the_training() -> None:
     swapped = lambda_objective("concordance", pairs="swap")
     assert swapped.weighed_by(table=True) == swapped.weighed_by(table=False)
     assert not swapped.weighed_by(table=True).equal
-    with pytest.raises(ValueError, match="pairs is an option of lambda_objective"):
+    with pytest.raises(ValueError, match="concordance has no option 'pairs'"):
         lambda_objective("concordance(pairs=swap)")
     with pytest.raises(ValueError, match="map, mrr has no option 'pairs', which is for auc"):
         lambda_objective("map + mrr", pairs="swap")

@@ -9,7 +9,7 @@ import lambdaplus as lp
 from lambdaplus.baselines import RankSVM, StructuralSVM
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.evaluation import RunComparison
-from lambdaplus.objectives import CombinedObjective, LambdaObjective, XeNdcg
+from lambdaplus.objectives import CombinedObjective, LambdaObjective
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -23,7 +23,7 @@ def typed() -> None:
     # Objectives and metrics: a shorthand is what its long form is.
     assert_type(lp.lambda_map, LambdaObjective)
     objective = lp.lambda_objective("ndcg@10", sigma=2.0)
-    assert_type(objective, LambdaObjective | CombinedObjective | XeNdcg)
+    assert_type(objective, LambdaObjective | CombinedObjective)
     assert_type(lp.eval_map, lp.EvalMetric)
     assert_type(lp.eval_metric("map", "ndcg@10"), lp.EvalMetric)
     assert_type(lp.gradients(labels, scores, qid=qid, metric="map"), tuple[Floats, Floats])

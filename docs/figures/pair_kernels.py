@@ -14,33 +14,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-PANELS = {"logistic": 0.0, "half over 0.01 + distance": 0.5, "over 0.01 + distance": 1.0}
-"""The share of each pair that is damped."""
+PANELS = {"logistic": 0.0, "over 0.01 + distance": 0.01}  # and their damping
 
 
-def relative_error(kind: str, damped: float, distance: Floats) -> Floats:
+def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     """Relative error of one of the three functions of a kernel at these distances; sigma is 1."""
-    kernel = pair_function(PairShape(1.0, 0.01, damped))
+    kernel = pair_function(PairShape(1.0, damping))
     x = np.exp(-distance)
     coefficients, exact = {
         "concordant": (kernel.fits.concordant, x / (1 + x)),
         "discordant": (kernel.fits.discordant, 1 / (1 + x)),
         "Hessian": (kernel.fits.hessian, x / (1 + x) ** 2),
     }[kind]
-    exact = exact * (1.0 - damped + damped / (0.01 + distance))
+    exact = exact / (damping + distance) if damping else exact
     found = np.exp(-distance[:, None] * kernel.fits.rates.ravel()) @ coefficients.ravel()
     return np.abs(found / exact - 1)
 
 
 @styled
 def pair_kernels() -> Figure:
-    figure, panels = new_figure(3.0, 1, 3, width=8.0)
-    for axes, (title, damped) in zip(panels, PANELS.items(), strict=True):
+    figure, panels = new_figure(3.0, 1, 2, width=8.0)
+    for axes, (title, damping) in zip(panels, PANELS.items(), strict=True):
         for colour, kind in zip(SERIES, ("concordant", "discordant", "Hessian"), strict=False):
             # The weight of concordant pairs further apart than REACH_IN_ORDER is negligible.
-            far = REACH if kind == "discordant" and damped else REACH_IN_ORDER
+            far = REACH if kind == "discordant" and damping else REACH_IN_ORDER
             distance = np.geomspace(1e-3, far, 2000)
-            error = relative_error(kind, damped, distance)
+            error = relative_error(kind, damping, distance)
             axes.plot(distance, error, color=colour, linewidth=1, label=kind)
         axes.set(xscale="log", yscale="log", xlabel="score distance times sigma")
         axes.set_title(title, loc="left")
@@ -48,7 +47,6 @@ def pair_kernels() -> Figure:
         axes.yaxis.set_major_formatter("{x:g}")
     panels[0].set_ylabel("relative error")
     panels[0].set_ylim(1e-10, 1e-4)
-    for axes in panels[1:]:
-        axes.set_ylim(1e-6, 1)
+    panels[1].set_ylim(1e-6, 1)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure

@@ -28,10 +28,8 @@ AtLeastOne = Annotated[int, partial(whole_number, least=1)]
 
 def check_parameters(estimator: Any) -> None:
     """Raise a ValueError for a parameter whose value is not allowed."""
-    # Annotations are postponed, which keeps signatures in help() short.  Those of a subclass that
-    # is no dataclass are not read: they may name what only type checkers import.
-    owner = next(kind for kind in type(estimator).__mro__ if "__dataclass_fields__" in vars(kind))
-    hints = get_type_hints(owner, include_extras=True)
+    # Annotations are postponed, which keeps signatures in help() short.
+    hints = get_type_hints(type(estimator), include_extras=True)
     for field in fields(estimator):
         name, hint, value = field.name, hints[field.name], getattr(estimator, field.name)
         kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

@@ -75,10 +75,9 @@ class CommitteePerceptron(ValidatedRanker):
         it survived.
     metric : str or RankingMetric
         Metric for validation data; any metric of the catalogue.
-    order : {"reshuffled", "shuffled", "list", "list_by_lower"}
-        Pairs are visited in a new random order in each pass; in the same random order in all
-        passes; query by query, each higher document, by ascending label, with the lower ones; or
-        each lower document with the higher ones.
+    order : {"reshuffled", "list"}
+        Pairs are visited in a new random order in each pass; or query by query, each higher
+        document, by ascending label, with the lower ones.
     alpha_bound : float, optional
         A pair is left out of a pass if it was misranked in more than this share of the passes so
         far, which bounds its dual weight; None leaves out no pair.
@@ -127,7 +126,7 @@ class CommitteePerceptron(ValidatedRanker):
     combine: Literal["average", "borda"] = "average"
     weights: Literal["validation", "survival"] = "validation"
     metric: Metric = "ndcg@10"
-    order: Literal["reshuffled", "shuffled", "list", "list_by_lower"] = "reshuffled"
+    order: Literal["reshuffled", "list"] = "reshuffled"
     alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
     over_bound: Literal["return", "remove"] = "return"
     curve_metrics: Metric | Iterable[Metric] = ()
@@ -137,7 +136,7 @@ class CommitteePerceptron(ValidatedRanker):
         return [self.metric, *listed(self.curve_metrics, "curve_metrics")]
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
-        pairs = preference_pairs(queries, by_lower=self.order == "list_by_lower")
+        pairs = preference_pairs(queries)
         judged = validation or ValidationSet(X, queries, self._metrics())
         features = X[queries.row_order]
         self._one_ranking = queries.n_queries == 1
@@ -157,7 +156,7 @@ class CommitteePerceptron(ValidatedRanker):
         chosen_by = curves[str(judged.metrics[0])]
         order, remove = listed_order(pairs.n_pairs), self.over_bound == "remove"
         for passes in range(1, self.n_iter + 1):
-            if self.order == "reshuffled" or (self.order == "shuffled" and passes == 1):
+            if self.order == "reshuffled":
                 order = shuffle(pairs.n_pairs, random)
             bound = np.inf if self.alpha_bound is None else self.alpha_bound * (passes - 1)
             _run_pass(features, pairs, order, misses, bound, remove, state)

@@ -16,14 +16,13 @@ from lambdaplus.ranking.queries import Queries
 
 
 class PreferencePairs(NamedTuple):
-    """Pairs of documents, in the order of `Queries.row_order`, numbered by one of the two.
+    """Pairs of documents, in the order of `Queries.row_order`, numbered by the higher one.
 
-    This is the higher one, unless ``by_lower``; the other one is its partner.
+    The lower one is its partner.
     """
 
     edges: Ints  # (n + 1,): first pair of each document; last, the number of all pairs
     partner: Ints  # (n,): first partner of each document
-    by_lower: bool
     rate: Floats  # (n,): 1/|S_q|, one over the number of pairs of the query
     owner: Ints  # (n_marks,): higher document of every 2^shift-th pair, where a search starts
     shift: int
@@ -33,16 +32,13 @@ class PreferencePairs(NamedTuple):
         return int(self.edges[-1])
 
 
-def preference_pairs(queries: Queries, by_lower: bool = False) -> PreferencePairs:
+def preference_pairs(queries: Queries) -> PreferencePairs:
     """Compute the pairs of a data set; a ValueError if no query has two different labels."""
     strata, rate = queries.strata(), pair_weight(queries)
     count = strata.count.astype(np.int64)
-    # A document of a stratum is above those of all lower strata of its query, and below those of
-    # all higher ones, which are adjacent to each other.
-    end = np.cumsum(count)  # of each stratum, among all documents
-    begin_query, end_query = queries.boundaries[strata.query], queries.boundaries[strata.query + 1]
-    partners = end_query - end if by_lower else end - count - begin_query
-    each = np.repeat(partners, count)
+    # A document of a stratum is above those of all lower strata of its query, which are adjacent.
+    begin_query = queries.boundaries[strata.query]
+    each = np.repeat(np.cumsum(count) - count - begin_query, count)
     edges = np.append(0, np.cumsum(each))
     # A mark every 2^shift pairs, two to four for each document, so that a search begins near its
     # end.
@@ -50,8 +46,7 @@ def preference_pairs(queries: Queries, by_lower: bool = False) -> PreferencePair
     marks = np.arange(0, edges[-1] + 2**shift, 2**shift)
     return PreferencePairs(
         edges=edges,
-        partner=np.repeat(end if by_lower else begin_query, count),
-        by_lower=by_lower,
+        partner=np.repeat(begin_query, count),
         rate=rate,
         owner=np.searchsorted(edges, np.minimum(marks, edges[-1] - 1), side="right") - 1,
         shift=shift,
@@ -69,8 +64,7 @@ def documents_of(pairs: PreferencePairs, pair: int) -> tuple[int, int]:
             i = middle
         else:
             beyond = middle
-    other = pairs.partner[i] + pair - pairs.edges[i]
-    return (other, i) if pairs.by_lower else (i, other)
+    return i, pairs.partner[i] + pair - pairs.edges[i]
 
 
 class Shuffle(NamedTuple):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
-from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +10,6 @@ from numpy.typing import NDArray
 from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
-from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
@@ -20,6 +17,7 @@ from lambdaplus.metrics import Metric
 from lambdaplus.metrics.progress import Progress
 from lambdaplus.ranking.queries import Queries
 
+MAX_BINS = 256  # of a feature
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight
 
 
@@ -27,17 +25,14 @@ PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infi
 class RankBoost(ValidatedRanker):
     """Sum of weighted threshold rankers, alpha_t [x_f > threshold], one per round.
 
+    Thresholds are halfway between the values of a feature or, of more than 256, between quantiles.
+
     Parameters
     ----------
     n_rounds : int
         Maximum number of rounds; with ``eval_set``, the best number there is used.
-    max_bins : int
-        Maximum number of bins per feature, with thresholds halfway between its values or, if there
-        are too many, between quantiles.
     metric : str or RankingMetric
         Metric for ``eval_set``.
-    patience : int, optional
-        Stop after this number of rounds without improvement on ``eval_set``; None: never.
 
     Attributes
     ----------
@@ -67,13 +62,11 @@ class RankBoost(ValidatedRanker):
 
     n_rounds: AtLeastOne = 300
     _: KW_ONLY
-    max_bins: Annotated[int, partial(whole_number, least=2, below=257)] = 256
     metric: Metric = "ndcg@10"
-    patience: AtLeastOne | None = None
 
     def _fit_validated(self, X: Floats, queries: Queries, validation: ValidationSet | None) -> None:
         strata, rate = queries.strata(), pair_weight(queries)
-        thresholds = [_thresholds(column, self.max_bins) for column in X.T]
+        thresholds = [_thresholds(column) for column in X.T]
         bins = _binned(X, thresholds)
         n_thresholds = np.array([t.size for t in thresholds])
         scores, potential = np.zeros(len(X)), np.empty(len(X))
@@ -89,7 +82,7 @@ class RankBoost(ValidatedRanker):
         if validation is not None:
             judged, sums = _binned(validation.X, thresholds), np.zeros(len(validation.X))
         rounds: list[tuple[int, float, float, float]] = []
-        progress = Progress(self.patience)
+        progress = Progress()
         total = weights_of_pairs()
         for _ in range(self.n_rounds):
             feature, place, r = _best_threshold(bins, n_thresholds, potential)
@@ -103,7 +96,7 @@ class RankBoost(ValidatedRanker):
             if validation is not None:
                 sums += alpha * (judged[:, feature] > place)
                 progress.add(len(rounds), validation.value(sums))
-            if progress.over or abs(share) == PERFECT:
+            if abs(share) == PERFECT:
                 break
         if not rounds:
             raise ValueError("no feature distinguishes higher from lower documents of a query")
@@ -120,11 +113,11 @@ class RankBoost(ValidatedRanker):
         return scores
 
 
-def _thresholds(column: Floats, max_bins: int) -> Floats:
+def _thresholds(column: Floats) -> Floats:
     """Thresholds halfway between the values of a feature, or between quantiles of many."""
     values = np.unique(column)
-    if values.size > max_bins:
-        shares = np.linspace(0.0, 1.0, max_bins)
+    if values.size > MAX_BINS:
+        shares = np.linspace(0.0, 1.0, MAX_BINS)
         values = np.unique(np.quantile(column, shares, method="nearest"))
     low, high = values[:-1], values[1:]
     middle = low + (high - low) / 2

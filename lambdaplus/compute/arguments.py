@@ -68,36 +68,21 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64; a ValueError as in `plain`, and if different ones merge."""
-    array = given = plain(values, name)
-    if array.dtype.kind in "ST":  # bytes, and NumPy's text of variable length
-        array = array.astype(np.str_ if array.dtype.kind == "S" else object)
+    """Convert the values to float64; a ValueError as in `plain`, for text, or if integers merge."""
+    array = plain(values, name)
+    text = array.dtype.kind in "SUT"
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
     elif array.dtype.kind == "O":
-        refuse_rounding((x for x in array.ravel().tolist() if isinstance(x, int)), name)
+        objects = array.ravel().tolist()
+        text = any(isinstance(x, (str, bytes)) for x in objects)
+        refuse_rounding((x for x in objects if isinstance(x, int)), name)
+    if text:
+        raise ValueError(f"{name} must be numbers, not text: convert it, for example with float()")
     try:
-        if array.dtype.kind in "OU":
-            parsed = [number_of(x) if isinstance(x, str) else x for x in array.ravel().tolist()]
-            array = np.array(parsed, array.dtype if array.dtype.kind == "O" else np.float64)
-            array = array.reshape(np.shape(values))
-        converted = array.astype(np.float64, copy=copy)
+        return array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
-    if given.dtype.kind == "O" or (given.dtype.kind == "f" and given.dtype.itemsize > 8):
-        _refuse_merging(given, converted, name)
-    return converted
-
-
-def _refuse_merging(given: NDArray[Any], converted: NDArray[np.float64], name: str) -> None:
-    """Raise a ValueError if different numbers, such as longdouble or Decimal, became equal."""
-    pairs = zip(given.ravel().tolist(), converted.ravel().tolist(), strict=True)
-    of_number = {x: y for x, y in pairs if not isinstance(x, str) and math.isfinite(y)}
-    if len(set(of_number.values())) < len(of_number):
-        raise ValueError(
-            f"{name} contains numbers that differ, but are equal as float64: subtract an offset, "
-            "or pass ranks"
-        )
 
 
 def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:

@@ -12,8 +12,6 @@ class Thresholds:
     few_labels: int = 16  # lists of no more labels, or elements, are not split by label
     few_elements: int = 1_000  # which pair by pair takes as long as the tree at 1,000 to 2,000
     long_sweep: int = 8_192  # elements above which a list is swept down and up at the same time
-    most_pairs: int = 30_000_000  # in a call, which Ctrl-C cannot end: a third of a second
-    warned_seconds: float = 5.0  # of a round, from which many labels are warned of
     rows_per_thread: int = 16_000  # for fewer, another thread costs more time than it saves
     batch: int = 16_384  # documents whose arrays stay in the cache between kernels
 

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.evaluation.scoring import choose_metrics
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.internals import maximise_early_stopping
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.in_words import metric_in_words
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
 from lambdaplus.ranking.queries import Queries
@@ -23,18 +21,6 @@ from lambdaplus.ranking.queries import Queries
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
 
 
-def _in_words(metric: EvalMetric) -> str:
-    """What ``help(metric)`` shows."""
-    return "\n\n".join(
-        [
-            "Evaluation metric for LightGBM's feval= and XGBoost's custom_metric=.",
-            *map(metric_in_words, metric.metrics),
-            f"Its options, which `eval_metric` describes:\n\n    {metric!r}\n",
-        ]
-    )
-
-
-@documented_by(_in_words)
 @dataclass(frozen=True, repr=False)
 class EvalMetric:
     """One or several metrics as a callable for both frameworks, made by `eval_metric`.

@@ -105,7 +105,7 @@ def evaluate(
     Notes
     -----
     By default, values do not depend on the order of the rows: tied documents contribute the mean
-    over their orders, or their worst order for ERR, pFound, bpref and partial AUC; without queries,
+    over their orders, or their worst order for ERR and bpref; without queries,
     MAP takes them at one threshold.  AP@k is divided by min(R, k), AP by R; NDCG has gain 2^l - 1
     and discount log2(1 + rank).
 
@@ -301,8 +301,7 @@ def _rules(
     if ties is None:
         expected = "expected" if queries.grouped else "together"
         ties = expected if metric.declaration.closed_ties else "worst"
-        if (kind := metric.declaration.correlation) is not None:
-            ties = {"ranks": "midranks", "pairs": "tau-b"}[kind]
+        ties = "midranks" if metric.declaration.correlation else ties
     known = [parameter.name for parameter in metric.declaration.parameters]
     used = {name: metric[name] for name in known} | {"ties": ties, "empty": empty}
     words = ", ".join(f"{name}={as_text(value)}" for name, value in used.items())

@@ -25,13 +25,6 @@ DISCOUNT = Parameter(
     "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
     ("log2", "letor"),
 )
-TOP = Parameter(
-    "top",
-    4.0,
-    "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
-    limits=(0.0, 900.0),
-)
-FRACTION = Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0))
 DIVISOR = Parameter(
     "divisor",
     "reachable",
@@ -39,7 +32,6 @@ DIVISOR = Parameter(
     "number of relevant documents",
     ("reachable", "relevant"),
 )
-PERSISTENCE = "probability that the reader continues to the next rank"
 
 _graded = partial(Declaration, binary=False)
 _of_pairs = partial(_graded, discount=c.constant, gain=c.nothing, cutoff="no")
@@ -59,44 +51,6 @@ AUC = _relevant(
     pooled="middle",
     # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
     surrogate="map",
-)
-
-PARTIAL_AUC = _counted(
-    name="pauc",
-    aliases=("partial_auc",),
-    title="Partial AUC up to a false positive rate, from 0.5 (random ranking) to 1",
-    source="McClish 1989, eq. 3: scikit-learn's roc_auc_score(max_fpr=), for scores without ties",
-    normalizer=c.standardised_area,
-    # Share of the first f N irrelevant documents that are below a relevant document.
-    form=Cascade(c.irrelevance, limit=c.share_of_others),
-    offset=c.standardised_offset,
-    cutoff="no",
-    parameters=(
-        Parameter("max_fpr", 0.1, "false positive rate where the area ends", limits=(0.0, 1.0)),
-        OVER,
-    ),
-    weighted_rows=c.weighted_area,
-    closed_ties=False,
-)
-
-SENSITIVE_AUC = _relevant(
-    name="pauc_tpr",
-    aliases=("partial_auc_tpr",),
-    title="Partial AUC from a true positive rate, from 0.5 (random ranking) to 1",
-    source="Jiang, Metz & Nishikawa 1996, standardised as in McClish 1989, eq. 3: pROC's "
-    "auc(partial.auc.focus='sensitivity', partial.auc.correct=TRUE)",
-    discount=c.falling,
-    normalizer=c.standardised_area_of_last,
-    # Irrelevant documents below each of the last (1 - t) R relevant ones, by their rank sum.
-    form=c.LastRelevant(c.relevance),
-    offset=c.standardised_offset_of_last,
-    cutoff="no",
-    parameters=(
-        Parameter("min_tpr", 0.9, "true positive rate where the area begins", limits=(0.0, 1.0)),
-        OVER,
-    ),
-    weighted_rows=c.weighted_area_of_last,
-    closed_ties=False,
 )
 
 MAUC = _graded(
@@ -153,20 +107,7 @@ SPEARMAN = _graded(
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
     cutoff="no",
-    correlation="ranks",
-)
-
-KENDALL = _of_pairs(
-    name="kendall",
-    aliases=("kendalltau", "tau_b"),
-    title="Kendall's rank correlation tau-b of labels and scores",
-    source="Kendall 1945: SciPy's kendalltau",
-    # Pairs in order less those in reverse: twice those in order, less all.
-    offset=c.minus_unequal_pairs,
-    normalizer=c.root_of_pairs,
-    form=CountAbove(c.two, c.each_one, "higher"),
-    correlation="pairs",
-    surrogate="concordance",
+    correlation=True,
 )
 
 GINI = _graded(
@@ -253,29 +194,13 @@ ERR = _graded(
     gain=c.chance_of_satisfaction,
     normalizer=c.one,
     form=Cascade(c.chance_of_satisfaction),
-    parameters=(TOP,),
-    closed_ties=False,
-)
-
-PFOUND = _graded(
-    name="pfound",
-    title="pFound: probability that the reader finds an answer before giving up",
-    source="Gulin et al. 2009 (Yandex at ROMIP); CatBoost's PFound",
-    discount=c.decay,
-    gain=c.chance_of_stop,
-    normalizer=c.one,
-    form=Cascade(c.chance_of_stop),
     parameters=(
         Parameter(
-            "stop",
-            "exp2",
-            "probability that label l is an answer: exp2 is (2^l - 1) / 2^top; label is l itself, "
-            "as in CatBoost; a list such as Yandex's 0/0.07/0.14/0.41/0.61 is for labels 0, 1, ...",
-            ("exp2", "label"),
-            per_label=True,
+            "top",
+            4.0,
+            "highest grade; label l satisfies with probability (2^l - 1) / 2^top",
+            limits=(0.0, 900.0),
         ),
-        TOP,
-        Parameter("persistence", 0.85, PERSISTENCE, limits=(0.0, 1.0)),
     ),
     closed_ties=False,
 )
@@ -286,7 +211,14 @@ RBP = _relevant(
     source="Moffat & Zobel 2008",
     discount=c.geometric,
     normalizer=c.one,
-    parameters=(Parameter("persistence", 0.8, PERSISTENCE, limits=(0.0, 1.0)),),
+    parameters=(
+        Parameter(
+            "persistence",
+            0.8,
+            "probability that the reader continues to the next rank",
+            limits=(0.0, 1.0),
+        ),
+    ),
 )
 
 P = _counted(
@@ -309,29 +241,16 @@ P = _counted(
 
 TOP_PRECISION = _counted(
     name="top_precision",
-    title="Precision in the top share of the list: p@1% is top_precision(fraction=0.01)",
+    title="Precision in the first share of the list",
     source="precision at k, where k is the share of the documents, rounded up",
     normalizer=c.ranks_in_share,
     form=Window(c.ranks_in_share),
     cutoff="no",
-    parameters=(FRACTION, OVER),
+    parameters=(
+        Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
+        OVER,
+    ),
     surrogate="map",
-)
-
-TOP_RECALL = replace(
-    TOP_PRECISION,
-    name="top_recall",
-    title="Recall in the top share of the list: recall@1% is top_recall(fraction=0.01)",
-    source="recall at k, where k is the share of the documents, rounded up",
-    normalizer=c.n_relevant,
-)
-
-LIFT = replace(
-    TOP_PRECISION,
-    name="lift",
-    title="Lift of the top share of the list: lift@1% is lift(fraction=0.01)",
-    source="precision in the share of the documents, rounded up, over that of all documents",
-    normalizer=c.relevant_at_random,
 )
 
 F_ONE = _counted(

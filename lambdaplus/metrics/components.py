@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.forms.cascade import Cascade, Stops
 from lambdaplus.metrics.label_counts import LabelCounts
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
@@ -20,11 +19,6 @@ def reciprocal(metric: RankingMetric, rank: Floats) -> Floats:
     return 1.0 / rank
 
 
-def decay(metric: RankingMetric, rank: Floats) -> Floats:
-    """The probability that a reader who may give up after each rank reaches this rank."""
-    return np.asarray(metric["persistence"] ** (rank - 1.0))
-
-
 def falling(metric: RankingMetric, rank: Floats) -> Floats:
     """Minus the rank: its sums count correctly ordered pairs (Wilcoxon's rank sum)."""
     return -rank
@@ -35,7 +29,8 @@ def constant(metric: RankingMetric, rank: Floats) -> Floats:
 
 
 def geometric(metric: RankingMetric, rank: Floats) -> Floats:
-    return np.asarray((1.0 - metric["persistence"]) * decay(metric, rank))
+    persistence = metric["persistence"]
+    return np.asarray((1.0 - persistence) * np.asarray(persistence ** (rank - 1.0)))
 
 
 def relevance(counts: LabelCounts) -> Floats:
@@ -46,7 +41,7 @@ def label_gain(counts: LabelCounts) -> Floats:
     top = counts.label.max()
     _refuse_negative_labels(counts)
     if isinstance(counts.metric["gain"], tuple):
-        return _of_labels(counts, "gain")
+        return _listed_gain(counts)
     if counts.metric["gain"] == "linear":
         return counts.label
     if top > 900:  # 2^1024 overflows, and sums of smaller gains may, too
@@ -57,15 +52,14 @@ def label_gain(counts: LabelCounts) -> Floats:
     return np.exp2(counts.label) - 1.0
 
 
-def _of_labels(counts: LabelCounts, option: str) -> Floats:
-    """The number for each stratum of an option that lists numbers for the labels 0, 1, 2, ..."""
-    listed = np.array(counts.metric[option])
+def _listed_gain(counts: LabelCounts) -> Floats:
+    """The gain of each stratum, of gains that are listed for the labels 0, 1, 2, ..."""
+    listed = np.array(counts.metric["gain"])
     missing = counts.label[~np.isin(counts.label, np.arange(listed.size))]
     if missing.size:
         raise ValueError(
-            f"{counts.metric}: {option} lists a number for each of the labels 0 to "
-            f"{listed.size - 1}, but there is a label {missing[0]:g}: add a number for it, or pass "
-            "integer labels"
+            f"{counts.metric}: gain lists a number for each of the labels 0 to {listed.size - 1}, "
+            f"but there is a label {missing[0]:g}: add a number for it, or pass integer labels"
         )
     return np.asarray(listed[counts.label.astype(np.int64)])
 
@@ -119,21 +113,6 @@ def chance_of_satisfaction(counts: LabelCounts) -> Floats:
     return np.asarray(np.exp2(counts.label - top) - np.exp2(-top))
 
 
-def chance_of_stop(counts: LabelCounts) -> Floats:
-    """pRel of pFound: a function of the label as in ERR, the label itself, or listed values."""
-    if counts.metric["stop"] == "exp2":
-        return chance_of_satisfaction(counts)
-    listed = isinstance(counts.metric["stop"], tuple)
-    chance = _of_labels(counts, "stop") if listed else counts.label
-    if chance.min() < 0 or chance.max() > 1:
-        wrong = chance.min() if chance.min() < 0 else chance.max()
-        raise ValueError(
-            f"{counts.metric}: {wrong:g} is not a probability of stopping; with stop=label, labels "
-            "are probabilities from 0 to 1, and so are the numbers of stop=0/.../1"
-        )
-    return chance
-
-
 def irrelevance(counts: LabelCounts) -> Floats:
     return 1.0 - relevance(counts)
 
@@ -142,78 +121,10 @@ def smaller_class(counts: LabelCounts) -> Floats:
     return np.maximum(np.minimum(counts.n_relevant, counts.size - counts.n_relevant), 1.0)
 
 
-def share_of_others(counts: LabelCounts) -> Floats:
-    """Number of irrelevant documents up to the false positive rate, not rounded."""
-    others = counts.metric["max_fpr"] * (counts.size - counts.n_relevant)
-    return np.where(others > 0, others, 1.0)
-
-
-def standardised_area(counts: LabelCounts) -> Floats:
-    """(2 - f) R, or 0 if a class is missing; see McClish's eq. 3 and `standardised_offset`."""
-    relevant = np.where(both_classes(counts) > 0, counts.n_relevant, 0.0)
-    return np.asarray((2.0 - counts.metric["max_fpr"]) * relevant)
-
-
-def standardised_offset(counts: LabelCounts) -> Floats:
-    return np.asarray((1.0 - counts.metric["max_fpr"]) * counts.n_relevant)
-
-
-def first_relevant(counts: LabelCounts) -> Floats:
-    """Number of relevant documents up to the true positive rate, not rounded."""
-    first = counts.metric["min_tpr"] * counts.n_relevant
-    return np.where(first > 0, first, 1.0)
-
-
-class LastRelevant(Cascade):
-    """Readers are there only after `first_relevant`: the share ``S + 1 - first``, from 0 to 1."""
-
-    def parts(self, counts: LabelCounts) -> Stops:
-        stop, one = self.stop(counts), np.ones_like(counts.label)
-        return Stops(stop, one - counts.spread(first_relevant(counts)), one)
-
-
-def standardised_area_of_last(counts: LabelCounts) -> Floats:
-    """m (2 - m) R N for m = 1 - t: McClish's eq. 3 with the axes of the ROC curve exchanged."""
-    share = 1.0 - counts.metric["min_tpr"]
-    return np.asarray(share * (2.0 - share) * both_classes(counts))
-
-
-def standardised_offset_of_last(counts: LabelCounts) -> Floats:
-    """Added to minus the rank sum of the last relevant documents: the value of the best order is 1.
-
-    In the best order, relevant document i has rank i.
-    """
-    skipped, last = first_relevant(counts), counts.n_relevant
-    part = np.floor(skipped) + 1.0  # number of the first that is counted, in part
-    best = part * (part - skipped) + (last * (last + 1) - part * (part + 1)) / 2
-    return np.asarray(standardised_area_of_last(counts) + best, np.float64)
-
-
-def weighted_area(metric: RankingMetric, relevant: Bools, score: Floats, weight: Floats) -> float:
-    from sklearn.metrics import roc_auc_score
-
-    return float(roc_auc_score(relevant, score, sample_weight=weight, max_fpr=metric["max_fpr"]))
-
-
-def weighted_area_of_last(
-    metric: RankingMetric, relevant: Bools, score: Floats, weight: Floats
-) -> float:
-    """That of the other class by descending score, which exchanges the axes of the ROC curve."""
-    from sklearn.metrics import roc_auc_score
-
-    share = 1.0 - metric["min_tpr"]
-    return float(roc_auc_score(~relevant, -score, sample_weight=weight, max_fpr=share))
-
-
 def ranks_in_share(counts: LabelCounts) -> Floats:
     """The number of documents in the share of each list, rounded up, at least one."""
     exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is above 7
     return np.asarray(np.maximum(np.ceil(exact), 1.0))
-
-
-def relevant_at_random(counts: LabelCounts) -> Floats:
-    """The number of relevant documents in the share of the list, if they were evenly spread."""
-    return ranks_in_share(counts) * counts.n_relevant / counts.size
 
 
 def mean_of_cutoff_and_relevant(counts: LabelCounts) -> Floats:
@@ -332,18 +243,5 @@ def each_one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.label)
 
 
-def two(counts: LabelCounts) -> Floats:
-    return np.full_like(counts.label, 2.0)
-
-
 def unequal_pairs(counts: LabelCounts) -> Floats:
     return counts.sum(counts.count * counts.higher)
-
-
-def minus_unequal_pairs(counts: LabelCounts) -> Floats:
-    return -unequal_pairs(counts)
-
-
-def root_of_pairs(counts: LabelCounts) -> Floats:
-    """The geometric mean of the pairs of different labels and of all pairs."""
-    return np.asarray(np.sqrt(unequal_pairs(counts) * counts.size * (counts.size - 1) / 2))

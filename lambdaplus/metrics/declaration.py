@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
-from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -67,19 +67,15 @@ class Declaration:
         Set if the metric is defined on one data set without queries.  Tied rows are then one step,
         as at a threshold, and a row of weight k counts as k identical rows; the discount of a step
         is that of the middle or last rank among its copies.  Only for Gains and CountAbove.
-    weighted_rows : callable, optional
-        The value on a table whose rows have weights, for a metric that is not pooled, as a function
-        of the `RankingMetric`, which rows are relevant, their scores without ties, and their
-        weights, (n,) each.  A metric with neither has no value for such tables.
     follows_label_order : bool
-        Whether ranking by label gives the highest value.  If not, discount and gain are not checked
-        for their order; an objective still ranks by label.
+        Whether ranking by label gives the highest value.  If not, the order of gains is not
+        checked; an objective still ranks by label.
     closed_ties : bool
         Whether the mean over the orders of tied documents has a closed form; if not, ties are
         evaluated in their worst order.
-    correlation : {"ranks", "pairs"}, optional
-        Set for a rank correlation.  Its value is divided by the square root of what tied scores
-        leave of the variance of the ranks, of which tied documents have the mean, or of the pairs.
+    correlation : bool
+        Whether it is a correlation of ranks.  Its value is divided by the square root of what tied
+        scores leave of the variance of the ranks, of which tied documents have the mean.
     surrogate : str
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
@@ -123,22 +119,18 @@ class Declaration:
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
     pooled: Literal["middle", "last"] | None = None
-    weighted_rows: Callable[[RankingMetric, Bools, Floats, Floats], float] | None = None
     follows_label_order: bool = True
     closed_ties: bool = True
-    correlation: Literal["ranks", "pairs"] | None = None
+    correlation: bool = False
     surrogate: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self, callable, "a function", "discount", "gain", "normalizer")
-        flags = "binary", "follows_label_order", "closed_ties"
+        flags = "binary", "follows_label_order", "closed_ties", "correlation"
         check_fields(self, is_flag, "True or False", *flags)
-        optional = "offset", "weighted_rows"
-        check_fields(self, lambda f: f is None or callable(f), "a function or None", *optional)
+        check_fields(self, lambda f: f is None or callable(f), "a function or None", "offset")
         check_fields(self, _are(str), "a tuple of str", "aliases")
         check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
-        check_fields(self, (None, "ranks", "pairs").__contains__, "None, 'ranks' or 'pairs'",
-                     "correlation")  # fmt: skip
         check_fields(self, lambda text: isinstance(text, str), "text", "name", "surrogate")
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
@@ -168,7 +160,7 @@ class Declaration:
         """The cost of its objective for n documents in L classes."""
         if self.binary:
             return "one sweep, O(n)"
-        trees = self.form.labels or "concordance" in (self.name, self.surrogate)
+        trees = self.form.labels or self.name == "concordance"
         if trees or not self.form.potentials_by_classes:
             return "a tree of labels, O(n log L)"
         return "a sweep for each pair of classes, O(n L^2)"
@@ -243,7 +235,7 @@ class RankingMetric:
     @property
     def weighs_rows(self) -> bool:
         """Whether a table whose rows have weights has a value."""
-        return (self.declaration.pooled or self.declaration.weighted_rows) is not None
+        return self.declaration.pooled is not None
 
     @property
     def gains_rise(self) -> bool:
@@ -251,7 +243,7 @@ class RankingMetric:
         return (
             self.declaration.follows_label_order
             and not self.compares_some
-            and self.declaration.correlation is None
+            and not self.declaration.correlation
         )
 
     @property
@@ -275,9 +267,8 @@ class RankingMetric:
         """
         declared = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", declared, ranks)
-        if self.declaration.follows_label_order:
-            apart = np.diff(ranks) <= 0  # the same rank, or one of another query
-            refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
+        apart = np.diff(ranks) <= 0  # the same rank, or one of another query
+        refuse_wrong_order(self, "discount", discount, "at rank", ranks, apart)
         return discount if self.cutoff is None else np.where(ranks <= self.cutoff, discount, 0.0)
 
 

@@ -155,9 +155,10 @@ def refuse_wrong_order(
     wrong = (change < -DECLARED_WITHIN * np.abs(values).max(initial=0.0)) & ~apart
     if wrong.any():
         i = int(wrong.argmax())
+        otherwise = "" if rising else ", or declare follows_label_order=False"
         raise ValueError(
             f"{metric}: its declaration's {part} {'rises' if rising else 'falls'} from "
             f"{values[i]:g} {at} {places[i]:g} to {values[i + 1]:g} {at} {places[i + 1]:g}, so "
             "ranking by label does not give the highest value, and an objective would lower it: "
-            "reverse the order, or declare follows_label_order=False"
+            f"reverse the order{otherwise}"
         )

@@ -5,47 +5,17 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.compute.arguments import hint, number_of
-from lambdaplus.metrics.catalogue import (
-    AUC,
-    CATALOGUE,
-    LIFT,
-    PARTIAL_AUC,
-    RECALL,
-    SENSITIVE_AUC,
-    TOP_PRECISION,
-    TOP_RECALL,
-    P,
-)
+from lambdaplus.compute.arguments import hint
+from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
-# What an @1% after a name means.
-OF_SHARES = {P.name: TOP_PRECISION, RECALL.name: TOP_RECALL, LIFT.name: LIFT}
-# Names and options of ranx and ir_measures, and the options that they stand for here.
-NAMES_WITH_OPTIONS = {
-    "ndcg_burges": ("ndcg", {"gain": "exp2"}),
-    "dcg_burges": ("dcg", {"gain": "exp2"}),
-    "r_cap": ("recall", {"divisor": "reachable"}),  # of BEIR
-}
-OTHER_OPTIONS = {"rel": "relevant", "p": "persistence", "dcg": "gain"}
-OTHER_VALUES = {"dcg": {"log2": "linear", "exp-log2": "exp2"}}
-OPTIONS_ELSEWHERE = {
-    "judged_only": "judged=True of evaluate, for all metrics",
-    "pairs": "an option of lambda_objective, not of a metric: pass it there, as in pairs='equal'",
-}
 # The metrics that are most like unknown ones with other names.
-MEANT = {
-    **dict.fromkeys(("aucpr", "auc_pr", "auprc", "prauc", "pr_auc"), "map"),
-    **dict.fromkeys(("ic", "information_coefficient"), "spearman"),
-    "hits": "p",  # of ranx: their number
-}
+MEANT = dict.fromkeys(("aucpr", "auc_pr", "auprc", "prauc", "pr_auc"), "map")
 _FORM = re.compile(
     r"(?P<name>[a-z_][a-z0-9_-]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
-    r"(?:\.(?P<persistence>[0-9]+))?"  # ranx's rbp.95
-    r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+?))?"
-    r"(?:-l(?P<relevant>[0-9]+))?"  # ranx's map@10-l2
+    r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
 )
 
 
@@ -84,10 +54,8 @@ def parse_metric(
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
         ignored.  Numbers for each label from 0 are separated by slashes, as in
-        ``"ndcg(gain=0/1/3/7/15)@10"``; ``"p@1%"`` is the precision in the first hundredth of a
-        list, ``"auc(max_fpr=0.1)"`` and ``"auc(min_tpr=0.8)"`` are partial AUCs.  Spellings of
-        trec_eval, ranx and ir_measures are accepted, such as ``"ndcg_cut_10"``, ``"map@10-l2"`` and
-        ``"AP(rel=2)"``; they do not select the definitions of that tool, as ``evaluate(...,
+        ``"ndcg(gain=0/1/3/7/15)@10"``.  Spellings of trec_eval are accepted, such as
+        ``"ndcg_cut_10"``; they do not select the definitions of that tool, as ``evaluate(...,
         convention="trec")`` does.
     defaults : dict, optional
         Parameters that apply if neither the name nor the options set them.
@@ -129,61 +97,33 @@ def parse_metric(
             f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
             "supported by lambda_objective, eval_metric and the methods of a comparison"
         )
-    declaration, cutoff, in_name = _read(str(name), options)
+    declaration, cutoff, in_name = _read(str(name))
     return declaration(cutoff, **{**fallback, **in_name, **options})
 
 
-def _read(name: str, options: Mapping[str, Any]) -> tuple[Declaration, int | None, dict[str, Any]]:
-    """The declaration, cutoff and options of a name; ``options`` are given besides it."""
+def _read(name: str) -> tuple[Declaration, int | None, dict[str, Any]]:
+    """The declaration, cutoff and options of a name."""
     parts = _FORM.fullmatch(name.strip().lower())
     if parts is None:
         if len(several := split_names(name)) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    spelled = parts["name"].replace("-", "_")
-    known, implied = NAMES_WITH_OPTIONS.get(spelled, (spelled, {}))
-    declaration, in_name = _lookup(known), _options_in(name, parts, implied)
-    if declaration in (AUC, PARTIAL_AUC):
-        declaration = _area(declaration, name, {**in_name, **options})
-    cutoffs = [parts["cutoff"], parts["trec"], in_name.pop("cutoff", None)]
-    given = [cutoff for cutoff in cutoffs if cutoff]
-    if len(given) > 1:
-        raise ValueError(f"in {name!r}: {' and '.join(given)} are two cutoffs")
-    cutoff = given[0] if given else None
-    if cutoff and cutoff.endswith("%"):
-        if declaration.name not in OF_SHARES:
-            raise ValueError(
-                f"in {name!r}: only p, recall and lift support a share of the list, as in "
-                f"p@{cutoff}"
-            )
-        if "fraction" in in_name:
-            raise ValueError(
-                f"in {name!r}: fraction={in_name['fraction']} and @{cutoff} are two different "
-                "shares"
-            )
-        in_name["fraction"], cutoff = _share(cutoff, name), None
-        declaration = OF_SHARES[declaration.name]
+    declaration, in_name = _lookup(parts["name"].replace("-", "_")), _options_in(name, parts)
+    cutoff = parts["cutoff"] or parts["trec"]
+    if parts["cutoff"] and parts["trec"]:
+        raise ValueError(f"in {name!r}: {cutoff} and {parts['trec']} are two cutoffs")
     # int() also reads 1_0 and full-width digits.
     if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
         raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")
     return declaration, None if cutoff is None else int(cutoff), in_name
 
 
-def _options_in(name: str, parts: re.Match[str], implied: Mapping[str, str]) -> dict[str, Any]:
-    """The options in a name, with those of other tools by their name here."""
-    options: dict[str, Any] = dict(implied)
-    if parts["persistence"]:
-        options["persistence"] = f"0.{parts['persistence']}"
-    if parts["relevant"]:
-        options["relevant"] = parts["relevant"]
+def _options_in(name: str, parts: re.Match[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     for option in filter(None, (parts["options"] or "").split(",")):
         key, equals, value = (part.strip(" '\"") for part in option.partition("="))
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")
-        if key in OPTIONS_ELSEWHERE:
-            raise ValueError(f"in {name!r}: {key} is {OPTIONS_ELSEWHERE[key]}")
-        value = OTHER_VALUES.get(key, {}).get(value, value)
-        key = OTHER_OPTIONS.get(key, key)
         if key in options:
             raise ValueError(f"in {name!r}: the option {key!r} is given twice")
         options[key] = value
@@ -235,22 +175,3 @@ def _lookup(name: str) -> Declaration:
     known = ", ".join(metric_names())
     similar = hint(MEANT.get(name, name), SPELLINGS)
     raise ValueError(f"unknown metric {name!r}{similar}; known: {known}")
-
-
-def _area(declaration: Declaration, name: str, options: Mapping[str, Any]) -> Declaration:
-    """The partial AUC of these options, or the declaration itself if there is none."""
-    areas = {"max_fpr": PARTIAL_AUC, "min_tpr": SENSITIVE_AUC}
-    chosen = [area for option, area in areas.items() if option in options]
-    if len(chosen) > 1:
-        raise ValueError(f"{name!r}: max_fpr and min_tpr are two partial AUCs: choose one")
-    return chosen[0] if chosen else declaration
-
-
-def _share(text: str, name: str) -> float:
-    try:
-        share = round(number_of(text.removesuffix("%")) / 100, 15)  # 0.7 / 100 is below 0.007
-    except ValueError:
-        raise ValueError(f"in {name!r}: {text!r} is not a share of the list such as 1%") from None
-    if not 0 < share < 1:
-        raise ValueError(f"in {name!r}: the share {text} must be above 0% and below 100%")
-    return share

@@ -5,7 +5,7 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
-from lambdaplus.ranking.queries import Queries, reaches
+from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
 
@@ -47,7 +47,7 @@ def values(
     elif ties == "stable":
         rows = np.arange(float(queries.n_documents)) if order is None else order
         ranking = split_ties(queries, ranking, rows)
-    elif ties == "together" and pooled is None and metric.declaration.correlation is None:
+    elif ties == "together" and pooled is None and not metric.declaration.correlation:
         raise ValueError(f"{metric} does not support ties='together', which needs a threshold")
     elif ties == "expected" and not metric.declaration.closed_ties:
         raise ValueError(
@@ -62,8 +62,6 @@ def values(
     step = not queries.grouped and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or step):
         return _steps(metric, arrays, scored.entries(metric.relevant))
-    if metric.declaration.weighted_rows is not None and queries.weighted_list:
-        return np.array([_of_weighted_rows(metric, queries, ranking.row)])
     ranked = queries.sizes
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
     if queries.returned is not None and arrays.discount[0] > 0.0:
@@ -77,42 +75,24 @@ def values(
 def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
     """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
 
-    Of the variance of n ranks, and of the number of pairs, runs of t ties leave 1 less the sum of
-    t^p - t over n^p - n, for p = 3 and 2.
+    Of the variance of n ranks, runs of t ties leave 1 less the sum of t^3 - t over n^3 - n.
     """
-    if metric.declaration.correlation is None:
+    if not metric.declaration.correlation:
         return value
-    power = 3 if metric.declaration.correlation == "ranks" else 2
     starts = np.ones(score.size, dtype=bool)
     starts[1:] = score[1:] != score[:-1]
     starts[boundaries[:-1]] = True
     first = np.flatnonzero(starts)
     tied = np.diff(np.append(first, score.size)).astype(np.float64)
     n = np.diff(boundaries).astype(np.float64)
-    lost = np.add.reduceat(tied**power - tied, np.searchsorted(first, boundaries[:-1]))
+    lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        left = 1.0 - lost / (n**power - n)
+        left = 1.0 - lost / (n**3 - n)
         return np.where(left > 1e-12, value / np.sqrt(left), np.nan)
-
-
-def _of_weighted_rows(metric: RankingMetric, queries: Queries, ranked: Ints) -> float:
-    """The value of one list of weighted rows in this order; NaN where a class has no weight."""
-    weighted: Any = metric.declaration.weighted_rows
-    relevant, weights = reaches(queries.labels, metric["relevant"]), cast(Floats, queries.weights)
-    if not (weights[relevant].any() and weights[~relevant].any()):
-        return np.nan
-    score = np.empty(ranked.size)
-    score[ranked] = -np.arange(ranked.size)
-    return float(weighted(metric, relevant, score, weights))
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
     """The value of a metric on one list on several workers; rows of one cell count as tied."""
-    if metric.declaration.weighted_rows is not None and queries.weighted_list:
-        raise ValueError(
-            f"{metric} of weighted rows is not computed on several workers: leave out the weights, "
-            "or evaluate on one machine"
-        )
     arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")

@@ -26,14 +26,12 @@ from lambdaplus.objectives.lambda_objective import (
 )
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.objectives.xe_ndcg import XeNdcg
 
 __all__ = [
     "CombinedObjective",
     "LambdaObjective",
     "LogLoss",
     "Objective",
-    "XeNdcg",
     "combine",
     "gradients",
     "lambda_auc",

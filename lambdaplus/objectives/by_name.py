@@ -12,7 +12,6 @@ from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.combined_objective import CombinedObjective
 from lambdaplus.objectives.lambda_objective import LambdaObjective, lambda_objective
 from lambdaplus.objectives.objective import Objective, ObjectiveOn
-from lambdaplus.objectives.xe_ndcg import XeNdcg
 
 Named = str | Declaration | RankingMetric | WeightedSum
 
@@ -81,8 +80,6 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     if isinstance(objective, ObjectiveOn):
         whole = _of_one_ranking(objective.objective, part)
         return ObjectiveOn(whole, objective.labels, objective.weights)
-    if isinstance(objective, XeNdcg):
-        return replace(objective, one_group=True)
     if isinstance(objective, LambdaObjective):
         if objective.metric.compares_some:
             raise ValueError(

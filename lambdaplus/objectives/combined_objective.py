@@ -11,18 +11,14 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.objectives.xe_ndcg import XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 
-@documented_by(objective_in_words)
 @dataclass(unsafe_hash=True, repr=False)
 class CombinedObjective(Objective):
     """A weighted sum of objectives; create it with `combine`, or `lambda_objective` of a sum.
@@ -50,14 +46,11 @@ class CombinedObjective(Objective):
     def __post_init__(self) -> None:
         ranking = self._ranking()
         # The metric of the labels of the data set, if any part is of these.
-        named = [
-            each for each in ranking if not (each[0].has_own_labels or isinstance(each[0], XeNdcg))
-        ] or ranking[:1]
+        named = [each for each in ranking if not each[0].has_own_labels] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
         whole = WeightedSum(tuple(terms))
-        for kind, what in ((LogLoss, "log-loss"), (XeNdcg, "xendcg")):
-            if sum(isinstance(part, kind) for part, _ in self.parts) > 1:
-                raise ValueError(f"{what} occurs twice in the sum: give it one weight")
+        if len(self.parts) > len(ranking) + 1:
+            raise ValueError("log-loss occurs twice in the sum: give it one weight")
         for part, weight in self.parts:
             name = part.metric if isinstance(part, Objective) else part
             number(f"the weight of {name} in a sum", weight, least=1e-6, most=1e6)

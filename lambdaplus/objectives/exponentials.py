@@ -2,7 +2,7 @@
 
 A pair at distance d >= 0 has the gradient rho(d) if it is concordant and 1 - rho(d) if it is
 discordant, with rho(d) = 1 / (1 + exp(sigma d)), and the Hessian rho (1 - rho) in both cases.  With
-damping, a share of all of them is divided by damping + d.
+damping, all of them are divided by damping + d.
 """
 
 from functools import lru_cache
@@ -28,11 +28,10 @@ class Exponentials(NamedTuple):
 
 
 class PairShape(NamedTuple):
-    """The parameters of a pair function: damping 0 means none, ``damped`` is the share."""
+    """The parameters of a pair function; damping 0 means none."""
 
     sigma: float
     damping: float = 0.0
-    damped: float = 1.0
 
 
 class PairFunction(NamedTuple):
@@ -50,15 +49,14 @@ def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
     relative to the largest value of the query.  With damping, the relative error of a pair is at
     most 3e-3, with two exceptions: it is at most a tenth for concordant pairs beyond FAINT / sigma;
     and discordant pairs beyond REACH / sigma, or FAR / sigma with ``far``, have at least a third of
-    the weight at that distance, unless a share is not damped.
+    the weight at that distance.
     """
-    sigma, damping, damped = shape
+    sigma, damping = shape
     # The fits hold for sigma = 1: with d in units of 1 / sigma, rates have the unit sigma. A
     # division by the distance adds a factor sigma.
-    divided = sigma * damped if damping else 0.0
-    total = divided + (1.0 - damped if damping else 1.0)
-    rates, *unscaled = _fits(sigma * damping, divided / total, far)
-    concordant, discordant, hessian = (sigma * total * fit for fit in unscaled)
+    rates, *unscaled = _damped(sigma * damping, far) if damping else fit_logistic(LOGISTIC)
+    factor = sigma * (sigma if damping else 1.0)
+    concordant, discordant, hessian = (factor * fit for fit in unscaled)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
     fits = Exponentials(*(array.reshape(-1, LANES) for array in arrays))
     return PairFunction(shape, fits)
@@ -66,21 +64,6 @@ def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
 
 RatesAndFits = tuple[Floats, Floats, Floats, Floats]
 """Rates, and coefficients of the concordant function, the discordant one and the Hessian."""
-
-
-def _fits(width: float, share: float, far: bool) -> RatesAndFits:
-    """Of the functions times 1 - share + share / (width + d)."""
-    if share == 0.0:
-        return fit_logistic(LOGISTIC)
-    if share == 1.0:
-        return _damped(width, far)
-    if share <= MOST_DAMPED:
-        return _partly_damped(width, share)
-    # The sum of both, each with rates of its own.
-    (first, *logistic), (second, *damped) = fit_logistic(LOGISTIC), _damped(width, far)
-    parts = zip(logistic, damped, strict=True)
-    both = [np.concatenate([(1.0 - share) * one, share * other]) for one, other in parts]
-    return np.concatenate([first, second]), both[0], both[1], both[2]
 
 
 # The rates above 1 minimise the larger of the errors of the two fits (the error of the Hessian
@@ -118,15 +101,6 @@ PAST_ONE = np.array(
 )
 FITTED_WIDTH = 0.01
 
-# Common rates of both functions, optimised for shares of a quarter and three quarters and the
-# distances up to FAR, of which the discordant function approaches a constant. A concordant pair
-# far away has the rate 1. Above MOST_DAMPED, errors would be above those of damping alone.
-SLOW_IN_PART = np.array([0.0, 0.00237, 0.02075, 0.1022, 0.41419, 1.0])
-PAST_ONE_IN_PART = np.array(
-    [0.10514, 0.44909, 0.99972, 1.84624, 3.30764, 8.72589, 24.22612, 65.98325, 181.38817, 617.78353]
-)
-MOST_DAMPED = 0.9
-
 
 def _damped(width: float, far: bool) -> RatesAndFits:
     """Rates and coefficients of the same functions divided by width + d."""
@@ -135,22 +109,16 @@ def _damped(width: float, far: bool) -> RatesAndFits:
         shift = REACH / FAR
         slow = np.concatenate([SLOW * shift, SLOW[-1] * shift ** (np.arange(7, -1, -1) / 8)])
         reach = FAR
-    rates = np.concatenate([slow, _past_one(PAST_ONE, width)])
-    return (rates, *weighted_fits(rates, width, 1.0, reach))
+    rates = np.concatenate([slow, _past_one(width)])
+    return (rates, *weighted_fits(rates, width, reach))
 
 
-def _partly_damped(width: float, share: float) -> RatesAndFits:
-    """The same, if a share of the functions is divided."""
-    rates = np.concatenate([SLOW_IN_PART, _past_one(PAST_ONE_IN_PART, width)])
-    return (rates, *weighted_fits(rates, width, share, FAR))
-
-
-def _past_one(fitted: Floats, width: float) -> Floats:
+def _past_one(width: float) -> Floats:
     """Rates above 1 for a width, from those less 1 that were fitted to another."""
     small = min(width, 1.0)
     # The largest rates are proportional to 1 / width, the smallest are fixed, and those in between
     # are stretched.  A smaller width than the fitted one needs more rates.
-    chain = np.log(fitted)
+    chain = np.log(PAST_ONE)
     if small < 0.8 * FITTED_WIDTH:
         # Two more octets of rates, between those of the fit, at equal steps in the logarithm.
         places = np.linspace(0, chain.size - 1, chain.size + 2 * LANES)
@@ -162,23 +130,21 @@ def _past_one(fitted: Floats, width: float) -> Floats:
     return np.asarray(1 + np.exp(chain + stretch * np.log(FITTED_WIDTH / small)))
 
 
-def weighted_fits(
-    rates: Floats, width: float, share: float, reach: float
-) -> tuple[Floats, Floats, Floats]:
-    """Coefficients of the functions times 1 - share + share / (width + d)."""
+def weighted_fits(rates: Floats, width: float, reach: float) -> tuple[Floats, Floats, Floats]:
+    """Coefficients of the functions divided by width + d."""
     small = min(width, 1.0)
     # Concordant pairs and Hessians fall at least like exp(-d), which rates below 1 cannot follow.
     steep = rates >= 1.0
     near = np.concatenate([[0.0], np.geomspace(0.02 * small, REACH_IN_ORDER, 160)])
     x = np.exp(-near)
-    concordant = x / (1 + x) * (1.0 - share + share / (width + near))
+    concordant = x / (1 + x) * (1.0 / (width + near))
     hessian = concordant / (1 + x)
     # What the docstring of pair_function says of concordant pairs beyond FAINT: their weight is
     # below exp(-10), so their errors count less.
     slack = np.maximum(1.0, near / FAINT) ** 2
     wide = np.geomspace(0.02 * small, reach, 240 if reach == FAR else 160)
     wide = np.concatenate([[0.0], wide])
-    discordant = 1 / (1 + np.exp(-wide)) * (1.0 - share + share / (width + wide))
+    discordant = 1 / (1 + np.exp(-wide)) * (1.0 / (width + wide))
     return (
         _minimax(rates, steep, near, concordant, slack * concordant),
         _minimax(rates, rates >= 0.0, wide, discordant, discordant),

@@ -1,45 +1,42 @@
 """The gradient and Hessian of a ranking metric as a plain function.
 
-The entries of each query (`list_gradient`) are put into ranked lists with potentials (`lists`);
-sums over pairs (`sums`) are normalised; and a part of them is replaced by log-loss (`pointwise`).
+Queries are ranked and merged into entries (`sort`), or the scores of long ones are rounded.  The
+entries are put into ranked lists with potentials (`lists`); sums over pairs (`sums`) are
+normalised; a part of them is replaced by log-loss (`pointwise`); and rows get those of their entry.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Floats, Ints, Rows
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import split_labels
-from lambdaplus.objectives.list_gradient import ListGradient, RoundedScores
-from lambdaplus.objectives.lists import ranked_lists, share_near_top
+from lambdaplus.objectives.label_tree import rising, split_labels
+from lambdaplus.objectives.lists import Sums, no_sums, ranked_lists, share_near_top
 from lambdaplus.objectives.pair_options import PairOptions, PairWeights, refuse_pairs_of
 from lambdaplus.objectives.pointwise import labels_from_gains, mix_log_loss
-from lambdaplus.objectives.rounded_tree import RoundedTree
-from lambdaplus.objectives.route import Sums, no_sums
+from lambdaplus.objectives.rounded_tree import ManyLabels
 from lambdaplus.objectives.sums import add_pairs
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import MOST_CLASSES
-from lambdaplus.ranking.sort import Entries
-
-# Of a document and a pair of labels, with lists of their own.
-SECONDS_BY_PAIR_OF_LABELS = 1e-8
+from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "damped", "truncation", "pointwise", "pairs"}
+TEXTBOOK = {"sigma", "normalize", "damping", "truncation", "pointwise", "pairs"}
 
 
 def is_table(weights: PairWeights, queries: Queries) -> bool:
@@ -47,7 +44,7 @@ def is_table(weights: PairWeights, queries: Queries) -> bool:
     return not queries.divided and (weights.equal or not queries.grouped)
 
 
-class LambdaGradient(ListGradient):
+class LambdaGradient:
     """The gradient of a metric on a data set, at any scores.
 
     ``all_pairs`` visits every pair instead of using the sweep.  The data set may keep it
@@ -63,14 +60,14 @@ class LambdaGradient(ListGradient):
     ) -> None:
         self.weights, self.all_pairs = weights, all_pairs
         self.metric = metric = weights.metric
-        super().__init__(metric_arrays(metric, queries), queries)
+        self.arrays, self.copies = metric_arrays(metric, queries), queries.multiplicities
+        self.workers = queries.list_workers  # those that have a part of the rows of one list
         self.table = is_table(weights, queries)
         # Not for concordances, which have no gains, and rank correlations.
         rise = metric.gains_rise and bool(self.arrays.gain.any())
         chosen = options.chosen_for(weights, self.table, rise)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
-        damping = float(cast(Any, chosen.damping) or 0.0) if chosen.damped else 0.0
-        self.shape = PairShape(float(chosen.sigma), damping, float(chosen.damped))
+        self.shape = PairShape(float(chosen.sigma), float(cast(Any, chosen.damping) or 0.0))
         most = MOST_CLASSES if options.pointwise == "default" else queries.longest
         self.labels = labels_from_gains(self.arrays, most) if rise else np.empty(0)
         self.pointwise = float(chosen.pointwise) if self.labels.any() else 0.0
@@ -91,13 +88,11 @@ class LambdaGradient(ListGradient):
                 f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
             )
         self._refuse(queries)
-        self._warn_of_many_labels(queries)
-        routes = () if all_pairs else (RoundedScores(), RoundedTree())
-        self.long = self.find_long(queries, str(metric), routes)
+        self.long = self._find_long(queries)
 
     def _refuse(self, queries: Queries) -> None:
         """Raise a ValueError for metrics and data that have no gradient."""
-        gain, added = self.arrays.gain, self.arrays.coupling.within_class
+        gain = self.arrays.gain
         largest = float(np.abs(gain).max(initial=0.0)) * max(queries.longest, 1)
         scaled = 0.0 if self.normalize else largest * float(self.arrays.scale.max(initial=0.0))
         if largest > 1e300 or scaled > 1e30:
@@ -112,30 +107,94 @@ class LambdaGradient(ListGradient):
                     f"{self.metric}: the rows of all classes but one have weight 0, so there is "
                     "nothing to rank: pass weights above 0 for some rows of the others"
                 )
-        if self.copies is not None and added.any() and (gain < added).any():
-            raise ValueError(
-                f"{self.metric} of weighted rows without queries has swap deltas of both signs, "
-                "since the gain of a document is smaller than what each document above it adds: "
-                "leave out the weights"
-            )
 
-    def _warn_of_many_labels(self, queries: Queries) -> None:
-        """Warn if each pair of labels has a list of its own, which takes long for many labels."""
-        form, metric = self.metric.declaration.form, self.metric
-        if not form.potentials_by_classes or self.weights.equal or metric.declaration.binary:
-            return
-        sizes, labels = queries.sizes, np.diff(self.arrays.strata)
-        took = SECONDS_BY_PAIR_OF_LABELS * float((sizes * labels.astype(np.float64) ** 2 / 2).sum())
-        if took > THRESHOLDS.warned_seconds:
-            warnings.warn(
-                f"{metric} has a list for each pair of labels, and a query has up to "
-                f"{labels.max():,} of them: each round takes about {took:.0f} s. Group the labels "
-                "into grades, or use a metric whose cost is O(n log L), such as "
-                "the objective concordance or ndcg(gain=linear)",
-                stacklevel=2,
-            )
+    def _find_long(self, queries: Queries) -> list[int]:
+        """The queries whose scores are rounded: of few classes, or as `ManyLabels`."""
+        if self.workers.size > 1:  # each has a part of the scores
+            on = f"{self.metric} over all rows on {self.workers.size} workers"
+            refuse_many_classes(self.arrays.gain.size, on)
+            return [0]
+        long = queries.sizes >= THRESHOLDS.long_list
+        if self.all_pairs or not long.any():
+            return []
+        strata, n_classes = self.arrays.strata, np.diff(self.arrays.strata)
+        rounded = n_classes <= MOST_CLASSES
+        one_list = self.weights.equal or not self.metric.declaration.form.potentials_by_classes
+        plain = self.copies is None and not self.metric.compares_some
+        if one_list and plain and not self.truncation and not self.pointwise:
+            rounded |= rising(strata[:-1], n_classes, self._gains)
+        found: list[int] = np.flatnonzero(long & rounded).tolist()
+        return found
+
+    @property
+    def _gains(self) -> Floats:
+        """Gains whose differences weight pairs; empty if all pairs of labels weigh the same."""
+        by_classes = self.metric.declaration.form.potentials_by_classes
+        return np.empty(0) if self.weights.equal and by_classes else self.arrays.gain
+
+    def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
+        boundaries = queries.boundaries
+        # Rounding reads scores of either type.
+        checked = queries.check_scores(scores, single=self.long == [0] and boundaries.size == 2)
+        out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
+        start = 0
+        for long in [*self.long, boundaries.size - 1]:
+            if long > start:
+                some = boundaries[start : long + 1]
+                over_batches(partial(self._of_queries, queries, start, checked, out), some)
+            if long < boundaries.size - 1:
+                few = np.diff(self.arrays.strata)[long] <= MOST_CLASSES
+                write = self._of_rounded if few else self._of_many_labels
+                write(queries, long, checked, out)
+            start = long + 1
+        return out
+
+    def _of_queries(
+        self, queries: Queries, start: int, scores: Floats, out: Any, first: int, last: int
+    ) -> None:
+        """Write the gradient of the queries start + first to start + last - 1."""
+        first, last = start + first, start + last
+        boundaries, weights = queries.boundaries[first : last + 1], queries.weights
+        order = queries.row_order[boundaries[0] : boundaries[-1]]
+        ranking = rank_some(boundaries, scores, order)
+        entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
+        values, factor = self.values(first, entries), np.empty(0) if weights is None else weights
+        _write(ranking.row, first_rank, values, factor, *out)
+
+    def _of_rounded(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of a long query of few classes."""
+        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
+        n_classes = int(np.diff(self.arrays.strata)[q])
+        code, copies = self.arrays.code[rows], self.copies
+        rounded = round_scores(scores[rows], code, n_classes, copies, self.workers)
+        weight = None if weights is None else weights[rows]
+        rounded.write_rows(self.values(q, rounded.entries), weight, *(part[rows] for part in out))
+
+    def _of_many_labels(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of a long query of many labels."""
+        arrays, rows = self.arrays, slice(*queries.boundaries[q : q + 2])
+        strata = slice(*arrays.strata[q : q + 2])
+        count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
+        order, many = ManyLabels.of_list(
+            scores[rows],
+            queries.row_order[rows] - rows.start,
+            arrays.code[rows],
+            np.append(0, np.cumsum(count)),
+            gain=self._gains[strata],
+            discount=np.empty(0) if self.weights.equal else arrays.discount[: count.sum()],
+            shape=self.shape,
+        )
+        sums = many.sums()
+        factor = self.factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
 
     def values(self, first: int, entries: Entries) -> Floats:
+        """Gradient and Hessian of a document of each entry, (m, 2), of queries from ``first``."""
         sums = self._sums(first, entries)
         factor = self.factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
         values = np.empty((entries.score.size, 2))
@@ -184,6 +243,19 @@ def _share(
             values[e, 1] = share * hessian[e] * (of_class[code[e]] if of_class.size else 1.0)
 
 
+@compiled
+def _write(
+    row: Rows, first_rank: Ints, values: Floats, weight: Floats, gradient: Floats, hessian: Floats
+) -> None:
+    """Write the values of each entry to its rows."""
+    for e in range(first_rank.size - 1):
+        slope, bend = values[e, 0], values[e, 1]
+        for r in range(first_rank[e], first_rank[e + 1]):
+            times = weight[row[r]] if weight.size else 1.0
+            gradient[row[r]] = slope * times
+            hessian[row[r]] = bend * times
+
+
 def gradients(
     labels: ArrayLike,
     scores: ArrayLike,
@@ -224,7 +296,7 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``damped=1.0``, ``truncation=None``,
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``truncation=None``,
         ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
         such as ``gain="linear"`` or ``relevant=2``.
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.instance_docs import documented_by
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -19,7 +18,6 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.in_words import objective_in_words
 from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
@@ -30,13 +28,11 @@ from lambdaplus.objectives.pair_options import (
     may_be_equal,
     refuse_pairs_of,
 )
-from lambdaplus.objectives.xe_ndcg import NAME, XeNdcg
 from lambdaplus.ranking.queries import Queries
 
 DEFAULT = PairOptions()
 
 
-@documented_by(objective_in_words)
 @dataclass(frozen=True, repr=False)
 class LambdaObjective(PairOptions, Objective):
     """A custom objective that optimises a ranking metric; create it with `lambda_objective`.
@@ -46,7 +42,7 @@ class LambdaObjective(PairOptions, Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, damped, pointwise, balance : float
+    sigma, damping, pointwise, balance : float
         Damping may be None, damping and pointwise "default".
     truncation : int or None
     normalize, one_group : bool
@@ -136,7 +132,6 @@ def lambda_objective(
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
     damping: float | Default | None = DEFAULT.damping,
-    damped: float = DEFAULT.damped,
     truncation: int | None = DEFAULT.truncation,
     pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
@@ -144,7 +139,7 @@ def lambda_objective(
     balance: float = DEFAULT.balance,
     pairs: str = DEFAULT.pairs,
     **options: Any,
-) -> LambdaObjective | CombinedObjective | XeNdcg:
+) -> LambdaObjective | CombinedObjective:
     """Create an objective that optimises a ranking metric or a weighted sum of metrics.
 
     Parameters
@@ -153,8 +148,7 @@ def lambda_objective(
         For example ``"ndcg@10"``, ``"map"``, ``"mrr@5"`` or ``"auc"``;
         `~lambdaplus.metrics.metric_names` lists all names.  A sum such as ``"ndcg@10 + 0.5*map"``
         optimises several metrics; `combine` describes the meaning of the weights.  A part may be
-        ``logloss``, see `LogLoss`.  ``"xendcg"``, alone or as a part, is the cross-entropy XE-NDCG,
-        LightGBM's ``rank_xendcg``, for both frameworks; its only option is ``one_group``.
+        ``logloss``, see `LogLoss`.
     sigma : float, default=1.0
         Scale of score differences in the pairwise loss.  With a larger value, the gradient is
         concentrated earlier on pairs that are in the wrong order.
@@ -166,14 +160,11 @@ def lambda_objective(
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
     damping : float, None or "default"
-        Divide a share of each pair by ``damping + |score distance|`` (unless all scores of the
+        Divide the weight of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The default is 0.1
         for data with queries, and None, which is the same as 0, without, and for metrics whose
         gains do not rise with the label, such as concordance and Spearman's correlation.  The
         built-in objectives of LightGBM and XGBoost have 0.01.
-    damped : float, default=1.0
-        The share that ``damping`` divides: the weight of a pair is multiplied by
-        ``1 - damped + damped / (damping + |score distance|)``.
     truncation : int or None, default=None
         Only pairs with at least one document among the first ``truncation`` ranks, as in the
         objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
@@ -215,7 +206,7 @@ def lambda_objective(
 
     Returns
     -------
-    LambdaObjective, CombinedObjective for a sum, or XeNdcg
+    LambdaObjective, or CombinedObjective for a sum
 
     Raises
     ------
@@ -234,8 +225,8 @@ def lambda_objective(
     0.5
     >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
     30
-    >>> lambda_objective("ndcg", damping=0.01, damped=0.5).damped
-    0.5
+    >>> lambda_objective("ndcg", damping=0.01).damping
+    0.01
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
     0.0
     >>> lambda_objective("map", damping=None, pointwise=0.0).pointwise  # pairs alone
@@ -248,29 +239,23 @@ def lambda_objective(
     'mrr'
     """
     terms = terms_of(metric)
-    others = [_without_swaps(name, one_group, options) for name, _ in terms]
-    names = [name for (name, _), other in zip(terms, others, strict=True) if other is None]
-    if all(isinstance(other, LogLoss) for other in others):
+    losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
+    names = [name for (name, _), loss in zip(terms, losses, strict=True) if loss is None]
+    if not names:
         raise ValueError(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
     of_pairs = PairOptions(
-        sigma=sigma, normalize=normalize, damping=damping, damped=damped, truncation=truncation,
+        sigma=sigma, normalize=normalize, damping=damping, truncation=truncation,
         pointwise=pointwise, balance=balance, pairs=pairs,
     )  # fmt: skip
-    if not names:  # of xendcg, or of its sum with log-loss
-        unused = [name for name, value in vars(of_pairs).items() if value != getattr(DEFAULT, name)]
-        unused += [name for name in options if name != "relevant" or len(terms) == 1]
-        unused += ["surrogate"] if surrogate is not None else []
-        if unused:
-            raise ValueError(f"{metric!r} has no option {', '.join(unused)}: leave it out")
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
     weighing: list[RankingMetric] = []
-    for (name, weight), part in zip(terms, others, strict=True):
-        if part is not None:
-            parts.append((part, weight))
+    for (name, weight), loss in zip(terms, losses, strict=True):
+        if loss is not None:
+            parts.append((loss, weight))
             continue
         parsed = parse_metric(name, **next(shares))
         weighs = parsed if surrogate is None else parse_metric(surrogate)
@@ -282,19 +267,12 @@ def lambda_objective(
             own = "swap"
         made = LambdaObjective(parsed, weighs, one_group, **{**vars(of_pairs), "pairs": own})
         parts.append((made, weight))
-    if names and pairs != "default":
+    if pairs != "default":
         refuse_pairs_of(weighing)
     only, weight = parts[0]
-    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective | XeNdcg):
+    if len(parts) == 1 and weight == 1.0 and isinstance(only, LambdaObjective):
         return only
     return CombinedObjective(tuple(parts))
-
-
-def _without_swaps(name: Any, one_group: bool, options: Any) -> LogLoss | XeNdcg | None:
-    """The part of this name that does not come from a metric's swap deltas, if it is one."""
-    if isinstance(name, str) and name.strip().lower() == NAME:
-        return XeNdcg(one_group)
-    return find_log_loss(name, options.get("relevant"))
 
 
 lambda_auc, lambda_mauc, lambda_map, lambda_mrr, lambda_ndcg = (

@@ -17,8 +17,9 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics import CATALOGUE, RankingMetric
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
+from lambdaplus.metrics.label_counts import DECLARED_WITHIN
 from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.sort import Entries
 
@@ -51,6 +52,18 @@ class Lists(NamedTuple):
     entry: Ints  # of each element; empty if the elements are the entries
     # (s, 2) factors of the lower and the higher document of a pair, by stratum; None if all are 1.
     factors: Floats | None = None
+
+
+class Sums(NamedTuple):
+    """Sums over pairs, in units of Z."""
+
+    gradient: Floats  # by entry
+    hessian: Floats
+    received: Floats  # (n_queries,) S, the sum over the pairs of each query of 2 |lambda|
+
+
+def no_sums(n_entries: int, n_queries: int) -> Sums:
+    return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
 
 
 def ranked_lists(
@@ -106,11 +119,36 @@ def ranked_lists(
     # once more, which needs other weights and so another list.
     for part in (OWN, ABOVE) if weighted and form.potentials_by_classes else (ALL,):
         form.potentials(pairs, entries, declared, part, U, V)
+        # Sums over pairs need deltas of one sign, which metrics of the catalogue have.
+        own = form.potentials_by_classes and metric.declaration not in CATALOGUE
+        if own and _has_both_signs(start, stop, code, U, V):
+            leave_out = "leave out the weights, or " if weighted else ""
+            raise ValueError(
+                f"{metric} has swap deltas of both signs, since putting the better one of two "
+                f"documents first may lower it: {leave_out}weight pairs by another metric, as in "
+                "lambda_objective(metric, surrogate='ndcg')"
+            )
         times = weight
         if part is OWN:
             times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
         of_elements = score, code, U, V, times, near_top
         yield Lists(start, stop, gain_at, gain, classes, *of_elements, query, entry)
+
+
+@compiled
+def _has_both_signs(start: Ints, stop: Ints, code: Int32s, U: Floats, V: Floats) -> bool:
+    """Whether a swap of two classes that puts the better document first lowers the metric."""
+    for k in range(start.size):
+        # The least U of the better documents so far, and the least V of the worse ones.
+        least, largest = np.full(2, np.inf), 0.0
+        for i in range(start[k], stop[k]):
+            largest = max(largest, abs(U[i]), abs(V[i]))
+            better = code[i] == 1
+            if (V[i] - least[0] if better else U[i] - least[1]) > DECLARED_WITHIN * largest:
+                return True
+            upper = 1 if better else 0
+            least[upper] = min(least[upper], U[i] if better else V[i])
+    return False
 
 
 def share_near_top(entries: Entries, truncation: int | None) -> Floats | None:

@@ -155,14 +155,6 @@ class Objective(ABC):
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)
 
-    def calc_ders_range(self, approxes: Any, targets: Any, weights: Any) -> Any:
-        """Raise a TypeError: CatBoost calls this method of custom objectives."""
-        raise TypeError(
-            "CatBoost calls an objective with blocks of at most 1000 rows and without their "
-            "queries, so it cannot optimise a ranking metric: use LightGBM or XGBoost, or "
-            "CatBoost's YetiRank"
-        )
-
 
 class ObjectiveOn(Objective):
     """An objective for labels or weights that it carries, made by `Objective.on` and `weighted`.

@@ -1,7 +1,6 @@
 """Sums over the pairs of a list, pair by pair, in O(n^2): faster than the sweep on short lists."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ from lambdaplus.compute.array_types import Bools, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import Lists
-from lambdaplus.objectives.route import Route, Sums
+from lambdaplus.objectives.lists import Lists, Sums
 
 # A list of n entries in L classes is summed pair by pair if n < FEW + FEW_PER_CLASS * L: that costs
 # n^2 / 2 logistic functions, the sweep some decays and sums of each element.
@@ -25,46 +23,22 @@ def short(lists: Lists) -> Bools:
     return np.asarray((size < FEW + FEW_PER_CLASS * n_classes) | many)
 
 
-class PairByPair(Route):
-    """Visits each pair, with the exact function of the distance; ``all_pairs`` of any list."""
-
-    def __init__(self, all_pairs: bool = False) -> None:
-        self.all_pairs = all_pairs
-
-    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
-        return np.ones(lists.start.size, bool) if self.all_pairs else short(lists)
-
-    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
-        for some, first, last in _calls(which, lists.stop - lists.start):
-            optional = lists.U, lists.V, lists.near_top
-            visit_pairs(some, first, last, lists, *optional, function.shape, out)
-
-
-def _calls(which: Ints, size: Ints) -> Iterator[tuple[Ints, int, int]]:
-    """Lists, and the first and last of their elements to pair with those below, for each call."""
-    long = size[which] ** 2 > THRESHOLDS.most_pairs
-    if not long.all():
-        # All short lists in one call, each from its first to its last element.
-        yield which[~long], 0, int(size.max())
-    for one in which[long]:
-        step = max(1, THRESHOLDS.most_pairs // int(size[one]))
-        for begin in range(0, int(size[one]), step):
-            yield np.array([one]), begin, begin + step
+def add_pair_by_pair(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+    """Visit each pair of these lists, with the exact function of the distance."""
+    visit_pairs(which, lists, lists.U, lists.V, lists.near_top, function.shape, out)
 
 
 @compiled(error_model="numpy")
 def visit_pairs(
-    which: Ints, first: int, last: int, lists: Lists, U: Any, V: Any, near_top: Any,
-    shape: PairShape, out: Sums,
-) -> None:  # fmt: skip
-    """Add the sums over the pairs whose upper element is ``first`` to ``last - 1`` of its list."""
+    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, shape: PairShape, out: Sums
+) -> None:
+    """Add the sums over all pairs of these lists."""
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
     score, code, weight = lists.score, lists.code, lists.weight
-    (sigma, damping, damped), (gradient, hessian, received) = shape, out
+    (sigma, damping), (gradient, hessian, received) = shape, out
     for k in range(which.size):
         at, lambdas = gain_at[which[k]], 0.0
-        begin, end = start[which[k]] + first, min(start[which[k]] + last, stop[which[k]])
-        for p in range(begin, end):
+        for p in range(start[which[k]], stop[which[k]]):
             for q in range(p + 1, stop[which[k]]):
                 a, b = code[p], code[q]
                 if a == b:
@@ -85,7 +59,7 @@ def visit_pairs(
                 if U is not None:
                     delta *= abs(U[p] - U[q]) if a > b else abs(V[p] - V[q])
                 if damping > 0.0:
-                    delta *= 1.0 - damped + damped / (damping + distance)
+                    delta *= 1.0 / (damping + distance)
                 # The better element is pushed up, by a negative gradient.
                 push = delta * wrong if a > b else -delta * wrong
                 gradient[p] -= push

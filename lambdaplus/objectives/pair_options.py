@@ -26,9 +26,6 @@ class PairWeights(NamedTuple):
     metric: RankingMetric
     equal: bool = False
 
-    def __str__(self) -> str:
-        return f"{self.metric}{', equal for all pairs of two labels' if self.equal else ''}"
-
 
 def refuse_pairs_of(metrics: Sequence[RankingMetric]) -> None:
     """Raise a ValueError if none of the metrics has the option ``pairs``."""
@@ -51,7 +48,6 @@ class PairOptions:
     sigma: float = 1.0
     normalize: bool = True
     damping: float | Default | None = "default"
-    damped: float = 1.0
     truncation: int | None = None
     pointwise: float | Default = "default"
     balance: float = 0.5  # for data without queries
@@ -62,7 +58,6 @@ class PairOptions:
         check_flag(normalize=self.normalize)
         if self.damping not in ("default", None) and number("damping", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
-        number("damped", self.damped, least=0.0, most=1.0)
         if self.truncation is not None:
             whole_number("truncation, if not None,", self.truncation, least=1)
         if self.pointwise != "default":

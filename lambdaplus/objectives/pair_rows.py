@@ -12,37 +12,32 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.objectives.exponentials import PairFunction, PairShape
-from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.lists import Lists, Sums
 from lambdaplus.objectives.pair_by_pair import short
-from lambdaplus.objectives.route import Route, Sums
 
 SHORTEST = 64  # with fewer elements, pair by pair is as fast
 FARTHEST = 600.0  # exp(-FARTHEST) is not yet denormal
 
 
-class PairRows(Route):
-    """Vector instructions for each element and all below it, of more than two classes."""
+def fit_for_rows(lists: Lists, sigma: float) -> Bools:
+    """Whether vector instructions for an element and all below it are faster than pairs, each."""
+    size = lists.stop - lists.start
+    # Of more than two classes, since U and V are the same.
+    fit: Bools = (size >= SHORTEST) & (lists.n_classes > 2) & short(lists)
+    some = np.flatnonzero(fit)
+    apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
+    fit[some] = sigma * apart <= FARTHEST
+    return fit
 
-    def applies_to(self, lists: Lists, function: PairFunction) -> Bools:
-        size = lists.stop - lists.start
-        # Of more than two classes, since U and V are the same.
-        applies: Bools = (size >= SHORTEST) & (lists.n_classes > 2)
-        if not applies.any():
-            return applies
-        applies &= short(lists)
-        some = np.flatnonzero(applies)
-        apart = lists.score[lists.start[some]] - lists.score[lists.stop[some] - 1]
-        applies[some] = function.shape.sigma * apart <= FARTHEST
-        return applies
 
-    def add(self, which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
-        pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
+def add_pair_rows(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+    pair_rows(which, lists, lists.U, lists.near_top, function.shape, out)
 
 
 @compiled(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _with_those_below(
     factor: float, code_p: int, gain_p: float, U_p: float, e_p: float, score_p: float,
-    sigma: float, damping: float, damped: float, with_gain: bool, with_U: bool, weight: Floats,
+    sigma: float, damping: float, one: float, with_gain: bool, with_U: bool, weight: Floats,
     code: Int32s, gain: Floats, U: Floats, e: Floats, score: Floats, gradient: Floats,
     hessian: Floats,
 ) -> tuple[float, float, float]:  # fmt: skip
@@ -58,7 +53,8 @@ def _with_those_below(
         if with_U:
             delta *= U_p - U[q]
         if damping > 0.0:
-            delta *= 1.0 - damped + damped / (damping + score_p - score[q])
+            # Written simply, LLVM multiplies in another order, which changes last bits.
+            delta *= 1.0 - one + one / (damping + score_p - score[q])
         # Of a concordant pair, whose upper element is raised, or a discordant one.
         push = delta * (rho if code_p > code[q] else rho - 1.0)
         curve = sigma * delta * rho * (1.0 - rho)
@@ -77,7 +73,7 @@ def pair_rows(
     """Add the sums over the pairs of these lists, of more than two classes each."""
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
     score, code, weight = lists.score, lists.code, lists.weight
-    (sigma, damping, damped), (gradient, hessian, received) = shape, out
+    (sigma, damping), (gradient, hessian, received) = shape, out
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         n = end - begin
@@ -95,8 +91,8 @@ def pair_rows(
             if near_top is not None:
                 factor *= near_top[i]
             own, bend, added = _with_those_below(
-                factor, code[i], of_class[p], potential[p], e[p], score[i], sigma, damping, damped,
-                gain.size > 0, U is not None, weight[i + 1 : end], code[i + 1 : end],
+                factor, code[i], of_class[p], potential[p], e[p], score[i], sigma, damping,
+                1.0, gain.size > 0, U is not None, weight[i + 1 : end], code[i + 1 : end],
                 of_class[p + 1 :], potential[p + 1 :], e[p + 1 :], score[i + 1 : end],
                 gradient[i + 1 : end], hessian[i + 1 : end],
             )  # fmt: skip

@@ -6,17 +6,16 @@ rows are neither sorted by score nor moved.  Nodes of fewer rows have fewer cell
 have less weight: neighbouring cells are joined.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
 from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import between, middle_of, rising
-from lambdaplus.objectives.list_gradient import LongRoute
-from lambdaplus.objectives.lists import Lists
+from lambdaplus.objectives.label_tree import between, middle_of
+from lambdaplus.objectives.lists import Lists, Sums, no_sums
 from lambdaplus.objectives.node_slots import (
     LEAST_U,
     MOST_U,
@@ -27,9 +26,7 @@ from lambdaplus.objectives.node_slots import (
     values_by_slot,
     write_elements,
 )
-from lambdaplus.objectives.route import Sums, no_sums
 from lambdaplus.objectives.sums import add_pairs
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
@@ -39,51 +36,6 @@ FEW_ROWS = 32  # nodes of no more rows are lists of these
 # mean gradient, as labels that differ so little are tied.
 NEGLIGIBLE = 1e-4
 PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
-
-
-class RoundedTree(LongRoute):
-    """One list of many labels that needs no classes: with potentials of ranks, or with none."""
-
-    def applies_to(self, gradient: Any, queries: Queries) -> Bools:
-        metric, strata = gradient.metric, gradient.arrays.strata
-        one_list = gradient.weights.equal or not metric.declaration.form.potentials_by_classes
-        if gradient.copies is not None or metric.compares_some or not one_list:
-            return np.zeros(queries.n_queries, bool)
-        if gradient.truncation or gradient.pointwise:
-            return np.zeros(queries.n_queries, bool)
-        gain = np.empty(0) if _counts_pairs(gradient) else gradient.arrays.gain
-        return np.asarray(rising(strata[:-1], np.diff(strata), gain))
-
-    def write(self, gradient: Any, queries: Queries, q: int, scores: Floats, out: Any) -> None:
-        arrays = gradient.arrays
-        rows, strata = slice(*queries.boundaries[q : q + 2]), slice(*arrays.strata[q : q + 2])
-        cell_score, cell = round_to_cells(scores[rows])
-        count = queries.strata(gradient.metric.relevant).count[strata].astype(np.int64)
-        edge = np.append(0, np.cumsum(count))
-        order = queries.row_order[rows] - rows.start
-        if edge.size <= order.size:  # some labels have several rows
-            order = rows_by_label(arrays.code[rows], cell, edge, cell_score.size)
-        many = ManyLabels(
-            cell[order],
-            cell_score,
-            edge,
-            gain=np.empty(0) if _counts_pairs(gradient) else arrays.gain[strata],
-            discount=np.empty(0) if gradient.weights.equal else arrays.discount[: order.size],
-            shape=gradient.shape,
-        )
-        sums = many.sums()
-        factor = gradient.factor(sums, arrays.scale[q : q + 1])[0]
-        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
-            values = factor * total
-            if queries.weights is not None:
-                values *= queries.weights[rows][order]
-            part[rows][order] = values
-
-
-def _counts_pairs(gradient: Any) -> bool:
-    """Whether all pairs of different labels have the same weight."""
-    form = gradient.metric.declaration.form
-    return gradient.weights.equal and bool(form.potentials_by_classes)
 
 
 class ManyLabels:
@@ -106,6 +58,17 @@ class ManyLabels:
             self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
             _place(edge, cell, np.cumsum(size) - size, upto, self.U)
         self.spread, self.out = float(np.ptp(cell_score)), no_sums(n, 1)
+
+    @classmethod
+    def of_list(
+        cls, score: Floats, by_label: Ints, code: Int32s, edge: Ints, **others: Any
+    ) -> tuple[Ints, Self]:
+        """The rows in the order that this class needs, and the list; ``by_label`` sorts labels."""
+        cell_score, cell = round_to_cells(score)
+        order = by_label
+        if edge.size <= order.size:  # some labels have several rows
+            order = rows_by_label(code, cell, edge, cell_score.size)
+        return order, cls(cell[order], cell_score, edge, **others)
 
     def sums(self) -> Sums:
         """The sums over all pairs, by row."""

@@ -1,17 +1,33 @@
-"""Sums over the pairs of ranked lists, by the first of several ways that applies to each."""
+"""Sums over the pairs of ranked lists: pair by pair, by rows, or with a sweep."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Ints
+from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import REACH, PairFunction, PairShape, pair_function
-from lambdaplus.objectives.lists import Lists
-from lambdaplus.objectives.pair_by_pair import PairByPair
-from lambdaplus.objectives.pair_rows import PairRows
-from lambdaplus.objectives.route import Route, Sums, no_sums
-from lambdaplus.objectives.sweep_lists import Sweep
+from lambdaplus.objectives.lists import Lists, Sums, no_sums
+from lambdaplus.objectives.pair_by_pair import add_pair_by_pair, short
+from lambdaplus.objectives.pair_rows import add_pair_rows, fit_for_rows
+from lambdaplus.objectives.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
-ROUTES: tuple[Route, ...] = (PairRows(), PairByPair(), Sweep())
-EXACT: tuple[Route, ...] = (PairByPair(all_pairs=True),)
+Way = Callable[[Ints, Lists, PairFunction, Sums], None]
+"""Add the sums of these lists; ``received`` is by list."""
+
+
+def _ways(lists: Lists, left: Bools, sigma: float, all_pairs: bool) -> Iterator[tuple[Way, Bools]]:
+    """The ways to sum, and the lists that each of them is for."""
+    if all_pairs:
+        yield add_pair_by_pair, left
+        return
+    by_rows = left & fit_for_rows(lists, sigma)
+    few = left & short(lists) & ~by_rows
+    yield add_pair_rows, by_rows
+    yield add_pair_by_pair, few
+    yield add_sweep, left & ~by_rows & ~few
 
 
 def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, sums: Sums) -> None:
@@ -21,14 +37,9 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
     if lists.entry.size:
         out = no_sums(lists.score.size, n_lists)
     for function, left in _functions(spread, lists.query, shape):
-        for route in EXACT if all_pairs else ROUTES:
-            if not left.any():
-                break
-            taken = left & route.applies_to(lists, function)
-            which = np.flatnonzero(taken)
-            if which.size:
-                route.add(which, lists, function, out)
-                left = left & ~taken
+        for add, taken in _ways(lists, left, shape.sigma, all_pairs) if left.any() else ():
+            if taken.any():
+                add(np.flatnonzero(taken), lists, function, out)
     if lists.entry.size:
         # An entry is an element of the list of each pair of classes that has its own.
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
@@ -51,3 +62,39 @@ def _functions(spread: Floats, query: Ints, shape: PairShape) -> list[tuple[Pair
         (pair_function(shape), (spread > 0) & ~far),
         *([(pair_function(shape, far=True), far)] if far.any() else []),
     ]
+
+
+def add_sweep(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> None:
+    """Near-linear in the number of elements, with sums of exponentials."""
+    # Of two classes, U and V differ; of more, they are the same (see `Lists`).
+    two, size = lists.n_classes[which] == 2, lists.stop - lists.start
+    of_lists = lists, lists.U, lists.V, lists.near_top, function.fits
+    for kernel, some in ((sweep_two_classes, which[two]), (sweep_many_classes, which[~two])):
+        long = size[some] > THRESHOLDS.long_sweep
+        if long.any():
+            _sweep_long(kernel, some[long], of_lists, out)
+        _sweep_short(kernel, some[~long], size, of_lists, out)
+
+
+def _sweep_short(kernel: Any, which: Ints, size: Ints, of_lists: Any, out: Sums) -> None:
+    """Sweep each of many lists on one thread, those of many elements in all on several."""
+    if which.size:
+        upto = np.cumsum(size[which])
+        cuts = np.searchsorted(upto, np.arange(THRESHOLDS.batch, upto[-1], THRESHOLDS.batch))
+        pieces = [piece for piece in np.split(which, cuts) if piece.size]
+        over_tasks(lambda i: kernel(pieces[i], *of_lists, DOWN, UP, out), len(pieces))
+
+
+def _sweep_long(kernel: Any, which: Ints, of_lists: Any, out: Sums) -> None:
+    """Sweep long lists on all threads; the result does not depend on their number."""
+    # Each way has sums of its own, which are then added in this order.
+    ways = [no_sums(out.gradient.size, out.received.size) for _ in (DOWN, UP)]
+
+    def sweep(task: int) -> None:
+        way = task % 2
+        kernel(which[task // 2 : task // 2 + 1], *of_lists, way, way, ways[way])
+
+    over_tasks(sweep, 2 * which.size)
+    for way in ways:
+        for total, part in zip(out, way, strict=True):
+            total += part

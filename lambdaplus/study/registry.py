@@ -108,7 +108,7 @@ def _ours(framework: str, metric: str) -> Method:
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric
     trainer, trees = _TRAINERS[framework]
-    # Sums with log-loss or xendcg have no options that a study could try.
+    # Sums with log-loss have no options that a study could try.
     plain = objective == lambda_objective(objective.metric)
     space = {**trees, **(LAMBDA_OBJECTIVE if plain else {})}
     return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)

@@ -54,40 +54,6 @@ def auc(ranked: Labels, relevant: float) -> float:
     return share_in_order([label >= relevant for label in ranked])
 
 
-def pauc(ranked: Labels, relevant: float, max_fpr: float) -> float:
-    """Area under the ROC curve, drawn point by point, to max_fpr; McClish's standardisation."""
-    hits = sum(label >= relevant for label in ranked)
-    others = len(ranked) - hits
-    if not hits or not others:
-        return NAN
-    area = fpr = tpr = 0.0
-    for label in ranked:
-        if label >= relevant:
-            tpr += 1 / hits
-        else:
-            area += tpr * (min(fpr + 1 / others, max_fpr) - min(fpr, max_fpr))
-            fpr += 1 / others
-    at_random, at_best = max_fpr**2 / 2, max_fpr
-    return 0.5 * (1 + (area - at_random) / (at_best - at_random))
-
-
-def pauc_tpr(ranked: Labels, relevant: float, min_tpr: float) -> float:
-    """Area right of the ROC curve from min_tpr, drawn point by point; McClish's standardisation."""
-    hits = sum(label >= relevant for label in ranked)
-    others = len(ranked) - hits
-    if not hits or not others:
-        return NAN
-    area = fpr = tpr = 0.0
-    for label in ranked:
-        if label >= relevant:
-            area += (1 - fpr) * (max(tpr + 1 / hits, min_tpr) - max(tpr, min_tpr))
-            tpr += 1 / hits
-        else:
-            fpr += 1 / others
-    at_random, at_best = (1 - min_tpr) ** 2 / 2, 1 - min_tpr
-    return 0.5 * (1 + (area - at_random) / (at_best - at_random))
-
-
 def mauc(ranked: Labels, data: Labels, relevant: float, classes: str, share: str) -> float:
     """Welleck 2016, eq. 5: the mean of each class's AUC against the rest, by class share."""
     total = weights = 0.0
@@ -139,21 +105,6 @@ def correlation(x: Labels, y: Labels) -> float:
 def spearman(ranked: Labels) -> float:
     """Pearson's correlation of midranks."""
     return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
-
-
-def kendall(ranked: Labels) -> float:
-    """Kendall's tau-b of scores without ties."""
-    return kendall_of(ranked, [float(-rank) for rank in range(len(ranked))])
-
-
-def kendall_of(x: Labels, y: Labels) -> float:
-    """Pairs in order less those in reverse, by the geometric mean of the pairs not tied in each."""
-    signs = [
-        (np.sign(x[i] - x[j]), np.sign(y[i] - y[j]))
-        for i, j in itertools.combinations(range(len(x)), 2)
-    ]
-    of_x, of_y = (sum(pair[k] != 0 for pair in signs) for k in (0, 1))
-    return sum(a * b for a, b in signs) / math.sqrt(of_x * of_y) if of_x and of_y else NAN
 
 
 def gini(ranked: Labels) -> float:
@@ -229,18 +180,6 @@ def err(ranked: Labels, k: int | None, top: float) -> float:
     return total
 
 
-def pfound(ranked: Labels, k: int | None, stop: Any, top: float, persistence: float) -> float:
-    """Yandex: pLook falls by (1 - pRel) for the answers found and by (1 - pBreak) at each rank."""
-    look, total = 1.0, 0.0
-    for label in ranked[:k]:
-        chance = label if stop == "label" else (2.0**label - 1) / 2.0**top
-        if isinstance(stop, tuple):
-            chance = stop[int(label)]
-        total += look * chance
-        look *= (1 - chance) * persistence
-    return total
-
-
 def rbp(ranked: Labels, k: int | None, relevant: float, persistence: float) -> float:
     """Share of relevant documents among those seen by a reader who continues with a probability."""
     return (1 - persistence) * sum(
@@ -262,16 +201,6 @@ def top(ranked: Labels, fraction: float) -> int:
 
 def top_precision(ranked: Labels, relevant: float, fraction: float) -> float:
     return precision(ranked, top(ranked, fraction), relevant, "k")
-
-
-def top_recall(ranked: Labels, relevant: float, fraction: float) -> float:
-    return recall(ranked, top(ranked, fraction), relevant)
-
-
-def lift(ranked: Labels, relevant: float, fraction: float) -> float:
-    """Precision at the top share, over that of the list."""
-    everywhere = precision(ranked, len(ranked), relevant, "k")
-    return top_precision(ranked, relevant, fraction) / everywhere if everywhere else NAN
 
 
 def f1(ranked: Labels, k: int | None, relevant: float) -> float:
@@ -479,7 +408,6 @@ def lambda_gradients(
     *,
     sigma: float = 1.0,
     damping: float = 0.0,
-    damped: float = 1.0,
     truncation: int | None = None,
     data: Labels | None = None,
     pairs: str = "swap",
@@ -507,7 +435,7 @@ def lambda_gradients(
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
             if damping and len(set(scores)) > 1:
-                size *= 1 - damped + damped / (damping + abs(distance))
+                size *= 1 / (damping + abs(distance))
             if truncation is not None:
                 upper = min(better, worse, key=place.__getitem__)
                 size *= np.mean([place[j] < truncation for j in alike[upper]])
@@ -531,9 +459,6 @@ TRIED = {  # options' values, where any choice, or 0.5, 1 and 2, will not do
     "over": ("query",),
     "top": (4.0, 5.0),
     "persistence": (0.8, 0.5),
-    "stop": ("exp2",),
-    "max_fpr": (0.1, 0.5),
-    "min_tpr": (0.5, 0.9),
     "fraction": (0.01, 0.3, 0.5),
 }
 TIED_SCORES = (-1.5, -0.0, 0.0, 0.25, 2.0)

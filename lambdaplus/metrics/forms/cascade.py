@@ -1,4 +1,4 @@
-"""Readers who stop: reciprocal rank, ERR, pFound, bpref and partial AUC."""
+"""Readers who stop: reciprocal rank, ERR and bpref."""
 
 import math
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from lambdaplus.ranking.sort import Entries
 
 
 @compiled
-def _reached(log_chance: float, certain: float, start: float, slope: float) -> float:
+def _reached(log_chance: float, certain: float, slope: float) -> float:
     """h: the share of the readers after all stops above."""
     # A swap may ask for one certain stop less than none, or for more than the limit.
-    left = min(1.0, max(0.0, start + slope * certain))
+    left = min(1.0, max(0.0, 1.0 + slope * certain))
     return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
 
 
@@ -25,8 +25,7 @@ class Stops(NamedTuple):
     """Where readers stop, by stratum."""
 
     stop: Floats  # (s,) probability
-    left: Floats  # (s,) the share of the readers that is left without certain stops above
-    change: Floats  # (s,) of this share by each certain stop
+    slope: Floats  # (s,) change of the share of the readers by each certain stop above, below 0
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,10 @@ class Cascade(Form):
 
     def parts(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))
-        one = np.ones_like(stop)
         if self.limit is None:
-            return Stops(stop, one, -one)
+            return Stops(stop, -np.ones_like(stop))
         limit = counts.spread(counts.per_query("limit", self.limit(counts)))
-        return Stops(stop, one, -1.0 / limit)
+        return Stops(stop, -1.0 / limit)
 
     @staticmethod
     @compiled
@@ -66,15 +64,15 @@ class Cascade(Form):
     ) -> None:
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
         score, discount, gain = ranked.score, metric.discount, metric.gain
-        stop, left, change = metric.parts
+        stop, slopes = metric.parts
         for q in range(first, last):
             base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
-            begin, slope = left[lowest], change[lowest]
+            slope = slopes[lowest]
             total, log_chance, n_certain = 0.0, 0.0, 0
             # h of research/mathematics/metric-as-data.md, before the first rank of a run of ties.
-            reach = _reached(0.0, 0.0, begin, slope)
+            reach = 1.0
             start = 0
-            while start < n and (reach > 0.0 or slope > 0.0):
+            while start < n and reach > 0.0:
                 end = start
                 # The mean over the orders of a run has a closed form if its first certain stop
                 # ends the reading (the limit is 1), and none of its other documents has a gain or
@@ -97,7 +95,7 @@ class Cascade(Form):
                             n_certain += 1
                         else:
                             log_chance += np.log1p(-stop[x])
-                        reach = _reached(log_chance, n_certain, begin, slope)
+                        reach = _reached(log_chance, n_certain, slope)
                 elif certain > 0:
                     # Rank t of the run has a certain stop, each of them with the same
                     # probability, times the chance that there is none in the t ranks before. After
@@ -118,13 +116,13 @@ class Cascade(Form):
     ) -> None:
         """The chance to pass doubtful stops is a product; certain stops are counted."""
         # Counted separately, so that one of them can be removed again.
-        gain, (stop, left, change) = metric.gain, metric.parts
+        gain, (stop, slopes) = metric.gain, metric.parts
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):
             q, r, to = lists.query[k], 0, lists.start[k]
             lowest = metric.strata[q]
             A, B = lowest + lists.a[k], lowest + lists.b[k]
-            begin, slope = left[lowest], change[lowest]
+            slope = slopes[lowest]
             for x in range(lowest, metric.strata[q + 1]):
                 logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
                 certain[x] = 1.0 if stop[x] == 1.0 else 0.0
@@ -140,16 +138,16 @@ class Cascade(Form):
                 # b.
                 total_U = total_V = 0.0
                 for done in range(size):
-                    if slope < 0.0 and begin + slope * (stops - abs(stops_change)) <= 0.0:
+                    if 1.0 + slope * (stops - abs(stops_change)) <= 0.0:
                         # Nobody reaches this rank, even after a swap.
                         total_U += (size - done) * passed_U
                         total_V += (size - done) * passed_V
                         break
                     # h at this rank: as it is, and after either replacement above it.
-                    reach = _reached(log_chance, stops, begin, slope)
+                    reach = _reached(log_chance, stops, slope)
                     of_b, of_a = stops + stops_change, stops - stops_change
-                    with_b = _reached(log_chance + log_change, of_b, begin, slope)
-                    with_a = _reached(log_chance - log_change, of_a, begin, slope)
+                    with_b = _reached(log_chance + log_change, of_b, slope)
+                    with_a = _reached(log_chance - log_change, of_a, slope)
                     d = metric.discount[r]
                     total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
                     total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
