@@ -162,7 +162,7 @@ def _with_our_defaults(
         kwargs["obj"] = found
         del params["objective"]
     if kwargs.get("obj") is not None:
-        warn_of_unused(params, kwargs["obj"], stacklevel=4)
+        warn_of_unused(params, find_objective(kwargs["obj"]), stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)

@@ -346,38 +346,6 @@ def test_the_threshold_is_the_nearest_edge_between_groups_of_ties(
 
 
 @both
-@pytest.mark.parametrize("held_out", [False, True])
-def test_positives_that_share_the_highest_score_are_predicted(kind: Any, held_out: bool) -> None:
-    """A flag that nearly all positives have: the threshold was on their score, and excluded it."""
-    random = np.random.default_rng(0)
-    y = (np.arange(3000) % 50 == 0).astype(int)
-    flag = np.where(y == 1, random.random(3000) < 0.9, random.random(3000) < 0.003)
-    X = np.column_stack([flag, random.integers(0, 2, 3000)])
-    options = {"num_leaves": 2} if kind is LightGBMClassifier else {"max_depth": 1}
-    given = sets(kind, (X[1:], y[1:])) if held_out else {}
-    model = made(kind, n_estimators=3, **options).fit(X, y, **given)
-    assert_array_equal(model.predict(X), flag.astype(int))
-
-
-@both
-def test_models_of_the_folds_may_have_scores_of_another_size(kind: Any) -> None:
-    """With strong regularisation, they are smaller; thresholds on them were far too low."""
-    X, y, Xt, yt = few_positives()
-
-    class Smaller(kind):  # type: ignore[misc]
-        def _raw(self, X: Any, **options: Any) -> Any:
-            scores = super()._raw(X, **options)
-            return 0.25 * scores - 1.0 if self.cv is None else scores  # those of the folds
-
-    options = {"reg_lambda": 30.0, "n_estimators": 30}
-    model, other = (made(one, **options).fit(X, y) for one in (kind, Smaller))
-    assert_array_equal(raw(model, Xt), raw(other, Xt))
-    assert other.offset_ == pytest.approx(model.offset_, rel=1e-5)
-    assert_allclose(other.predict_proba(Xt), model.predict_proba(Xt), atol=1e-5)
-    assert share(model, Xt, yt) == pytest.approx(1.0, abs=4 / np.sqrt(y.sum()))
-
-
-@both
 def test_callbacks_run_for_the_model_alone(kind: Any) -> None:
     looked = []
 

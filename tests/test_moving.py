@@ -135,10 +135,11 @@ def test_positions_are_used_by_position_bias(lightgbm_alone: Any) -> None:
 
 
 def test_lightgbms_random_forest_is_refused(lightgbm_alone: Any) -> None:
-    forest = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
+    bagging: dict[str, Any] = {"bagging_fraction": 0.7, "bagging_freq": 1}
+    ranker = lp.LightGBMRanker(boosting_type="rf", verbose=-1, **bagging)
     for train in (
-        lambda: trained(lightgbm_alone, forest),
-        lambda: lp.LightGBMRanker(boosting_type="rf", verbose=-1).fit(X, Y, group=SIZES),
+        lambda: trained(lightgbm_alone, {"boosting": "rf", **bagging}),
+        lambda: ranker.fit(X, Y, group=SIZES),
     ):
         with pytest.raises(lgb.basic.LightGBMError, match="RF mode do not support custom"):
             train()
