@@ -18,12 +18,9 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
-from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.calls import LOST_QUERIES
 from lambdaplus.frameworks.data_sets import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
-from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 
 try:
@@ -59,11 +56,7 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     Raises
     ------
     ValueError
-        For an objective that neither lambdaplus nor XGBoost knows; for a custom one with early
-        stopping and no metric; and for an evaluation set without
-        queries if the training data has some and the metric is of lambdaplus.
-    TypeError
-        For an objective or metric that is not a function.
+        For an objective that neither lambdaplus nor XGBoost knows.
 
     Warns
     -----
@@ -80,10 +73,6 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     3
     """
     params, kwargs = _with_our_defaults(params, kwargs)
-    metric = kwargs.get("custom_metric")
-    by_query = isinstance(metric, EvalMetric) and not metric.one_group and _has_queries(dtrain)
-    if by_query and not all(_has_queries(data) for data, _ in kwargs.get("evals") or ()):
-        raise ValueError(LOST_QUERIES)
     with unknown_objective_explained(params.get("objective"), "XGBoost"):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
@@ -168,52 +157,13 @@ class _WholeQueries:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    params, kwargs, metric = dict(params), dict(kwargs), kwargs.get("custom_metric")
-    _refuse_names(kwargs.get("obj"), metric)
+    params, kwargs = dict(params), dict(kwargs)
     if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
         kwargs["obj"] = found
         del params["objective"]
-    objective = find_objective(kwargs.get("obj"))
-    if objective is not None:
-        warn_of_unused(params, objective, stacklevel=4)
+    if kwargs.get("obj") is not None:
+        warn_of_unused(params, find_objective(kwargs["obj"]), stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)
-            if metric is None and _stops_early(kwargs):
-                raise ValueError(
-                    "early stopping needs a metric: pass custom_metric=lambdaplus.eval_metric("
-                    "'map'), for example, or params['eval_metric']"
-                )
     return params, kwargs
-
-
-def _refuse_names(objective: Any, metric: Any) -> None:
-    """Raise a TypeError for what is not a function, with what to pass instead."""
-    for argument, value, made in (
-        ("obj", objective, "lambda_objective"),
-        ("custom_metric", metric, "eval_metric"),
-    ):
-        is_objective = isinstance(value, Objective)
-        if value is None or (callable(value) and not (is_objective and argument != "obj")):
-            continue
-        if isinstance(value, list | tuple):
-            raise TypeError(
-                f"{argument} must be one function, not several: "
-                "eval_metric('map', 'mrr') has several metrics, and lambda_objective('map + mrr') "
-                "optimises their sum"
-            )
-        name = value if isinstance(value, str) else str(value.metric) if is_objective else "map"
-        what = "an objective" if is_objective else "not a function"
-        raise TypeError(
-            f"{argument}={value!r} is {what}: pass {argument}=lambdaplus.{made}({name!r})"
-        )
-
-
-def _has_queries(data: Any) -> bool:
-    return len(data.get_uint_info("group_ptr")) > 1
-
-
-def _stops_early(kwargs: dict[str, Any]) -> bool:
-    stopping = xgboost.callback.EarlyStopping
-    by_callback = any(isinstance(each, stopping) for each in kwargs.get("callbacks") or ())
-    return by_callback or bool(kwargs.get("early_stopping_rounds"))

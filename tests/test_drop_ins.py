@@ -5,8 +5,6 @@ The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 
 import copy
 import pickle
-import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -335,32 +333,6 @@ def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) 
     assert curves["ndcg@10"] == native["ndcg@10"]
 
 
-@not_lightgbm_3
-def test_a_default_metric_that_stops_lambdarank_is_told(lightgbm_alone: Any) -> None:
-    given, rest = lightgbm_alone.data(GRADED.queries(0, 40)), GRADED.queries(40, 60)
-    options = {"metric": eval_metric("map"), "valid": {"rest": lightgbm_alone.data(rest)}}
-    train = partial(lightgbm_alone.train, data=given, rounds=60, stop=5, **options, own=True)
-    with pytest.warns(UserWarning, match="watches the default metric of 'lambdarank' besides"):
-        first = train("lambdarank")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        alone = train("lambdarank", params={"metric": "None"})
-        train(lp.lambda_map)
-    assert {"map", "ndcg@1"} < set(first.curves["rest"])
-    best = int(np.argmax(alone.curves["rest"]["map"])) + 1
-    assert alone.booster.best_iteration == best  # stopped by MAP
-
-
-@pytest.mark.parametrize("own", [False, True], ids=["", "own train"])
-def test_early_stopping_without_a_metric_is_an_error(framework: Any, own: bool) -> None:
-    if framework.module.__version__.startswith("3.") and framework.name == "lightgbm":
-        pytest.skip("LightGBM 3's callbacks cannot be told apart")
-    given = framework.data(GRADED)
-    message = "needs a metric" if own else "eval metric is required|at least 1 validation dataset"
-    with pytest.raises(ValueError, match=message):
-        framework.train(lp.lambda_map, given, 5, stop=2, valid={"train": given}, own=own)
-
-
 # -- the frameworks' own estimators --------------------------------------------------------------
 
 ESTIMATOR: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1, "random_state": 0}
@@ -460,25 +432,3 @@ def test_what_is_no_objective_of_lambdaplus_is_refused(
     ):
         with pytest.raises(TypeError, match=r"is not an objective: pass lambda_objective\('map'\)"):
             fit()
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"obj": "map"},
-            r"obj='map' is not a function: pass obj=lambdaplus.lambda_objective\('map'",
-        ),
-        ({"custom_metric": lp.lambda_map}, r"is an objective: pass .*eval_metric\('map'\)"),
-        ({"custom_metric": "mrr"}, r"pass custom_metric=lambdaplus.eval_metric\('mrr'\)"),
-        ({"custom_metric": [eval_metric("map")] * 2}, r"one function, not several: eval_metric\("),
-    ],
-)
-def test_what_is_no_function_is_refused_with_what_to_pass(given: Any, message: str) -> None:
-    pytest.importorskip("xgboost")
-    import lambdaplus.xgboost as xgb
-
-    data = xgb.DMatrix(np.eye(4), [0, 1, 0, 1], group=[2, 2])
-    for run in (xgb.train, xgb.cv):
-        with pytest.raises(TypeError, match=message):
-            run({}, data, **given)

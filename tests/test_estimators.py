@@ -1,12 +1,9 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
-import copy
-import dataclasses
 import inspect
 import pickle
 import re
 import warnings
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -192,90 +189,58 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-OBJECTIVES = [
-    "mrr",
-    "map@5 + 0.5*ndcg(gain=linear)",
-    lambda_objective("ndcg@5", sigma=2.0, normalize=False, truncation=5, damping=0.02),
-    lp.objectives.combine({lambda_map: 1.0, lp.lambda_auc: 0.25}),
-    lp.metrics.parse_metric("rbp(persistence=0.9)"),
-    lp.metrics.parse_metric("err").declaration,
-    "rank:pairwise",
-]
-
-
-METRICS = [
-    "mrr", ["ndcg@3", "mrr"], eval_metric("auc"), lp.metrics.parse_metric("err").declaration,
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("objective", "metric"), [*((o, None) for o in OBJECTIVES), *(("mrr", m) for m in METRICS)]
+    ("options", "loaded_by"),
+    [
+        ({"objective": "map@5 + 0.5*ndcg(gain=linear)", "eval_metric": ["ndcg@3", "mrr"]}, {}),
+        ({"objective": "rank:pairwise", "eval_metric": "mrr"}, {}),
+        ({"objective": "mrr"}, {}),
+        *(
+            (options, options)  # a file holds names only
+            for options in (
+                {"objective": lambda_objective("ndcg@5", sigma=2.0)},
+                {"objective": "map", "eval_metric": eval_metric("auc")},
+            )
+        ),
+    ],
 )
-def test_a_loaded_model_of_xgboost_is_the_same(objective: Any, metric: Any, tmp_path: Path) -> None:
-    """With the objective ``rank:ndcg``, as it was loaded, score and the next fit were others."""
+def test_a_loaded_model_of_xgboost_is_the_same(
+    options: Any, loaded_by: Any, tmp_path: Path
+) -> None:
+    """With the objective ``rank:ndcg``, as XGBoost loads it, score and the next fit were others."""
     fit, valid = halves(XGBoostRanker)
-    model = made(XGBoostRanker, objective=objective, eval_metric=metric).fit(**fit)
+    model = made(XGBoostRanker, **options).fit(**fit)
     model.save_model(tmp_path / "model.json")
-    loaded = XGBoostRanker()
+    loaded = XGBoostRanker(**loaded_by)
     loaded.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-    for one in (loaded, copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded)), clone(loaded)):
-        if hasattr(one, "_Booster"):
-            assert one.score(**valid) == model.score(**valid)
-        one.set_params(n_estimators=8, n_jobs=1, random_state=0).fit(**fit)
-        assert_array_equal(one.predict(valid["X"]), model.predict(valid["X"]))
-        assert curves(one) == curves(model)
+    assert loaded.score(**valid) == model.score(**valid)
+    loaded.set_params(n_estimators=8, n_jobs=1, random_state=0).fit(**fit)
+    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
+    assert curves(loaded) == curves(model)
     plain = xgb.XGBRanker()
     plain.load_model(tmp_path / "model.json")  # scores are scores
     assert_array_equal(plain.predict(valid["X"]), model.predict(valid["X"]))
-    if isinstance(objective, str) and "rank:" not in objective:
-        assert '"rank:ndcg"' in (tmp_path / "model.json").read_text()
+    assert loaded.get_params()["objective"] == options["objective"]
+    plain.save_model(tmp_path / "model.json")
 
 
 def squares(scores: Any, given: Any) -> Any:
     return scores - given.get_label(), np.ones_like(scores)
 
 
-def test_what_a_file_cannot_hold_is_asked_for(tmp_path: Path) -> None:
-    fit, valid = halves(XGBoostRanker)
-    own = dataclasses.replace(lp.metrics.parse_metric("ndcg").declaration, name="own")
-    for options, other, name in (
-        ({"objective": squares}, {}, "objective=squares"),
-        ({"objective": own}, {"objective": lambda_map}, "objective=Declaration"),
-        ({"objective": lambda_objective(own)}, {}, "objective=lambda_objective.'own'"),
-        ({"eval_metric": ["map", own]}, {"eval_metric": "map"}, "eval_metric=Declaration"),
-    ):
-        model = made(XGBoostRanker, **options).fit(**fit)
-        model.save_model(tmp_path / "model.json")
-        loaded = XGBoostRanker(**other)
-        with pytest.raises(ValueError, match=f"trained with {name}.*which a file cannot hold"):
-            loaded.load_model(tmp_path / "model.json")
-        with pytest.raises(NotFittedError):
-            loaded.predict(valid["X"])
-        loaded = XGBoostRanker(**options)
-        loaded.load_model(tmp_path / "model.json")
-        assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-        assert all(loaded.get_params()[key] is value for key, value in options.items())
-
-
-def test_a_model_with_labels_of_its_own_is_for_the_same_rows(tmp_path: Path) -> None:
+def test_a_model_with_labels_of_its_own_is_for_the_same_rows() -> None:
     fit, valid = halves(XGBoostRanker)
     own = np.arange(len(fit["y"])) % 2
     model = made(XGBoostRanker, objective=lambda_map.on(own)).fit(**fit)
-    model.save_model(tmp_path / "model.json")
-    with pytest.raises(ValueError, match="the same objective, with the same labels"):
-        XGBoostRanker(objective=lambda_map.on(1 - own)).load_model(tmp_path / "model.json")
-    loaded = XGBoostRanker(objective=lambda_map.on(own))
-    loaded.load_model(tmp_path / "model.json")
-    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
     with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
-        loaded.fit(**valid)
+        clone(model).fit(**valid)
     with pytest.raises(ValueError, match="is for the rows of another data set"):
         clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
 
 
 @every_estimator
-def test_training_goes_on_from_a_model_and_from_nothing_else(kind: Any, tmp_path: Path) -> None:
+def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
     fit = data_of(kind)
     name = "init_model" if of_lightgbm(kind) else "xgb_model"
     first = made(kind).fit(**fit)
@@ -286,10 +251,6 @@ def test_training_goes_on_from_a_model_and_from_nothing_else(kind: Any, tmp_path
         both = made(kind).fit(**fit, **{name: start})
         found = raw(both, fit["X"])
         assert_allclose(found, whole, rtol=1e-3, atol=1e-3)
-    other = next(other for other in PARENTS if of_lightgbm(other) != of_lightgbm(kind))
-    for wrong in (3, True, made(other).fit(**data_of(other))):
-        with pytest.raises(TypeError, match=f"{name} must be a Booster or|Unknown type"):
-            made(kind).fit(**fit, **{name: wrong})
 
 
 # -- names ----------------------------------------------------------------------------------------
@@ -347,12 +308,6 @@ def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, met
     assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
     named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
     assert named.score(**valid) == pytest.approx(ours.score(**valid))
-
-
-@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
-def test_numbers_that_lightgbm_would_wrap_are_refused(kind: Any) -> None:
-    with pytest.raises(ValueError, match="min_child_samples=4294967297 is beyond"):
-        made(kind, min_child_samples=2**32 + 1).fit(**data_of(kind))
 
 
 @every_estimator
@@ -469,81 +424,6 @@ def shuffled() -> list[Any]:
     return [array[order] for array in GRADED.ranking]
 
 
-ODD_COLUMNS = {
-    "text": pl.Series(["Acme", "Bolt"] * 100),
-    "categories": pl.Series(["Acme", "Bolt"] * 100, dtype=pl.Categorical),
-    "dates": pl.Series([date(2026, 1, 1)] * 200),
-    "decimals": pl.Series([1, 2] * 100).cast(pl.Decimal(10, 2)),
-    "nothing": pl.Series([None] * 200),
-}
-
-
-@pytest.mark.parametrize("frame", ["polars", "pyarrow"])
-@pytest.mark.parametrize("column", ODD_COLUMNS)
-def test_columns_on_which_lightgbm_ends_python_are_refused(column: str, frame: str) -> None:
-    pytest.importorskip("narwhals", reason="older versions of LightGBM raise errors of their own")
-    random = np.random.default_rng(0)
-    numbers = pl.DataFrame({"x": random.normal(size=200), "flag": random.random(200) < 0.5})
-    odd = numbers.with_columns(ODD_COLUMNS[column].alias("brand"))
-    X, whole = (each if frame == "polars" else each.to_arrow() for each in (odd, numbers))
-    y, qid = (random.random(200) < 0.3).astype(int), np.arange(200) // 10
-    options: dict[str, Any] = {"n_estimators": 2, "verbose": -1}
-    ranker, classifier = LightGBMRanker(**options), LightGBMClassifier(cv=None, **options)
-    other = numbers.with_columns(pl.Series("brand", random.random(200)))
-    numeric = other if frame == "polars" else other.to_arrow()
-    data, valid = lgb.Dataset(X, y, free_raw_data=False), lgb.Dataset(whole, y, free_raw_data=False)
-    trained = lgb.train({"verbose": -1}, valid, 2)
-    assert trained.num_trees() == ranker.fit(whole, y, qid=qid).booster_.num_trees() == 2
-    for name, train in {
-        "training data": lambda: ranker.fit(X, y, qid=qid),
-        "evaluation set 0": lambda: ranker.fit(
-            numeric, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]
-        ),
-        "training data: ": lambda: classifier.fit(X, y),
-        "train_set": lambda: lgb.train({"verbose": -1}, data, 2),
-        "train_set: ": lambda: lgb.cv({"verbose": -1}, data, 2),
-        "valid_sets[0]": lambda: lgb.train({"verbose": -1}, valid, 2, valid_sets=[data]),
-        "X": lambda: made(LightGBMRanker).fit(numeric, y, qid=qid).predict(X),
-    }.items():
-        with pytest.raises(ValueError, match=f"{re.escape(name)}.*the column 'brand'.* {frame}"):
-            train()
-
-
-@pytest.mark.parametrize("column", sorted({*ODD_COLUMNS} - {"categories"}))
-def test_columns_that_xgboost_cannot_read_are_named(column: str) -> None:
-    pytest.importorskip("narwhals", reason="XGBoost raises a KeyError")
-    X = pl.DataFrame({"x": np.arange(200.0)}).with_columns(ODD_COLUMNS[column].alias("brand"))
-    numeric = X.with_columns(pl.Series("brand", np.arange(200.0)))
-    y, qid = np.arange(200) % 2, np.arange(200) // 10
-    model = made(XGBoostRanker).fit(numeric, y, qid=qid)
-    for call in (lambda: clone(model).fit(X, y, qid=qid), lambda: model.predict(X)):
-        with pytest.raises(ValueError, match=r"the column 'brand' .* XGBoost cannot read"):
-            call()
-
-
-def test_categories_of_polars_train_lightgbm_by_way_of_pandas() -> None:
-    pytest.importorskip("narwhals", reason="old versions of polars cannot convert categories")
-    brand = ["Acme", "Bolt", "Cord", "Dune"]
-    frame = pl.DataFrame({"brand": pl.Series(brand * 50, dtype=pl.Categorical)})
-    y = np.tile([0, 1, 0, 2], 50)
-    options = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 1, "verbose": -1}
-    model = LightGBMRanker(objective="ndcg", n_estimators=20, **options)
-    model.fit(frame.to_pandas(), y, qid=np.arange(200) // 8)
-    new = pl.DataFrame({"brand": pl.Series(["Dune", "Cord", "Bolt"], dtype=pl.Categorical)})
-    assert np.argsort(model.predict(new.to_pandas())).tolist() == [1, 2, 0]
-
-
-def test_a_loaded_model_knows_columns_whose_names_are_numbers(tmp_path: Path) -> None:
-    X = pd.DataFrame(GRADED.features)
-    model = made(XGBoostRanker).fit(X, GRADED.labels, qid=GRADED.qid)
-    model.save_model(tmp_path / "model.json")
-    loaded = made(XGBoostRanker)
-    loaded.load_model(tmp_path / "model.json")
-    assert_array_equal(loaded.predict(X), model.predict(X))
-    with pytest.raises(ValueError, match="pass the columns of fit, in their order"):
-        loaded.predict(X[X.columns[::-1]])
-
-
 def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
     X, y, qid = shuffled()
     model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
@@ -595,32 +475,23 @@ def test_queries_may_be_a_column(kind: Any, form: str) -> None:
 
 @every_estimator
 @pytest.mark.parametrize("form", FRAMES)
-def test_columns_in_another_order_are_refused(kind: Any, form: str, tmp_path: Path) -> None:
+def test_columns_in_another_order_are_refused(kind: Any, form: str) -> None:
     data = data_of(kind)
     columns = named(data["X"])
     X, other = (FRAMES[form](dict(parts)) for parts in (columns.items(), [*columns.items()][::-1]))
-    renamed = FRAMES[form]({f"g{name}": column for name, column in columns.items()})
     model, rest = made(kind, n_estimators=3), {k: v for k, v in data.items() if k != "X"}
     model.fit(X, **rest)
-    models = [model, pickle.loads(pickle.dumps(model))]
-    if not of_lightgbm(kind):
-        model.save_model(tmp_path / "model.json")
-        models.append(kind())
-        models[-1].load_model(tmp_path / "model.json")
-    last = f"f{data['X'].shape[1] - 1}"
-    for fitted in models:
-        methods = ["predict", "predict_proba", "decision_function"][: 1 if kind in RANKERS else 3]
-        for method in methods:
+    message = "are not those of fit"
+    for fitted in (model, pickle.loads(pickle.dumps(model))):
+        for method in ["predict", "predict_proba", "decision_function"][
+            : 1 if "qid" in rest else 3
+        ]:
             getattr(fitted, method)(data["X"])  # of an array, names are not known
-            for wrong, found in ((other, last), (renamed, "gf0")):
-                message = f"X has '{found}' as column 0, which was 'f0' in fit"
-                with pytest.raises(ValueError, match=message):
-                    getattr(fitted, method)(wrong)
-        with pytest.raises(ValueError, match="pass the columns of fit"):
-            fitted.score(other, **rest)
+            with pytest.raises(ValueError, match=message):
+                getattr(fitted, method)(other)
     held_out = {"eval_set": [(other, data["y"])]}
-    held_out |= {"eval_qid": [data["qid"]]} if kind in RANKERS else {}
-    with pytest.raises(ValueError, match="evaluation set 0 has"):
+    held_out |= {"eval_qid": [data["qid"]]} if "qid" in data else {}
+    with pytest.raises(ValueError, match=message):
         model.fit(X, **rest, **held_out)
 
 
@@ -767,7 +638,6 @@ def test_labels_and_weights_that_lightgbm_would_replace_are_refused(
         "labels of train_set must be finite": dataset(pd.Series(with_nan(y)).to_list()),
         "weights of train_set must be finite": dataset(y, with_nan(ones)),
         "weights of train_set must be finite.*inf": dataset(y, ones * np.inf),
-        "train_set has no labels": dataset(None),
     }
     for message, data in cases.items():
         with pytest.raises(ValueError, match=message):
@@ -802,17 +672,6 @@ def test_unusable_labels_weights_and_queries_are_refused(kind: Any, objective: s
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(**fit | changed)
-
-
-@rankers
-def test_data_with_nothing_to_learn_is_refused(kind: Any) -> None:
-    X, labels, qid = GRADED.ranking
-    model, of_one = made(kind, objective="ndcg@10 + 0.5*map"), np.arange(len(X))
-    for y, queries in ((labels, of_one), (qid % 2 + 1.0, qid), (0 * of_one, qid)):
-        with pytest.raises(ValueError, match=r"training data: .*(nothing to learn|has no value)"):
-            model.fit(X, y, qid=queries)
-    with pytest.raises(ValueError, match=r"evaluation set 0: .*(best and|has no value)"):
-        model.fit(X, labels, qid=qid, eval_set=[(X[:2], [0, 1])], eval_qid=[[1, 2]])
 
 
 # -- a forgotten qid -----------------------------------------------------------------------------
@@ -857,25 +716,19 @@ def test_a_callable_that_names_no_metric_needs_one() -> None:
         # LightGBM would read nothing after a blank or =, and train something else.
         ("ndcg(gains=linear)", "ndcg has no option 'gains'; it has: gain, discount, short"),
         ("map + bogus", "unknown metric 'bogus'"),
+        ("native", "if any (did you mean "),
     ],
 )
 @every_estimator
 def test_objectives_that_nobody_knows_are_refused(kind: Any, name: str, message: str) -> None:
+    if name == "native":
+        name = "lambdarnk" if of_lightgbm(kind) else "rank:ndgc"
     with pytest.raises(Exception, match=re.escape(message)):  # or a note on the framework's error
         made(kind, objective=name).fit(**data_of(kind))
-    if name.startswith("map +"):
+    if name == "map + bogus":
         with pytest.raises(ValueError, match=re.escape(message)):
             made(kind, eval_metric=name).fit(**data_of(kind))
     hasattr(made(kind, objective=name), "predict_proba")  # does not raise
-
-
-@every_estimator
-def test_misspelt_objectives_of_a_framework_are_refused(kind: Any) -> None:
-    name, right = ("lambdarnk", "lambdarank") if of_lightgbm(kind) else ("rank:ndgc", "rank:ndcg")
-    framework = "LightGBM" if of_lightgbm(kind) else "XGBoost"
-    message = rf"'{name}' is one of {framework}, if any \(did you mean '{right}'\?\)"
-    with pytest.raises(Exception, match=message):  # a note on the framework's error
-        made(kind, objective=name).fit(**data_of(kind))
 
 
 # -- the metric that early stopping watches ------------------------------------------------------
@@ -900,17 +753,14 @@ LOSS = {
 @every_estimator
 def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: str) -> None:
     loss = LOSS[kind]
-    every = [[metric, loss], [loss, metric], [metric, "auc", loss], [loss, metric, "auc"]]
+    metric = "mauc" if kind not in RANKERS and metric == "mrr" else metric
+    every = [[metric, "auc"], ["auc", metric], [metric, loss], [loss, metric]]
     for names in every:
-        if kind in (XGBoostClassifier, LightGBMClassifier) and metric == "mrr":
-            names = [{"mrr": "mauc"}.get(name, name) for name in names]
         options = {"first_metric_only": True} if of_lightgbm(kind) else {}
-        if of_lightgbm(kind) and names[0] != loss:
-            with pytest.raises(ValueError, match=r"LightGBM evaluates its own metrics, .* before"):
-                stopping(kind, eval_metric=names, **options)
-            names = [name for name in names if name != loss]
         best, found = stopping(kind, eval_metric=names, **options)
-        watched = names[0] if of_lightgbm(kind) else names[-1]
+        # The frameworks evaluate their own metrics first.
+        ours = [name for name in names if name != loss]
+        watched = (names if loss not in names else [loss])[0] if of_lightgbm(kind) else ours[-1]
         pick = np.argmin if watched == loss else np.argmax
         curve = found[watched]
         assert best == pick(curve)
@@ -960,11 +810,9 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
 @every_estimator
 def test_metrics_that_prefer_the_reverse_ranking_are_refused(kind: Any) -> None:
     fit, _ = halves(kind)
-    names = ["cindex", *([] if "qid" in fit else ["mauc(classes=all)"])]
-    for name in names:
-        for objective in ("ndcg", lambdarank(kind)):
-            with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
-                made(kind, objective=objective, eval_metric=["map", name]).fit(**fit)
+    for objective in ("ndcg", lambdarank(kind)):
+        with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
+            made(kind, objective=objective, eval_metric=["map", "cindex"]).fit(**fit)
     if "qid" in fit:
         with pytest.raises(ValueError, match="higher with high labels first, and the objective"):
             made(kind, objective="cindex", eval_metric="ndcg").fit(**fit)
@@ -991,8 +839,7 @@ def test_callbacks_of_the_user_watch_the_last_metric(kind: Any) -> None:
 def test_a_watched_loss_of_labels_is_warned_of(kind: Any) -> None:
     """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
     loss = LOSS[kind]
-    place = "evaluate metrics of rankings only" if of_lightgbm(kind) else "last in eval_metric"
-    message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank.*{place}"
+    message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank"
     with pytest.warns(UserWarning, match=message):
         stopping(kind, eval_metric=loss)
     good: dict[str, Any] = {"eval_metric": ["map"] if of_lightgbm(kind) else [loss, "map"]}
@@ -1028,16 +875,6 @@ def test_metrics_that_lightgbm_would_silently_ignore_are_refused(kind: Any) -> N
                 made(kind, **options).fit(**fit, **more)
 
 
-@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
-def test_xgboost_refuses_metrics_that_it_does_not_know(kind: Any) -> None:
-    fit = {**data_of(kind), "y": GRADED.binary}
-    for names in ("mapp", ["map", "ndgc@5"], ["rmse", "mapp"]):
-        with pytest.raises(xgb.core.XGBoostError, match="Unknown metric function"):
-            made(kind, eval_metric=names).fit(**fit)
-    for known in ("logloss", "error@0.7", "rmse", ["logloss", "merror"]):
-        made(kind, eval_metric=known).fit(**fit)
-
-
 @pytest.mark.parametrize(
     ("names", "shown"),
     [
@@ -1054,51 +891,3 @@ def test_metrics_of_lightgbm_are_evaluated(
     model = made(LightGBMClassifier, eval_metric=names).fit(**fit)
     assert list(*curves(model).values()) == shown
     assert "LightGBM" not in capfd.readouterr().err
-
-
-# -- masks ---------------------------------------------------------------------------------------
-
-
-@every_estimator
-def test_masks_are_refused_and_not_dropped(kind: Any) -> None:
-    start = "init_score" if of_lightgbm(kind) else "base_margin"
-    eval_weight = "eval_sample_weight" if of_lightgbm(kind) else "sample_weight_eval_set"
-    ones = np.ones(GRADED.n)
-    scored = {**data_of(kind), "sample_weight": ones}
-    X, y = scored["X"], scored["y"]
-    fit = {**scored, start: ones, "eval_set": [(X, y)], eval_weight: [ones]}
-    fit |= {"eval_qid": [scored["qid"]]} if "qid" in scored else {}
-    masked = {name: masking(fit[name]) for name in (*scored, start)}
-    masked |= {"eval_set": [(masking(X), y)], eval_weight: [masking(ones)]}
-    for name, array in masked.items():
-        with pytest.raises(ValueError, match=r"masked|qid is missing in row 3"):
-            made(kind).fit(**{**fit, name: array})
-    model = made(kind).fit(**scored)
-    for name in scored if "qid" in scored else ():
-        with pytest.raises(ValueError, match=r"masked|qid is missing in row 3"):
-            model.score(**{**scored, name: masked[name]})
-
-
-def masking(array: Any) -> Any:
-    """The array with one of its rows masked."""
-    mask = np.zeros(np.shape(array), dtype=bool)
-    mask[3] = True
-    return np.ma.masked_array(array, mask)
-
-
-@pytest.mark.parametrize("kind", [XGBoostRanker, XGBoostClassifier])
-@pytest.mark.parametrize("objective", ["map", "native"])
-def test_a_used_early_stopping_starts_anew(kind: Any, objective: str) -> None:
-    if objective == "native":
-        objective = PARENTS[kind]().objective or "binary:logistic"
-    fit, valid = halves(kind)
-    noisy = np.random.default_rng(0).permutation(valid["y"])
-    fit["eval_set"] = [(valid["X"], noisy)]
-    stop = xgb.callback.EarlyStopping(rounds=3)
-    options = {"objective": objective, "eval_metric": "map" if kind in RANKERS else "auc"}
-    if kind in RANKERS and objective != "map":
-        options["eval_metric"] = "ndcg@10"
-    model = made(kind, n_estimators=40, callbacks=[stop], learning_rate=0.5, **options)
-    rounds = [model.fit(**fit).get_booster().num_boosted_rounds() for _ in range(3)]
-    assert rounds[0] == rounds[1] == rounds[2] > 1
-    assert not stop.stopping_history

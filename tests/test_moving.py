@@ -135,13 +135,14 @@ def test_positions_are_used_by_position_bias(lightgbm_alone: Any) -> None:
 
 
 def test_lightgbms_random_forest_is_refused(lightgbm_alone: Any) -> None:
-    forest = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
-    with pytest.raises(lgb.basic.LightGBMError, match="RF mode do not support custom objective"):
-        trained(lightgbm_alone, forest)
-    with pytest.raises(ValueError, match="num_parallel_tree"):
-        trained(lightgbm_alone, forest, own=True)
-    with pytest.raises(ValueError, match="num_parallel_tree"):
-        lp.LightGBMRanker(boosting_type="rf", verbose=-1).fit(X, Y, group=SIZES)
+    bagging: dict[str, Any] = {"bagging_fraction": 0.7, "bagging_freq": 1}
+    ranker = lp.LightGBMRanker(boosting_type="rf", verbose=-1, **bagging)
+    for train in (
+        lambda: trained(lightgbm_alone, {"boosting": "rf", **bagging}),
+        lambda: ranker.fit(X, Y, group=SIZES),
+    ):
+        with pytest.raises(lgb.basic.LightGBMError, match="RF mode do not support custom"):
+            train()
 
 
 def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:

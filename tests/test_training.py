@@ -26,7 +26,6 @@ from small_data import (
     Small,
     graded,
     lone_pairs,
-    mq2008,
     queries_read,
     rare,
     same_gradient,
@@ -71,19 +70,6 @@ def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
     assert_allclose(ours, own, rtol=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["mauc", "map"])
-def test_mq2008_is_learnt_with_default_parameters(
-    framework: Any, metric: str, data_folder: Path
-) -> None:
-    # The first tree alone gains a lot over random; the bar is what the others add to it. An
-    # objective whose Hessians are too small for the framework ends with trees of one or two leaves.
-    data = mq2008(data_folder)
-    trained = framework.train(lambda_objective(metric), framework.data(data), 30)
-    after_one, after_all = (value(metric, data, trained.scores(data, n)) for n in (1, 30))
-    assert after_all > after_one + 0.05
 
 
 @pytest.mark.slow
@@ -531,20 +517,14 @@ def test_an_evaluation_set_without_the_queries_of_the_training_raises(framework:
     assert len(told) == 1
 
 
-def test_lost_queries_are_noticed_with_objectives_of_the_frameworks(framework: Any) -> None:
-    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
-    sets = {"metric": lp.eval_map, "valid": {"v": lost}}
-    params = {"metric": "None"} if framework.name == "lightgbm" else {}
-    own = framework.name == "xgboost"  # whose data sets do not refer to those of the training
-    pointwise = {"lightgbm": "binary", "xgboost": "binary:logistic"}[framework.name]
-    for objective in (framework.native, pointwise):
-        binary = framework.data(GRADED, label=GRADED.binary)
+def test_lost_queries_are_noticed_with_objectives_of_lightgbm(lightgbm_alone: Any) -> None:
+    lost, params = lightgbm_alone.data(GRADED, sizes=None), {"metric": "None"}
+    for objective in ("lambdarank", "binary"):
+        given = lightgbm_alone.data(GRADED, label=GRADED.binary)
         with pytest.raises(ValueError, match="an evaluation set has no queries"):
-            framework.train(objective, binary, params=params, own=own, **sets)
-    if framework.name == "xgboost":
-        with pytest.warns(UserWarning, match="if the training data has queries") as told:
-            framework.train(framework.native, given, **sets)
-        assert len(told) == 1
+            lightgbm_alone.train(
+                objective, given, params=params, metric=lp.eval_map, valid={"v": lost}
+            )
 
 
 def test_xgboosts_default_metric_does_not_stop_a_training_silently(xgboost_alone: Any) -> None:
@@ -573,64 +553,32 @@ def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
         lp.lambda_auc(GRADED.scores(), two)
 
 
-@pytest.mark.parametrize("feval", ["map", ["map"], [eval_metric("map"), "ndcg"], lp.lambda_map])
-def test_metrics_that_are_no_functions_raise(lightgbm_alone: Any, feval: Any) -> None:
-    given, params = lightgbm_alone.data(GRADED), lightgbm_alone.quiet
-    for call in (lightgbm_alone.own.train, lightgbm_alone.own.cv):
-        with pytest.raises(ValueError, match="is not a function that evaluates: pass lambdaplus"):
-            call(params, given, 2, fobj=lp.lambda_map, feval=feval)
-
-
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 
-def test_numbers_that_lightgbm_would_wrap_raise(lightgbm_alone: Any) -> None:
-    given = lightgbm_alone.data(GRADED)
-    for number in (2**31, 2**32 + 1, 2**40):
-        params = {"min_data_in_leaf": number}
-        with pytest.raises(ValueError, match=f"min_data_in_leaf={number} is beyond"):
-            lightgbm_alone.train(lp.lambda_map, given, params=params, own=True)
-    most = {"min_data_in_leaf": 2**31 - 1, "seed": 2**32 - 1}
-    trained = lightgbm_alone.train(lp.lambda_map, given, params=most, own=True)
-    assert len(np.unique(trained.scores(GRADED))) == 1
-
-
-@pytest.mark.parametrize("way", ["text", "update", "wrapped", "ours", "our cv"])
-def test_bagging_by_query_raises(lightgbm_alone: Any, way: str) -> None:
-    lgb, llgb = lightgbm_alone.module, lightgbm_alone.own
-    given, quiet = lightgbm_alone.data(GRADED), {**lightgbm_alone.quiet, **BY_QUERY}
+def test_bagging_by_query_raises_unless_it_is_off(lightgbm_alone: Any) -> None:
+    llgb, given = lightgbm_alone.own, lightgbm_alone.data(GRADED)
     lightgbm_alone.train(lp.lambda_auc, given, 2)  # a data set that was used without it
-    acts: dict[str, Callable[[], Any]] = {
-        "text": lambda: lightgbm_alone.train(
-            lp.lambda_ndcg, given, params={**BY_QUERY, "bagging_by_query": "true"}
+    quiet = {**lightgbm_alone.quiet, **BY_QUERY}
+    for act in (
+        lambda: lightgbm_alone.train(
+            lambda scores, data: lp.lambda_ndcg(scores, data), given,
+            params={**BY_QUERY, "bagging_by_query": "true"},
         ),
-        "update": lambda: lgb.Booster({**quiet, "objective": "none"}, given).update(
-            fobj=lp.lambda_ndcg
-        ),
-        "wrapped": lambda: lightgbm_alone.train(
-            lambda scores, data: lp.lambda_ndcg(scores, data), given, params=BY_QUERY
-        ),
-        "ours": lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
-        "our cv": lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
-    }
-    with pytest.raises(ValueError, match=r"bagging_by_query=True, .* nothing .*by rows works"):
-        acts[way]()
-
-
-def test_bagging_by_query_is_no_error_where_it_works_or_is_off(lightgbm_alone: Any) -> None:
-    llgb = lightgbm_alone.own
-    given = lightgbm_alone.data(GRADED)
-    llgb.train({**lightgbm_alone.quiet, **BY_QUERY, "objective": "lambdarank"}, given, 2)
-    off = {**BY_QUERY, "bagging_by_query": False}
-    trained = lightgbm_alone.train(lp.lambda_ndcg, given, 20, params=off)
-    assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
+        lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
+        lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"bagging_by_query=True, .* nothing .*by rows works"):
+            act()
+    llgb.train({**quiet, "objective": "lambdarank"}, given, 2)
     # Left over from another run, with other parameters now:
-    params = {**lightgbm_alone.quiet, **BY_QUERY}
     left = lightgbm_alone.module.Dataset(
-        GRADED.features, GRADED.labels, group=GRADED.sizes, params=params
+        GRADED.features, GRADED.labels, group=GRADED.sizes, params=quiet
     )
-    trained = lightgbm_alone.train(lp.lambda_ndcg, left, 20)
-    assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
+    off = {**BY_QUERY, "bagging_by_query": False}
+    for data, params in ((given, off), (left, {})):
+        trained = lightgbm_alone.train(lp.lambda_ndcg, data, 20, params=params)
+        assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
 
 
 # -- threads -------------------------------------------------------------------------------------

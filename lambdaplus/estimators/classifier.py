@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -13,21 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.compute.arguments import check_choice, from_gpu, number
+from lambdaplus.compute.arguments import canonical, check_choice, from_gpu
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.estimators.held_out import (
     HeldOut,
     Scale,
-    check_folds,
-    even_score,
     fit_calibrator,
-    splits_of,
+    halves_of,
     threshold_by_share,
 )
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     arguments,
-    columns_of,
     each,
     evaluation_sets,
     replace_evaluation_sets,
@@ -43,13 +39,13 @@ def _has_probabilities(model: Any) -> bool:
         has_some = hasattr(model, "calibrator_")
     else:
         ranks = isinstance(find_objective(model.objective), Objective)
-        has_some = not ranks or model.cv is not None or model.calibration is not None
+        has_some = not ranks or model.cv is not None
     if not has_some:
         raise AttributeError(
             f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
             "rank, and probabilities are fitted to rows of both classes that the model has not "
             "seen, since those of its own rows are too far apart, with log-loss in the objective, "
-            "too. Pass cv='auto', cv=2 or eval_set=; decision_function gives the scores"
+            "too. Pass cv='auto' or eval_set=; decision_function gives the scores"
         )
     return True
 
@@ -64,7 +60,7 @@ class RankingClassifier(FrameworkEstimator):
     objectives, all methods are the parent's, and the model has no ``offset_``.
     """
 
-    _own_parameters = ("eval_metric", "pos_label", "calibration", "cv")
+    _own_parameters = ("eval_metric", "pos_label", "cv")
     _one_ranking = True
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
@@ -73,18 +69,15 @@ class RankingClassifier(FrameworkEstimator):
     _of_parent: Callable[..., Any]
     """Calls a method of the parent, by name."""
     _rounds: Callable[[], dict[str, Any]]
-    """Parameters with which a fold is trained for as many rounds as the model."""
-    _changing: Callable[[Any], list[Any]]
-    """The callbacks that change a training; others write, stop, or look."""
+    """Parameters with which a half is trained for as many rounds as the model."""
 
     pos_label: Any
-    calibration: Any
     cv: Any
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, **kwargs: Any
     ) -> Self:
-        """Fit the classifier, and calibrate if requested.  Accepts the parent's arguments.
+        """Fit the classifier, its threshold and its probabilities; the arguments are the parent's.
 
         Parameters
         ----------
@@ -99,54 +92,44 @@ class RankingClassifier(FrameworkEstimator):
         Raises
         ------
         ValueError
-            For labels and weights that cannot be used, class weights of other labels, masked
-            arrays, more or fewer than two classes, a ``pos_label`` that does not occur, a model to
-            continue from that was trained for the other class, a ``cv`` below 2, calibration
-            without rows that the model has not seen, and metrics that are higher for the reverse
-            ranking; in `LightGBMClassifier`, for metrics that neither lambdaplus nor LightGBM
-            knows; in `XGBoostClassifier`, for ``class_weight``, which XGBoost does not have.
+            For labels and weights that cannot be used, more or fewer than two classes, class
+            weights of other labels, ``eval_class_weight``, a ``pos_label`` that does not occur, a
+            model to continue from that was trained for the other class, and metrics that are
+            higher for the reverse ranking; in `LightGBMClassifier`, for metrics that neither
+            lambdaplus nor LightGBM knows.
         TypeError
             For arguments that the parent does not have.
-
-        Warns
-        -----
-        UserWarning
-            If the last evaluation set holds the training rows, with what is taken instead.
         """
         given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
         call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
         objective = find_objective(self.objective, self._one_ranking)
-        if self.calibration is not None:
-            check_choice("calibration", self.calibration, ("sigmoid", "isotonic"))
-        check_folds(self.cv)
+        if self.cv is not None:
+            check_choice("cv", self.cv, ("auto",))
         self._forget()
-        self._trained_columns = columns_of(X)
-        for i, (of_set, _) in enumerate(evaluation_sets(call)):
-            self._refuse_other_columns(of_set, f"evaluation set {i}")
         if not isinstance(objective, Objective):
             self._train(call, objective)
             return self
         model = call.get(self._names.model)
-        classes = self._encode(call, model)
-        self._train(call, objective, **self._class_weights(call, classes))
-        self._labels = classes
-        self._decide(self._held_out(call, objective, model), continued=model is not None)
+        self._encode(call, model)
+        self._train(call, objective, **self._class_weights())
+        held_out = self._held_out(call, objective, model)
+        self.offset_ = threshold_by_share(held_out)
+        if held_out.calibrates and held_out.has_both_classes():
+            self.calibrator_ = fit_calibrator(held_out)
         return self
 
-    def _class_weights(self, call: dict[str, Any], classes: NDArray[Any]) -> dict[str, Any]:
+    def _class_weights(self) -> dict[str, Any]:
         """LightGBM's parameter, by 1 for the trained class and 0 for the other."""
-        if (of_sets := call.get("eval_class_weight")) is not None:
-            for weights in of_sets:
-                _check_class_weight("eval_class_weight", weights, classes)
-            call["eval_class_weight"] = [*map(self._by_code, of_sets)]
-        if not hasattr(self, "class_weight"):
+        weights, classes = getattr(self, "class_weight", None), self.classes_.tolist()
+        if not isinstance(weights, dict):
             return {}
-        _check_class_weight("class_weight", self.class_weight, classes)
-        return {"class_weight": self._by_code(self.class_weight)}
+        if unknown := set(weights) - set(classes):
+            raise ValueError(f"class_weight: {unknown} are none of the classes {classes} in y")
+        return {"class_weight": {int(c == self.pos_label_): w for c, w in weights.items()}}
 
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
-        for name in ("_labels", "pos_label_", "offset_", "calibrator_"):
+        for name in ("_columns", "_labels", "pos_label_", "offset_", "calibrator_"):
             vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
@@ -159,7 +142,7 @@ class RankingClassifier(FrameworkEstimator):
         (n,) float64
             With the framework's own objectives, its raw scores.
         """
-        X = self._readable(X)
+        X = self._features(X)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
             return scores
@@ -171,7 +154,7 @@ class RankingClassifier(FrameworkEstimator):
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
         check_is_fitted(self)
-        X = self._readable(X)
+        X = self._features(X)
         if not hasattr(self, "offset_"):
             return self._of_parent("predict", X, **kwargs)
         if any(kwargs.get(name) for name in self._other_outputs):
@@ -186,7 +169,7 @@ class RankingClassifier(FrameworkEstimator):
         without such rows does not have this method (AttributeError, which is the cause of that of a
         `Pipeline`).
         """
-        X = self._readable(X)
+        X = self._features(X)
         if not isinstance(find_objective(self.objective), Objective):
             return self._of_parent("predict_proba", X, **kwargs)
         check_is_fitted(self, "calibrator_")
@@ -209,8 +192,10 @@ class RankingClassifier(FrameworkEstimator):
             tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
         return tags
 
-    def _encode(self, call: dict[str, Any], model: Any) -> NDArray[Any]:
-        """Choose the trained class, replace labels by 1 and 0, and return the sorted labels."""
+    def _encode(self, call: dict[str, Any], model: Any) -> None:
+        """Choose the trained class, and replace labels by 1 and 0."""
+        if call.get("eval_class_weight") is not None:
+            raise ValueError("eval_class_weight is not supported: pass eval_sample_weight")
         y = _checked(call["y"])
         classes, counts = np.unique(y, return_counts=True)
         if classes.size != 2:
@@ -239,13 +224,7 @@ class RankingClassifier(FrameworkEstimator):
                 raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
             sets.append((X, codes if same else (labels == trained).astype(np.int64)))
         replace_evaluation_sets(call, sets)
-        call["y"], self.pos_label_ = codes, trained
-        return classes
-
-    def _by_code(self, weights: Any) -> Any:
-        if not isinstance(weights, dict):
-            return weights
-        return {int(label == self.pos_label_): weight for label, weight in weights.items()}
+        call["y"], self.pos_label_, self._labels = codes, trained, classes
 
     def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
         """Scores of an evaluation set, or of training rows by models that did not see them.
@@ -258,26 +237,22 @@ class RankingClassifier(FrameworkEstimator):
         scores = self._scores(X)
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
-        for i, (of_set, codes_of_set) in reversed([*enumerate(sets)]):
-            held_out = HeldOut(self._scores(of_set), codes_of_set, of_sets[i], calibrates=True)
+        for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
+            held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows, calibrates=True)
             # The same scores tell the training rows in any container.
             alike = np.array_equal(held_out.codes, codes)
             if not (alike and np.array_equal(held_out.scores, scores)):
-                if i + 1 < len(sets):
-                    _say_what_is_taken(f"evaluation set {i} sets")
                 return held_out
-        few = self.cv == "auto" and len(codes) < 2 * self._least_rows()
-        splits = [] if few or model is not None else splits_of(self.cv, codes)
-        if sets:
-            _say_what_is_taken("models of folds set" if splits else "without others, they set")
+        few = len(codes) < 2 * self._least_rows()
+        splits = [] if few or self.cv is None or model is not None else halves_of(codes)
         if not splits:
             return HeldOut(scores, codes, weights, calibrates=False)
         scale = Scale.of(scores, weights)
         for train, rest in splits:
             X_train = rows_of(X, train)
-            fold = self._fold(call, X_train, train, objective)
-            of_fold = Scale.of(fold._scores(X_train), None if weights is None else weights[train])
-            scores[rest] = of_fold.moved(fold._scores(rows_of(X, rest)), to=scale)
+            half = self._half(call, X_train, train, objective)
+            of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
+            scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
@@ -287,73 +262,26 @@ class RankingClassifier(FrameworkEstimator):
         return 0
 
     def _scores(self, X: Any) -> Floats:
-        return np.array(self._raw(X), dtype=np.float64)
+        return np.array(self._raw(canonical(X)), dtype=np.float64)
 
-    def _fold(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
-        """A model that is trained like this one, for as many rounds, on some of the rows.
-
-        Of the callbacks, it gets those that change the training, and none that write or stop.
-        """
+    def _half(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
+        """A model that is trained like this one, for as many rounds, on some of the rows."""
         params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
-        if "callbacks" in params:
-            params["callbacks"] = self._changing(params["callbacks"])
-        fold = type(self)(**params)
+        half = type(self)(**{name: v for name, v in params.items() if name != "callbacks"})
         of_rows = {
             name: rows_of(call[name], rows)
             for name in ("y", "sample_weight", self._names.start)
             if call.get(name) is not None
         }
         same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
-        if call.get("callbacks") is not None:
-            same["callbacks"] = self._changing(call["callbacks"])
-        weights = {"class_weight": self._by_code(params.get("class_weight"))}
-        fold._train({"X": X, **of_rows, **same}, objective, **weights)
-        return fold
-
-    def _decide(self, held_out: HeldOut, continued: bool) -> None:
-        """Set the threshold and, if there are rows for it, the probabilities."""
-        self.offset_ = threshold_by_share(held_out)
-        if self.calibration is None:
-            if held_out.calibrates and held_out.has_both_classes():
-                self.calibrator_ = fit_calibrator("sigmoid", held_out)
-            return
-        if not held_out.calibrates:
-            raise ValueError(
-                "the model to continue from has seen all rows, so there are no new rows to "
-                "calibrate on: pass eval_set=, or calibration=None"
-                if continued
-                else f"cv={self.cv!r} leaves no rows to calibrate on that the model has not seen: "
-                "pass eval_set= or cv=3, or more rows of the rarer class"
-            )
-        self.calibrator_ = fit_calibrator(self.calibration, held_out)
-        self.offset_ = even_score(self.calibrator_, held_out.scores)
-
-
-def _say_what_is_taken(taken: str) -> None:
-    warnings.warn(
-        "the last evaluation set holds the training rows, whose scores are too far apart: "
-        f"{taken} the threshold and probabilities",
-        stacklevel=5,
-    )
-
-
-def _check_class_weight(name: str, weights: Any, classes: NDArray[Any]) -> None:
-    """Raise a ValueError for keys that are no class, and weights that are no numbers from 0 on."""
-    labels = classes.tolist()
-    for label, weight in weights.items() if isinstance(weights, dict) else ():
-        if label not in labels:
-            raise ValueError(f"{name}: {label!r} is none of the classes {labels} in y")
-        number(f"{name}[{label!r}]", weight, least=0.0)
+        half._train({"X": X, **of_rows, **same}, objective, **self._class_weights())
+        return half
 
 
 def _checked(y: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    try:
-        labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
-    except ValueError as error:
-        hint = "an objective carries the labels of another column, as in lambda_map.on(purchases)"
-        raise ValueError(f"{str(error).rstrip('.')}: pass one column; {hint}") from None
+    labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     return labels

@@ -1,25 +1,23 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
-import os
 from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.metric_checks import metrics_of_fit, warn_of_watched_losses
 from lambdaplus.estimators.metrics_by_name import (
-    are_ours,
-    as_list,
-    at_cutoffs,
+    find_metrics,
     metric_of,
+    refuse_reversed,
     refuse_unknown_to_lightgbm,
+    warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, make_readable
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.internals import (
     learnt_by_lightgbm,
     lightgbm_aliases,
-    lightgbm_early_stopping,
     lightgbm_parameter,
+    lightgbm_stops_early,
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
@@ -35,7 +33,6 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
     That one has the parameters that LightGBM knows, and what it learns belongs to both.
     """
 
-    _framework: ClassVar = "LightGBM"
     _names: ClassVar = ArgumentNames(
         "init_score", "eval_init_score", "eval_sample_weight", "init_model"
     )
@@ -55,34 +52,22 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         return parent
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
-        start = call.get("init_model")
-        if not isinstance(start, str | os.PathLike | lgb.Booster | lgb.LGBMModel | None):
-            # LightGBM would ignore it.
-            raise TypeError(f"init_model must be a Booster or LGBMModel, or a file; got {start!r}")
-        make_readable(call, "LightGBM")
+        self._prepare(call)
         params, ours = self.get_params(), isinstance(objective, Objective)
-        lgb.refuse_wrapped(params)
-        metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         if ours:
-            lgb.refuse_random_forest(params["boosting_type"])
             warn_of_unused(params, objective, stacklevel=4)
-        wanted = asked = call.pop("eval_metric", None) or self.eval_metric
-        if asked is None and ours and not metric_is_set:
+        metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
+        wanted = call.pop("eval_metric", None) or self.eval_metric
+        if wanted is None and ours and not metric_is_set:
             wanted = metric_of(objective)
-        metrics, native = metrics_of_fit(self, call, objective, wanted, chosen=bool(asked))
+        metrics, native = find_metrics(wanted, objective, self._one_ranking)
         refuse_unknown_to_lightgbm(native)
-        if metrics is not None and "eval_at" in call:
-            metrics = at_cutoffs(metrics, call["eval_at"])
-        stopping = lightgbm_early_stopping(params, call.get("callbacks")) if native else ""
-        if stopping == "first" and are_ours(wanted)[0]:
-            raise ValueError(
-                f"eval_metric={as_list(wanted)!r} and first_metric_only: LightGBM evaluates its "
-                f"own metrics, here {native!r}, before those of lambdaplus, and would watch the "
-                "first of them: leave them out"
-            )
-        if stopping and ours:
-            watched = native if stopping == "all" else native[:1]
-            warn_of_watched_losses(watched, objective, "evaluate metrics of rankings only")
+        if metrics is not None:
+            refuse_reversed(metrics, objective)
+            if "eval_at" in call:
+                raise ValueError("eval_at is for LightGBM's metrics: pass eval_metric=['ndcg@5']")
+        if ours and lightgbm_stops_early(params, call.get("callbacks")):
+            warn_of_watched_losses(native, objective)
         call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
         if not metric_is_set and (ours or metrics is not None):
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
@@ -163,19 +148,14 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
         The class to rank first; the rarer one by default.
-    calibration : {"sigmoid", "isotonic"}, optional
-        Method of `~sklearn.calibration.CalibratedClassifierCV` for probabilities, after which
-        `predict` chooses the more probable class.  By default, `predict` chooses the trained class
-        as often as it occurs, and probabilities are by "sigmoid".
-    cv : int, splitter, None or "auto", default="auto"
+    cv : {"auto", None}, default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
-        evaluation set of `fit` that does not hold the training rows or, without one, each of ``cv``
-        folds of the training rows, for which one more model is trained.  "auto" is 2 folds, of
-        which only the first is used if there are 500 rows of the trained class, and none if a fold
-        had fewer rows than two leaves need.  On few rows, a fold takes as long as the model itself:
-        on 10,000, `fit` takes three to five times as long as with None.  With None, training rows
-        set the threshold, new rows of the trained class are often below it, and there is no
-        `predict_proba`.
+        evaluation set of `fit` that does not hold the training rows or, without one, those of two
+        more models, each of which is trained on half of the rows.  With 500 rows of the trained
+        class, only one of them is trained, and none if a half had fewer rows than two leaves need.
+        On few rows, a half takes as long as the model itself: on 10,000, `fit` takes three to five
+        times as long as with None.  With None, training rows set the threshold, new rows of the
+        trained class are often below it, and there is no `predict_proba`.
     boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -185,17 +165,16 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         The trained class.
     offset_ : float
         Raw-score threshold for `predict`: about as many of the rows that set it are above it as
-        belong to the trained class or, with ``calibration``, rows above it have a probability
-        above 1/2.  Weights of rows count, those of classes do not.
-    calibrator_ : object
+        belong to the trained class.  Weights of rows count, those of classes do not.
+    calibrator_ : `~sklearn.calibration.CalibratedClassifierCV`
         Its ``predict_proba`` has raw scores, (n, 1), as input.
 
     Notes
     -----
-    Models of the folds are trained with the callbacks that run before a round, such as
-    ``lightgbm.reset_parameter``, in `XGBoostClassifier` with ``LearningRateScheduler``, and with no
-    others.  SHAP values add up to the raw score, which is `decision_function` plus ``offset_`` for
-    the trained class.
+    Models of halves are trained without callbacks.  SHAP values add up to the raw score, which is
+    `decision_function` plus ``offset_`` for the trained class.  For other probabilities, such as
+    isotonic ones, or more folds, put the classifier with ``cv=None`` into scikit-learn's
+    `~sklearn.calibration.CalibratedClassifierCV`.
 
     Examples
     --------
@@ -215,8 +194,8 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
 
     def __init__(
         self, *, objective: Any = "map", eval_metric: Any = None, pos_label: Any = None,
-        calibration: str | None = None, cv: Any = "auto", boosting_type: str = "gbdt",
-        num_leaves: int = 31, max_depth: int = -1, learning_rate: float = 0.1,
+        cv: str | None = "auto", boosting_type: str = "gbdt", num_leaves: int = 31,
+        max_depth: int = -1, learning_rate: float = 0.1,
         n_estimators: int = 100, subsample_for_bin: int = 200000, class_weight: Any = None,
         min_split_gain: float = 0.0, min_child_weight: float = 1e-3, min_child_samples: int = 20,
         subsample: float = 1.0, subsample_freq: int = 0, colsample_bytree: float = 1.0,
@@ -225,7 +204,6 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     ) -> None:  # fmt: skip
         self.eval_metric = eval_metric
         self.pos_label = pos_label
-        self.calibration = calibration
         self.cv = cv
         super().__init__(
             objective=objective, boosting_type=boosting_type, num_leaves=num_leaves,
@@ -244,11 +222,6 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
 
     def _least_rows(self) -> int:
         return 2 * int(lightgbm_parameter(self.get_params(), "min_data_in_leaf"))
-
-    @staticmethod
-    def _changing(callbacks: Any) -> list[Any]:
-        """Those that run before a round, such as ``lightgbm.reset_parameter``."""
-        return [one for one in callbacks or () if getattr(one, "before_iteration", False)]
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):

@@ -1,12 +1,12 @@
-"""Metrics by name, those of lambdaplus or of the framework."""
+"""The metrics that a fit evaluates, by name: those of lambdaplus or of the framework."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics.names import split_names
-from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.metrics.weighted_sum import parts_of
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import NATIVE, Named, may_be_native
 
@@ -23,10 +23,8 @@ _OF_LIGHTGBM = {
     "logloss", "error",
 }  # fmt: skip
 
-
-def as_list(metrics: Any) -> Sequence[Any]:
-    """The value of a parameter that is one metric or a list of them."""
-    return metrics if isinstance(metrics, list | tuple) else [metrics]
+_OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "ndcg", "lambdarank",
+                "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
 
 
 def find_metrics(
@@ -39,7 +37,7 @@ def find_metrics(
     ours: list[Any] = []
     native: list[Any] = []
     one_group = one_ranking or bool(getattr(objective, "one_group", False))
-    for metric in as_list(metrics):
+    for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
             if metric.labels:
                 raise ValueError(
@@ -62,12 +60,27 @@ def find_metrics(
     return (eval_metric(*ours, one_group=one_group) if ours else None), native
 
 
-def are_ours(metrics: Any) -> list[bool]:
-    """Whether each of the metrics given is of lambdaplus."""
-    return [find_metrics(metric)[0] is not None for metric in as_list(metrics)]
+def refuse_reversed(metrics: EvalMetric, objective: Any) -> None:
+    """Raise a ValueError for a metric that falls as the objective's ranking gets better.
+
+    Early stopping and searches would choose the worst model.
+    """
+    if objective == "survival:cox" or getattr(objective, "has_own_labels", False):
+        return  # XGBoost's ranks by risk
+    aim = getattr(objective, "metric", None)
+    low_first = aim is not None and parts_of(aim)[0][0].low_labels_first
+    for metric in metrics.metrics:
+        if parts_of(metric)[0][0].low_labels_first != low_first:
+            first, other = ("high", "low") if low_first else ("low", "high")
+            raise ValueError(
+                f"eval_metric={str(metric)!r} is higher with {first} labels first, and the "
+                f"objective ranks {other} ones first, so early stopping would choose the worst "
+                "round: pass a metric and an objective of the same order (cindex(higher=life) has "
+                "long times first)"
+            )
 
 
-def refuse_unknown_to_lightgbm(names: Sequence[Any]) -> None:
+def refuse_unknown_to_lightgbm(names: Iterable[Any]) -> None:
     """Raise a ValueError for names of metrics that LightGBM would silently ignore."""
     for given in names:
         for name in split_names(given) if isinstance(given, str) else ():
@@ -80,6 +93,20 @@ def refuse_unknown_to_lightgbm(names: Sequence[Any]) -> None:
             raise ValueError(f"eval_metric={given!r}: pass several metrics as a list")
 
 
+def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
+    """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
+    if "logloss" in objective.__name__:  # a part of the objective keeps scores log-odds
+        return
+    for name in names:
+        if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
+            warnings.warn(
+                f"early stopping watches {name!r}, which takes scores for predictions of labels. "
+                f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
+                "evaluate metrics of rankings only",
+                stacklevel=6,
+            )
+
+
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None
@@ -90,14 +117,3 @@ def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
     raise ValueError(
         f"no metric is known for the objective {objective!r}: pass eval_metric, such as 'ndcg@10'"
     )
-
-
-def at_cutoffs(metrics: EvalMetric, cutoffs: Sequence[int]) -> EvalMetric:
-    """The metrics, with those that have no cutoff at each of these, as by ``eval_at``."""
-    at_each: list[Any] = []
-    for metric in metrics.metrics:
-        if isinstance(metric, WeightedSum) or metric.cutoff or metric.declaration.cutoff == "no":
-            at_each.append(metric)
-        else:
-            at_each += [replace(metric, cutoff=int(cutoff)) for cutoff in cutoffs]
-    return EvalMetric(tuple(dict.fromkeys(at_each)), metrics.one_group)

@@ -2,13 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from itertools import zip_longest
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from lambdaplus.compute.arguments import from_gpu, plain
-from lambdaplus.frameworks.data_sets import readable
+from lambdaplus.compute.arguments import canonical, from_gpu
 
 
 class ArgumentNames(NamedTuple):
@@ -24,7 +20,6 @@ class FrameworkEstimator:
     """A subclass of a framework's estimator, which has all of its parent's parameters."""
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
-    _framework: ClassVar[Literal["LightGBM", "XGBoost"]]
     _names: ClassVar[ArgumentNames]
     _one_ranking: ClassVar = False  # whether all rows are one, for any metric
 
@@ -32,48 +27,44 @@ class FrameworkEstimator:
     eval_metric: Any
     _train: Callable[..., None]  # trains with the arguments of a call of the parent's fit
 
-    def _refuse_other_columns(self, X: Any, where: str = "X") -> None:
-        """Raise a ValueError for columns of other names, or another order, than those of `fit`."""
-        known, given = vars(self).get("_trained_columns"), columns_of(X)
-        if known is None or given is None:
-            return
-        for i, (column, trained) in enumerate(zip_longest(given, known)):
-            if str(column) != str(trained):  # a saved model has texts
-                raise ValueError(
-                    f"{where} has {column!r} as column {i}, which was {trained!r} in fit: pass the "
-                    "columns of fit, in their order"
-                )
+    _columns: list[Any] | None = None  # of the frame that fit was given
 
-    def _readable(self, X: Any) -> Any:
-        """The features for a prediction, with the columns of `fit`, as the framework reads them."""
-        self._refuse_other_columns(X)
-        return readable("X", X, self._framework)
+    def _prepare(self, call: dict[str, Any]) -> None:
+        """Remember the columns of a call of fit, and make its features as in `_features`."""
+        given, self._columns = call["X"], columns_of(call["X"])
+        call["X"] = canonical(given)
+        # The frameworks recognise the training data among evaluation sets.
+        sets = [
+            (call["X"] if X is given else self._features(X), y) for X, y in evaluation_sets(call)
+        ]
+        replace_evaluation_sets(call, sets)
+
+    def _features(self, X: Any) -> Any:
+        """Sparse features as the frameworks read them right, and frames if they have the columns.
+
+        A ValueError is raised for columns of other names, or in another order, than those of `fit`.
+        """
+        columns = columns_of(X)
+        if self._columns is not None and columns is not None and columns != self._columns:
+            raise ValueError(
+                f"the columns {columns} are not those of fit, in their order: {self._columns}"
+            )
+        return canonical(X)
 
 
 def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
-    """The arguments of a call by name; a TypeError for unknown ones, a ValueError for masks.
+    """The arguments of a call by name; a TypeError for unknown ones.
 
     Arrays of a GPU are converted; X may stay there, and y is converted where it is checked.
     """
     bound = inspect.signature(method).bind(**given).arguments
     bound |= bound.pop("kwargs", {})
-    for name, value in bound.items():
-        refuse_masked(name, value)
     return {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
 
 
 def all_from_gpu(value: Any) -> Any:
     """Convert an array of a GPU, or those in a list."""
     return [*map(from_gpu, value)] if isinstance(value, list) else from_gpu(value)
-
-
-def refuse_masked(name: str, value: Any) -> None:
-    """Raise a ValueError for arrays with masked entries, also in lists and pairs of arrays."""
-    if isinstance(value, np.ma.MaskedArray):
-        plain(value, name)
-    elif isinstance(value, list | tuple) and value and hasattr(value[0], "__len__"):
-        for inner in value:
-            refuse_masked(name, inner)
 
 
 def columns_of(X: Any) -> list[Any] | None:
@@ -99,17 +90,6 @@ def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -
         call["eval_set"] = sets
     elif sets:
         call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
-
-
-def make_readable(call: dict[str, Any], framework: Any) -> None:
-    """Replace the features of training data and evaluation sets by what the framework reads."""
-    given, X = call["X"], readable("training data", call["X"], framework)
-    sets = [
-        (X if part is given else readable(f"evaluation set {i}", part, framework), y)
-        for i, (part, y) in enumerate(evaluation_sets(call))
-    ]
-    call["X"] = X
-    replace_evaluation_sets(call, sets)
 
 
 def each(argument: Any, n: int) -> list[Any]:

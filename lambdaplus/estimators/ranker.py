@@ -11,10 +11,8 @@ from lambdaplus.estimators.parent import (
     columns_of,
     each,
     evaluation_sets,
-    refuse_masked,
     replace_evaluation_sets,
 )
-from lambdaplus.evaluation import EvalMetric
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
@@ -47,8 +45,6 @@ class RankingEstimator(FrameworkEstimator):
         eval_metric : str, metric, callable, or list of these, optional
             In `LightGBMRanker`, replaces the parameter of the estimator.  A name of lambdaplus is
             its own metric, which leaves out queries without a relevant document.
-        eval_at : list of int, optional
-            In `LightGBMRanker`, cutoffs of metrics without one.
 
         Returns
         -------
@@ -57,11 +53,11 @@ class RankingEstimator(FrameworkEstimator):
         Raises
         ------
         ValueError
-            If there are no queries; for labels, weights and queries that cannot be used, masked
-            arrays, and data on which all rankings have the same value of the metric; in
-            `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows.
+            If there are no queries; for labels, weights and queries that cannot be used; in
+            `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows, and
+            ``eval_at`` with metrics of lambdaplus, which have their cutoffs in their names.
         TypeError
-            For arguments that the parent does not have, and an ``init_model`` of another type.
+            For arguments that the parent does not have.
 
         Warns
         -----
@@ -89,7 +85,6 @@ class RankingEstimator(FrameworkEstimator):
         ValueError
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
-        refuse_masked("sample_weight", sample_weight)
         data = _read("score", X, y, qid, group)
         weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
         metric = metric_of(find_objective(self.objective), self.eval_metric)
@@ -97,23 +92,20 @@ class RankingEstimator(FrameworkEstimator):
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
     def _features(self, X: Any) -> Any:
-        """The features for a prediction, without a column "qid", as the framework reads them."""
-        return self._readable(_without_qid(X)[0])
+        """The features for a prediction, without a column "qid"."""
+        return super()._features(_without_qid(X)[0])
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
-        refuse_masked("eval_qid", eval_qid)
         eval_qid = all_from_gpu(eval_qid)
-        metric = metric_of(objective) if isinstance(objective, Objective) else None
-        train = _read("training data", call["X"], call["y"], qid, call.get("group"), metric)
+        train = _read("training data", call["X"], call["y"], qid, call.get("group"))
         if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
             raise ValueError(
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
                 "has values of its own in their order: sort rows and labels by qid first"
             )
-        self._trained_columns = columns_of(train.X)
         sets, names = evaluation_sets(call), self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
         ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
@@ -121,9 +113,8 @@ class RankingEstimator(FrameworkEstimator):
         for i, (X, y) in enumerate(sets):
             # The frameworks recognise the training data among evaluation sets.
             same = X is call["X"] and y is call["y"]
-            name = f"evaluation set {i}"
-            held_out.append(train if same else _read(name, X, y, ids[i], groups[i], metric))
-            self._refuse_other_columns(held_out[i].X, name)
+            read = train if same else _read(f"evaluation set {i}", X, y, ids[i], groups[i])
+            held_out.append(read)
         replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))
@@ -148,9 +139,7 @@ def _without_qid(X: Any) -> tuple[Any, Any]:
     return (X.select(kept) if hasattr(X, "select") else X[kept]), X["qid"]
 
 
-def _read(
-    name: str, X: Any, y: Any, qid: Any, group: Any, metric: EvalMetric | None = None
-) -> Documents:
+def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     X, of_column = _without_qid(X)
     if qid is None and group is None:
@@ -165,23 +154,6 @@ def _read(
             "LightGBMClassifier or XGBoostClassifier"
         )
     try:
-        refuse_masked("X", X)
-        documents = by_query(X, y, qid=qid, group=group)
-        if metric is not None:
-            _refuse_nothing_to_rank(metric, documents.queries)
+        return by_query(X, y, qid=qid, group=group)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return documents
-
-
-def _refuse_nothing_to_rank(metric: EvalMetric, queries: Queries) -> None:
-    """Raise a ValueError if the best and the worst ranking have the same value, or none."""
-    best, worst = (
-        metric(queries.labels, scores, None, queries.sizes)
-        for scores in (queries.labels, -queries.labels)
-    )
-    if best == worst:
-        raise ValueError(
-            f"{metric.metrics[0]} is the same for the best and the worst ranking, so there is "
-            "nothing to learn: no query has two documents whose order matters to it"
-        )

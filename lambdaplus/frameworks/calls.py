@@ -145,9 +145,6 @@ class Call(NamedTuple):
             by_query = True if whole is not None and group_sizes(whole) is not None else None
         if by_query and not divided and not one_group:
             raise ValueError(LOST_QUERIES)
-        unknown = not (training.rounds or training.is_evaluated) and by_query is None
-        if unknown and not (divided or one_group) and _ranks(self.booster):
-            warnings.warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
         training.is_evaluated = True
         if by_query is False and divided:
             warnings.warn(
@@ -258,14 +255,6 @@ def _team_of(booster: Any, threads: int) -> Team | None:
         return None
     parallel, most = functions
     return Team(threads or most(), parallel)
-
-
-def _ranks(booster: Any) -> bool:
-    """Whether XGBoost trains this booster with a ranking objective of its own."""
-    if framework_of(booster) != "xgboost":
-        return False
-    name: str = xgboost_learner(booster)["objective"]["name"]
-    return name.startswith("rank:")
 
 
 def _warn_of_default_metric(booster: Any) -> None:

@@ -1,17 +1,12 @@
-"""Features, labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
+"""Labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import canonical, from_gpu
+from lambdaplus.compute.arguments import from_gpu
 from lambdaplus.compute.array_types import Ints
-
-# Types of columns that they read from Arrow's frames, by narwhals' names.
-_NUMBERS = {"Boolean", "Float32", "Float64"}
-_NUMBERS |= {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}
-_READABLE = {"LightGBM": _NUMBERS, "XGBoost": _NUMBERS | {"Float16", "Categorical", "Enum"}}
 
 
 class RawData(NamedTuple):
@@ -93,29 +88,3 @@ def refuse_parts_of_queries(data: Any) -> None:
             "default: use lambdaplus.lightgbm.cv, or pass "
             "folds=sklearn.model_selection.GroupKFold(n_splits)"
         )
-
-
-def readable(name: str, X: Any, framework: Literal["LightGBM", "XGBoost"]) -> Any:
-    """The features in a form that the framework reads right, in training and prediction.
-
-    A ValueError is raised for columns of a polars or pyarrow frame on which LightGBM ends Python,
-    and XGBoost raises a KeyError.
-    """
-    try:
-        import narwhals
-    except ImportError:  # a LightGBM that raises errors of its own
-        return canonical(X)
-    dependencies = narwhals.dependencies
-    if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
-        return canonical(X)
-    frame = narwhals.from_native(X, eager_only=True)
-    for column, kind in frame.schema.items():
-        if str(kind).partition("(")[0] not in _READABLE[framework]:
-            native = frame[column].to_native()
-            raise ValueError(
-                f"{name}: the column {column!r} is {getattr(native, 'dtype', None) or native.type},"
-                f" which {framework} cannot read from {type(X).__module__.partition('.')[0]}: "
-                "convert it to numbers, leave it out or, for categories, pass X.to_pandas() in "
-                "training and prediction"
-            )
-    return X

@@ -40,15 +40,10 @@ def lightgbm_parameters() -> dict[str, list[str]]:
     return aliases
 
 
-def lightgbm_early_stopping(params: dict[str, Any], callbacks: Any) -> Literal["", "first", "all"]:
-    """Which metrics early stopping watches: none if it is not used, the first one, or all."""
-    first_only = [lightgbm_parameter(params, "first_metric_only", False)] * bool(
-        int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
-    )
-    for callback in callbacks or ():
-        if type(callback).__name__ == "_EarlyStoppingCallback":  # LightGBM 4
-            first_only.append(callback.first_metric_only)
-    return "" if not first_only else "first" if all(first_only) else "all"
+def lightgbm_stops_early(params: dict[str, Any], callbacks: Any) -> bool:
+    """Whether a training of LightGBM 4 uses early stopping."""
+    by_callback = any(type(one).__name__ == "_EarlyStoppingCallback" for one in callbacks or ())
+    return by_callback or int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
 
 
 def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
@@ -101,9 +96,6 @@ def calling_booster() -> Any:
     The data set that they are called with does not have the parameters of the training.
     """
     return _caller("Booster")
-
-
-SAVED_TYPE = "_estimator_type"  # in the attribute "scikit_learn" of XGBoost's saved estimators
 
 
 def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:

@@ -16,11 +16,12 @@ from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.estimators import boosters, catboost_trainer
+from lambdaplus.estimators import boosters
 from lambdaplus.estimators.boosters import Predict
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.progress import Progress
 from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import catboost_trainer
 from lambdaplus.study.methods import Criterion, Fitted, Method, Task
 
 OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())

@@ -1,4 +1,4 @@
-"""The trainer of CatBoost, as `boosters` has those of LightGBM and XGBoost.
+"""The trainer of CatBoost, as `~lambdaplus.estimators.boosters` has those of LightGBM and XGBoost.
 
 CatBoost does not pass queries to a custom objective, so it is trained with its own objectives only.
 """
