@@ -22,7 +22,6 @@ import numpy as np
 from lambdaplus.compute.extras import installation
 
 try:
-    import dask
     from dask import dataframe as _  # noqa: F401
 except ImportError as error:  # pragma: no cover
     raise ImportError(f"Dask is not installed: {installation('dask')}") from error
@@ -99,35 +98,6 @@ def partition_by_qid(
         group=frame[qid].map_partitions(_sizes, meta=("group", np.int64), enforce_metadata=False),
         weight=None if weight is None else frame[weight],
     )
-
-
-def refuse_cut_queries(qid: Any) -> None:
-    """Check that no query is split between partitions, and that its rows are adjacent.
-
-    Parameters
-    ----------
-    qid : dask Series or Array, (n,)
-        The query of each row.
-
-    Raises
-    ------
-    ValueError
-        If a query is split or its rows are not adjacent; the message names it.
-    """
-    first_rows = dask.compute(*[dask.delayed(_one_per_run)(part) for part in qid.to_delayed()])
-    ids, runs = np.unique(np.concatenate(first_rows), return_counts=True)
-    if (runs > 1).any():
-        raise ValueError(
-            f"query {ids[runs > 1][0]} is split between partitions, or has rows that are not "
-            f"adjacent ({int((runs > 1).sum())} of {ids.size} queries are): partition the rows "
-            "with lambdaplus.dask.partition_by_qid"
-        )
-
-
-def _one_per_run(part: Any) -> Any:
-    """The query of each run of rows with the same one."""
-    ids = np.asarray(part)
-    return ids[np.append(True, ids[1:] != ids[:-1])[: ids.size]]
 
 
 def _sizes(part: Any) -> Any:

@@ -457,24 +457,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
-@pytest.mark.slow
-@both
-def test_calibration_by_cross_validation_sees_only_rows_that_are_new_to_a_model(kind: Any) -> None:
-    random = np.random.default_rng(0).permutation(y)  # nothing to learn, and much to remember
-    model = made(kind, n_estimators=40).fit(X, random)
-    found = model.predict_proba(X)[:, 1]
-    assert average_precision_score(random, raw(model, X)) > 0.5  # remembered
-    assert found[random == 1].mean() < 0.3  # and not believed
-
-
-@both
-def test_weights_count_rows_in_the_calibration_too(kind: Any) -> None:
-    weights = np.where(y, 10.0, 1.0)
-    model = made(kind).fit(X, y, sample_weight=weights)
-    found = np.average(model.predict_proba(Xt)[:, 1], weights=np.where(yt, 10.0, 1.0))
-    assert found == pytest.approx(np.average(y, weights=weights), rel=0.3)
-
-
 @both
 def test_training_that_goes_on_has_seen_all_rows(kind: Any) -> None:
     first = {START[kind]: made(kind).fit(X, y)}

@@ -21,7 +21,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 import xgboost.dask  # noqa: E402, F401
 
-from lambdaplus.dask import partition_by_qid, refuse_cut_queries  # noqa: E402
+from lambdaplus.dask import partition_by_qid  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Parameter .* will be ignored:UserWarning")
 
@@ -60,7 +60,6 @@ def test_partitions_hold_whole_queries_and_every_row_once() -> None:
     rows = shuffled(GRADED).assign(row=np.arange(GRADED.n), w=np.arange(GRADED.n) + 1.0)
     given = dd.from_pandas(rows, npartitions=5)
     parts = partition_by_qid(given, qid="qid", label="label", weight="w")
-    refuse_cut_queries(parts.qid)
     assert parts.X.npartitions == parts.group.npartitions == 5
     assert list(parts.X.columns) == [*(f"f{i}" for i in range(5)), "row"]
     order = parts.X["row"].compute().to_numpy()
@@ -77,7 +76,6 @@ def test_qids_may_be_text_and_fewer_than_partitions() -> None:
     rows = shuffled(GRADED.queries(0, 2))
     rows["qid"] = "query " + rows["qid"].astype(str)
     parts = partition_by_qid(dd.from_pandas(rows, npartitions=6), qid="qid", label="label")
-    refuse_cut_queries(parts.qid)
     assert all(len(part) for part in pieces(parts.qid))
     assert_array_equal(parts.group.compute(), rows.groupby("qid").size())
 
@@ -91,19 +89,6 @@ def test_frames_that_cannot_be_partitioned_raise() -> None:
     ):
         with pytest.raises((KeyError, ValueError), match=message):
             partition_by_qid(dd.from_pandas(given, npartitions=4), qid="qid", label="label")
-
-
-@pytest.mark.parametrize("kind", ["series", "array"])
-def test_cut_queries_are_refused(kind: str) -> None:
-    qid = dd.from_pandas(frame(GRADED), npartitions=3)["qid"]
-    first_cut = qid.get_partition(0).compute().iloc[-1]
-    given = qid if kind == "series" else qid.to_dask_array(lengths=True)
-    message = rf"query {first_cut} is split between .* \(2 of 60 .*partition_by_qid"
-    with pytest.raises(ValueError, match=message):
-        refuse_cut_queries(given)
-    not_adjacent = dd.from_pandas(pd.DataFrame({"qid": [1, 2, 1, 3]}), npartitions=1)
-    with pytest.raises(ValueError, match=r"query 1 .* has rows that are not adjacent"):
-        refuse_cut_queries(not_adjacent["qid"])
 
 
 # -- training: what Dask distributes; what the workers do then is in test_workers.py --------------

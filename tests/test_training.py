@@ -27,7 +27,6 @@ from small_data import (
     graded,
     lone_pairs,
     queries_read,
-    rare,
     same_gradient,
     value,
 )
@@ -70,21 +69,6 @@ def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
     assert_allclose(ours, own, rtol=1e-4)
-
-
-@pytest.mark.slow
-def test_rare_positives_without_queries_are_learnt_as_by_log_loss(framework: Any) -> None:
-    training, test = rare()
-    log_loss = "binary" if framework.name == "lightgbm" else "binary:logistic"
-    ours, theirs = (
-        average_precision_score(
-            test.labels,
-            framework.train(one, framework.data(training, sizes=None), 50,
-                            params={"base_score": 0.5} if one == log_loss else {}).scores(test),
-        )
-        for one in (lp.lambda_map, log_loss)
-    )  # fmt: skip
-    assert ours > theirs - 0.02
 
 
 def test_our_train_knows_names_of_metrics(framework: Any) -> None:
