@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import canonical, refuse_infinite
+from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
+from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     is_constructed,
     lightgbm_aliases,
@@ -154,10 +155,10 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
 
 
 def _refuse_unusable(name: str, data: Any) -> None:
-    """Raise a ValueError for labels and weights that LightGBM would silently replace."""
+    """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
-    data.data = canonical(data.data)
+    data.data = readable_by_lightgbm(data.data)
     for what, values in (("labels", data.label), ("weights", data.weight)):
         if values is not None:
             array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"

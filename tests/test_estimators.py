@@ -411,6 +411,29 @@ def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored
         assert_array_equal(*(booster.predict(dense) for booster in boosters))
 
 
+@every_estimator
+def test_values_below_a_mask_are_no_features(kind: Any) -> None:
+    """Both frameworks would use them."""
+    data = data_of(kind)
+    masked = np.ma.masked_less(np.asarray(data["X"]), 0.0)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        made(kind).fit(**{**data, "X": masked})
+    with pytest.raises(ValueError, match="X is a masked array"):
+        made(kind).fit(**data).predict(masked)
+
+
+def test_columns_on_which_lightgbm_ends_python_are_refused() -> None:
+    frame = pl.DataFrame({"x": [0.5, 1.5], "brand": ["a", "b"]}).cast({"brand": pl.Categorical})
+    y, qid = [0, 1], [1, 1]
+    for X in (frame, frame.to_arrow()):
+        for train in (
+            lambda X=X: made(LightGBMRanker).fit(X, y, qid=qid),
+            lambda X=X: lgb.train({"verbose": -1}, lgb.Dataset(X, y), 1),
+        ):
+            with pytest.raises(ValueError, match="'brand' is Categorical, which LightGBM cannot"):
+                train()
+
+
 def _turns(qid: Any) -> Any:
     """The number of each row within its query."""
     first = np.concatenate([[0], np.flatnonzero(np.diff(qid)) + 1])

@@ -200,6 +200,14 @@ def test_whole_numbers_that_would_be_rounded_are_no_ties(kind: Callable[..., Any
         assert lp.evaluate([0, 1], exact, group=[2], metrics="mrr")["mrr"] == 0.5
 
 
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="no longer floats here")
+def test_long_doubles_that_become_equal_are_refused() -> None:
+    scores = np.longdouble(1) + np.finfo(np.longdouble).eps * np.arange(2)
+    with pytest.raises(ValueError, match="differ, but are equal as float64"):
+        lp.evaluate([0, 1], scores, group=[2])
+    assert lp.evaluate([0, 1], np.longdouble([0.1, 0.1]), group=[2], metrics="mrr")["mrr"] == 0.75
+
+
 @pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
 def test_text_is_no_number(kind: Callable[..., Any]) -> None:
     """NumPy would read "1_0" as 10."""

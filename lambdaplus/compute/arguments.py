@@ -44,8 +44,11 @@ def _unmasked(values: Any, name: str) -> NDArray[Any]:
 def canonical(X: Any) -> Any:
     """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
 
-    LightGBM misreads unsorted columns, and both frameworks misread duplicates.
+    LightGBM misreads unsorted columns, and both frameworks misread duplicates.  They would use the
+    values below a mask, for which a ValueError is raised.
     """
+    if np.ma.is_masked(X):
+        plain(X, "X")
     if not hasattr(X, "tocsr"):
         return X
     X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -68,7 +71,7 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64; a ValueError as in `plain`, for text, or if integers merge."""
+    """Convert the values to float64; a ValueError as in `plain`, for text, or if numbers merge."""
     array = plain(values, name)
     text = array.dtype.kind in "SUT"
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -80,9 +83,16 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     if text:
         raise ValueError(f"{name} must be numbers, not text: convert it, for example with float()")
     try:
-        return array.astype(np.float64, copy=copy)
+        converted = array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
+    is_long_double = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    if is_long_double and np.unique(converted).size < np.unique(array).size:
+        raise ValueError(
+            f"{name} contains numbers that differ, but are equal as float64: subtract an offset, "
+            "or pass ranks"
+        )
+    return converted
 
 
 def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:

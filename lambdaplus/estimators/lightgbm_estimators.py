@@ -13,6 +13,7 @@ from lambdaplus.estimators.metrics_by_name import (
 )
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.ranker import RankingEstimator
+from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     learnt_by_lightgbm,
     lightgbm_aliases,
@@ -37,6 +38,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         "init_score", "eval_init_score", "eval_sample_weight", "init_model"
     )
     _parent: ClassVar[type[Any]]
+    _readable: ClassVar = staticmethod(readable_by_lightgbm)
 
     def _as_parent(self, **changed: Any) -> Any:
         """An estimator of LightGBM's class, with these parameters changed."""

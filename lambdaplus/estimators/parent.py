@@ -22,6 +22,7 @@ class FrameworkEstimator:
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
     _one_ranking: ClassVar = False  # whether all rows are one, for any metric
+    _readable: ClassVar[Callable[[Any], Any]] = staticmethod(canonical)
 
     objective: Any
     eval_metric: Any
@@ -32,7 +33,7 @@ class FrameworkEstimator:
     def _prepare(self, call: dict[str, Any]) -> None:
         """Remember the columns of a call of fit, and make its features as in `_features`."""
         given, self._columns = call["X"], columns_of(call["X"])
-        call["X"] = canonical(given)
+        call["X"] = self._readable(given)
         # The frameworks recognise the training data among evaluation sets.
         sets = [
             (call["X"] if X is given else self._features(X), y) for X, y in evaluation_sets(call)
@@ -49,7 +50,7 @@ class FrameworkEstimator:
             raise ValueError(
                 f"the columns {columns} are not those of fit, in their order: {self._columns}"
             )
-        return canonical(X)
+        return self._readable(X)
 
 
 def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:

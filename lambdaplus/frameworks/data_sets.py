@@ -1,11 +1,11 @@
-"""Labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
+"""Features, labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import from_gpu
+from lambdaplus.compute.arguments import canonical, from_gpu
 from lambdaplus.compute.array_types import Ints
 
 
@@ -15,6 +15,30 @@ class RawData(NamedTuple):
     labels: NDArray[Any]
     sizes: NDArray[Any] | None
     weights: NDArray[Any] | None
+
+
+# Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.
+_NUMBERS = {f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)}
+_NUMBERS |= {"Boolean", "Float32", "Float64"}
+
+
+def readable_by_lightgbm(X: Any) -> Any:
+    """Features as in `canonical`; a ValueError for columns on which LightGBM ends Python."""
+    try:
+        import narwhals
+    except ImportError:  # a LightGBM that raises errors of its own
+        return canonical(X)
+    dependencies = narwhals.dependencies
+    if not dependencies.is_into_dataframe(X) or dependencies.is_pandas_dataframe(X):
+        return canonical(X)
+    for column, kind in narwhals.from_native(X, eager_only=True).schema.items():
+        if str(kind).partition("(")[0] not in _NUMBERS:
+            raise ValueError(
+                f"the column {column!r} is {kind}, which LightGBM cannot read from "
+                f"{type(X).__module__.partition('.')[0]}: convert it to numbers, leave it out or, "
+                "for categories, pass X.to_pandas() in training and prediction"
+            )
+    return X
 
 
 def xgboost_field(data: Any, name: str) -> NDArray[Any]:
