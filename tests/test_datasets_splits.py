@@ -1,13 +1,14 @@
 """Folds of one data set: whole queries, disjoint parts, balance."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lambdaplus.data import Fold, RankingData, cross_validation, random_splits
+from lambdaplus.data import Fold, RankingData, cross_validation
+from lambdaplus.data.splits import held_out
 from papers.balanced_splits import balanced_splits
 
 
@@ -32,10 +33,9 @@ def times(folds: list[Fold], part: int, n_queries: int) -> list[int]:
     return np.bincount(np.asarray(found, int) - 100, minlength=n_queries).tolist()
 
 
-@pytest.mark.parametrize("split", [random_splits, balanced_splits])
-def test_parts_are_whole_queries_with_their_own_rows(split: Callable[..., list[Fold]]) -> None:
+def test_parts_are_whole_queries_with_their_own_rows() -> None:
     data = small_set(20)
-    for i, fold in enumerate(split(data, 4, 9, 5, 6), start=1):
+    for i, fold in enumerate(balanced_splits(data, 4, 9, 5, 6), start=1):
         assert fold.name == f"Split{i}"
         assert [part.name for part in fold.parts] == [
             f"Split{i} {p}" for p in ("train", "vali", "test")
@@ -49,32 +49,25 @@ def test_parts_are_whole_queries_with_their_own_rows(split: Callable[..., list[F
             np.testing.assert_array_equal(part.qid, data.qid[mine])
 
 
-def test_shares_are_rounded_down_and_the_test_part_gets_the_rest() -> None:
-    for n_queries, shares, expected in (
-        (14, (0.6, 0.2), [8, 2, 4]),
-        (14, (0.5, 1, 2), [7, 1, 2]),
-        (100, (0.29, 0.57), [29, 57, 14]),  # both times 100 are just below
-        (14, (np.float32(0.5), np.int64(1), 2), [7, 1, 2]),
-    ):
-        [fold] = random_splits(small_set(n_queries), 1, *shares)
-        assert [len(found) for found in queries(fold)] == expected
+def test_a_share_of_the_queries_is_rounded_down() -> None:
+    for n_queries, share, expected in ((14, 0.6, 8), (100, 0.29, 29), (100, 0.57, 57), (14, 2, 2)):
+        kept, apart = held_out(small_set(n_queries), share)  # .29 and .57 times 100 are just below
+        assert (kept.n_queries, apart.n_queries) == (n_queries - expected, expected)
+        assert not {*kept.qid} & {*apart.qid}
 
 
 @pytest.mark.parametrize(
-    ("n", "sizes", "message"),
+    ("share", "message"),
     [
-        (0, (1, 1, 1), "number of splits must be a whole number, at least 1, got 0"),
-        (True, (1, 1, 1), "number of splits must be a whole number, at least 1, got True"),
-        (1, (True, 1, 1), "True is neither a number of queries nor a share"),
-        (1, (5, 5, 5), "5 training, 5 validation and 5 test queries cannot be taken out of 10"),
-        (1, (5, 5), "5 training, 5 validation and 0 test"),
-        (1, (0.5, 0.05), "5 training, 0 validation and 5 test"),
-        (1, (-1, 5, 5), "-1 training"),
+        (True, "True is neither a number of queries nor a share"),
+        (np.nan, "nan is neither a number of queries nor a share"),
+        (0.05, "0 of 10 queries cannot be set aside"),
+        (10, "10 of 10 queries cannot be set aside"),
     ],
 )
-def test_impossible_sizes_are_refused(n: int, sizes: tuple[float, ...], message: str) -> None:
+def test_impossible_sizes_are_refused(share: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        random_splits(small_set(10), n, *sizes)
+        held_out(small_set(10), share)
 
 
 def test_cross_validation_rotates_over_parts() -> None:

@@ -12,7 +12,7 @@ from lambdaplus.data.folders import read_data, read_folds
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData
 from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.splits import cross_validation, query_folds, random_splits
+from lambdaplus.data.splits import cross_validation, query_folds
 from lambdaplus.data.survival import survival_labels
 from lambdaplus.data.table_files import read_columns
 from lambdaplus.ranking.runs import Run
@@ -24,7 +24,6 @@ __all__ = [
     "cross_validation",
     "digits_queries",
     "query_folds",
-    "random_splits",
     "read_columns",
     "read_data",
     "read_folds",

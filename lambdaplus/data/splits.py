@@ -1,4 +1,4 @@
-"""Splits that keep queries whole: row indices, cross-validation and random splits."""
+"""Splits that keep queries whole: row indices, and cross-validation."""
 
 from __future__ import annotations
 
@@ -134,65 +134,6 @@ def _walk_forward(
     return [
         (np.flatnonzero(np.isin(place, before)), np.flatnonzero(np.isin(place, tested)))
         for before, tested in splits
-    ]
-
-
-def random_splits(
-    data: RankingData,
-    n: int,
-    train: float = 0.6,
-    valid: float = 0.2,
-    test: float | None = None,
-    *,
-    random_state: int = 0,
-) -> list[Fold]:
-    """Split the queries of a data set into training, validation and test at random, `n` times.
-
-    Parameters
-    ----------
-    data : RankingData
-    n : int
-        Number of splits, at least 1.
-    train, valid, test : int or float
-        Number of queries in each part (int), or share of all queries (float), rounded down. The
-        test part gets the remaining queries if `test` is not given. If the parts do not add up to
-        all queries, the other queries are left out of the split.
-    random_state : int, default=0
-        Seed of the splits.
-
-    Returns
-    -------
-    list of Fold
-        Named Split1, Split2, ...; queries keep the order of `data`, and each part is a copy.
-
-    Raises
-    ------
-    ValueError
-        If there is no split, a part has no query, or the parts have more queries than the data.
-
-    Examples
-    --------
-    >>> from lambdaplus.data import RankingData, random_splits
-    >>> data = RankingData([[0.5]] * 20, labels=[1] * 20, qid=range(20))
-    >>> splits = random_splits(data, 3, train=10, valid=0.25)
-    >>> [(split.name, split.train.n_queries, split.test.n_queries) for split in splits]
-    [('Split1', 10, 5), ('Split2', 10, 5), ('Split3', 10, 5)]
-    """
-    whole_number("the number of splits", n, least=1)
-    n_queries = data.n_queries
-    sizes = [_size_of(part, n_queries) for part in (train, valid, test) if part is not None]
-    sizes += [n_queries - sum(sizes)] * (3 - len(sizes))
-    if min(sizes) < 1 or sum(sizes) > n_queries:
-        raise ValueError(
-            "{} training, {} validation and {} test queries".format(*sizes)
-            + f" cannot be taken out of {n_queries} queries: each part needs at least one"
-        )
-    rng = np.random.default_rng(random_state)
-    part_of = np.repeat(np.arange(4), [*sizes, n_queries - sum(sizes)])  # 3: in no part
-    parts = rng.permuted(np.tile(part_of, (n, 1)), axis=1)
-    return [
-        named_fold(f"Split{i}", *(data.take_queries(np.flatnonzero(row == p)) for p in range(3)))
-        for i, row in enumerate(parts, start=1)
     ]
 
 

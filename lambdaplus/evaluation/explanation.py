@@ -15,7 +15,6 @@ from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
-from lambdaplus.ranking.runs import Run
 
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
@@ -118,12 +117,8 @@ def explain(
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
     run = read_input(labels, scores, group, qid, weight, docno)
-    return explain_run(parse_metric(metric, **options), run, options)
-
-
-def explain_run(metric: RankingMetric, run: Run, fixed: Collection[str] = ()) -> Explanation:
-    """Like `explain`, for what is already parsed; the options in ``fixed`` are kept."""
-    kept = {*fixed, *(name for name, _ in metric.changed)}
+    parsed = parse_metric(metric, **options)
+    kept = {*options, *(name for name, _ in parsed.changed)}
 
     def value_of(variant: RankingMetric, **rules: Any) -> float:
         return evaluate_run(run, variant, **rules).mean[str(variant)]
@@ -131,21 +126,21 @@ def explain_run(metric: RankingMetric, run: Run, fixed: Collection[str] = ()) ->
     def gap_to(convention: Convention) -> Gap:
         value, steps = ours, []
         try:
-            for choice, variant, rules in _choices(convention, metric, kept):
+            for choice, variant, rules in _choices(convention, parsed, kept):
                 before, value = value, value_of(variant, **rules)
                 # NaN: no query has a value before this choice.
                 change = value if math.isnan(before) else value - before
                 if abs(change) > 1e-12:
                     steps.append((choice, change))
         except ValueError as error:
-            needs_docno = run.docno is None and convention.rule(metric).ties == "docno"
+            needs_docno = run.docno is None and convention.rule(parsed).ties == "docno"
             reason = "ties=docno needs docno=" if needs_docno else str(error)
             return Gap(convention, math.nan, (), reason)
         return Gap(convention, value, tuple(steps))
 
-    ours = value_of(metric, **OWN_RULES)
-    gaps = [gap_to(convention) for convention in CONVENTIONS.values() if convention.has(metric)]
-    return Explanation(metric, ours, tuple(gaps), run.queries.n_queries)
+    ours = value_of(parsed, **OWN_RULES)
+    gaps = [gap_to(convention) for convention in CONVENTIONS.values() if convention.has(parsed)]
+    return Explanation(parsed, ours, tuple(gaps), run.queries.n_queries)
 
 
 def _choices(
