@@ -71,7 +71,7 @@ def read_binary(file: Path) -> RankingData:
 
     content = joblib.load(file, mmap_mode="c")
     # Compiled code needs plain arrays, not numpy.memmap.
-    plain = {
+    plain: dict[str, Any] = {
         name: np.asarray(value) if isinstance(value, np.ndarray) else value
         for name, value in content.items()
     }
