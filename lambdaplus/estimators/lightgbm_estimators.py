@@ -38,7 +38,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         "init_score", "eval_init_score", "eval_sample_weight", "init_model"
     )
     _parent: ClassVar[type[Any]]
-    _readable: ClassVar = staticmethod(readable_by_lightgbm)
+
+    def _readable(self, X: Any) -> Any:
+        return readable_by_lightgbm(X)
 
     def _as_parent(self, **changed: Any) -> Any:
         """An estimator of LightGBM's class, with these parameters changed."""

@@ -22,7 +22,6 @@ class FrameworkEstimator:
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
     _one_ranking: ClassVar = False  # whether all rows are one, for any metric
-    _readable: ClassVar[Callable[[Any], Any]] = staticmethod(canonical)
 
     objective: Any
     eval_metric: Any
@@ -51,6 +50,9 @@ class FrameworkEstimator:
                 f"the columns {columns} are not those of fit, in their order: {self._columns}"
             )
         return self._readable(X)
+
+    def _readable(self, X: Any) -> Any:
+        return canonical(X)
 
 
 def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
