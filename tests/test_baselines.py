@@ -120,12 +120,6 @@ def test_validation_data_are_checked(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
-def test_labels_are_required(ranker: Any) -> None:
-    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
-        clone(ranker).fit(graded(4).features, None)
-
-
-@pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
 def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {

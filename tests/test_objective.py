@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import inspect
 import multiprocessing
 import pickle
 import warnings
@@ -78,14 +77,6 @@ def test_scores_may_come_in_any_shape_of_vector(convert: Any) -> None:
     objective = lambda_objective("ndcg")  # all read their scores by the same lines
     found = gradient_of(objective, GRADED, convert(GRADED.scores()))
     assert_same_gradient(found, gradient_of(objective, GRADED))
-
-
-def test_estimators_see_four_parameters_and_the_name_sample_weight() -> None:
-    # LGBMRanker counts them; XGBRegressor passes the weight by name.
-    for made in (lp.lambda_auc, lp.eval_auc):
-        names = list(inspect.signature(made).parameters)
-        assert len(names) == 4
-        assert names[2:] == ["sample_weight", "group"]
 
 
 # -- queries and weights as arrays ---------------------------------------------------------------
