@@ -9,7 +9,7 @@ import pytest
 from baseline_data import halves
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from small_data import graded
+from small_data import graded, value
 
 from lambdaplus.baselines import (
     BestFeature,
@@ -133,6 +133,27 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
         clone(ranker).fit(data.features, np.zeros(data.n), qid=data.qid)
 
 
+BOOSTING = {"n_estimators": 150, "patience": 6, "min_child_samples": 5, "n_jobs": 1}
+
+
+@pytest.mark.parametrize(
+    ("ranker", "rounds", "after"),
+    [
+        (RankBoost(80), "n_rounds_", None),
+        (McRank("multiclass", random_state=0, **BOOSTING), "n_estimators_", 6),
+        (McRank("ordinal", random_state=0, **BOOSTING), "n_estimators_", 6),
+    ],
+)
+def test_rounds_are_chosen_on_validation_data(ranker: Any, rounds: str, after: int | None) -> None:
+    train, valid = halves(graded(60))
+    model = clone(ranker).set_params(metric="map").fit(*train.ranking, eval_set=valid.ranking)
+    curve = model.learning_curve_
+    assert getattr(model, rounds) == curve.argmax() + 1
+    assert len(curve) == (80 if after is None else getattr(model, rounds) + after)
+    found = value("map", valid, model.predict(valid.features))
+    assert found == pytest.approx(curve.max(), abs=1e-12)
+
+
 NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
     CommitteePerceptron: {
         "committee_size": (0,), "n_iter": (70_000,), "variant": ("best",), "combine": ("mean",),
@@ -162,10 +183,10 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
 def test_a_parameter_that_is_not_allowed_is_named_with_its_value(estimator: Any) -> None:
     data = graded(24)
     for name, values in NOT_ALLOWED[estimator].items():
-        for value in values:
-            message = rf"^{name}( must be .*got |=){re.escape(repr(value))}"
+        for wrong in values:
+            message = rf"^{name}( must be .*got |=){re.escape(repr(wrong))}"
             with pytest.raises(ValueError, match=message):
-                estimator(**{name: value}).fit(*data.ranking)
+                estimator(**{name: wrong}).fit(*data.ranking)
 
 
 @pytest.mark.parametrize(

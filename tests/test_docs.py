@@ -8,7 +8,6 @@ A block that imports a tool of the group "stack" is run where that tool is insta
 
 import ast
 import importlib.util
-import json
 import re
 import shlex
 from dataclasses import replace
@@ -154,26 +153,6 @@ def test_the_generated_parts_of_a_page_are_as_they_would_be_written_now(
     if "commands: " in TEXTS[name] and f"typer=={version('typer')}" not in LOCKED:
         pytest.skip("the reference of commands is written by another version of typer")
     assert TEXTS[name] == generate.generated(TEXTS[name]), "write them anew: make pages"
-
-
-def test_results_are_folded_tables(generate: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(generate, "RESULTS", tmp_path)
-    tables = [
-        {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
-        for title in ("Means", "Gains")
-    ]
-    kept = {"command": "python who.py", "tables": tables}
-    (tmp_path / "who.json").write_text(json.dumps(kept))
-    lines = ("results: who", "results: who: Gain", "table: who: Mean")
-    page = generate.generated(
-        "# Accuracy\n\n" + "\n\nText.\n".join(f"<!-- {k} -->" for k in lines) + "\n"
-    )
-    assert generate.generated(page) == page
-    assert re.findall("<summary>(.*)</summary>", page) == ["Means", "Gains", "Gains"]
-    assert page.count("Measured by `python who.py`.") == 2
-    assert page.count("| a | 0.5000 |\n\ntwo sets") == 4
-    assert page.count("Text.") == 2
-    assert page.endswith("|  | MAP |\n|---|---|\n| a | 0.5000 |\n\ntwo sets\n\n<!-- end -->\n")
 
 
 def test_every_metric_has_a_formula(generate: Any) -> None:
