@@ -9,7 +9,7 @@ import pytest
 from baseline_data import halves
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from small_data import graded
+from small_data import graded, value
 
 from lambdaplus.baselines import (
     BestFeature,
@@ -120,12 +120,6 @@ def test_validation_data_are_checked(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
-def test_labels_are_required(ranker: Any) -> None:
-    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
-        clone(ranker).fit(graded(4).features, None)
-
-
-@pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
 def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
@@ -137,6 +131,27 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     }.get(type(ranker), "no query has two documents with different labels")
     with pytest.raises(ValueError, match=message):
         clone(ranker).fit(data.features, np.zeros(data.n), qid=data.qid)
+
+
+BOOSTING = {"n_estimators": 150, "patience": 6, "min_child_samples": 5, "n_jobs": 1}
+
+
+@pytest.mark.parametrize(
+    ("ranker", "rounds", "after"),
+    [
+        (RankBoost(80), "n_rounds_", None),
+        (McRank("multiclass", random_state=0, **BOOSTING), "n_estimators_", 6),
+        (McRank("ordinal", random_state=0, **BOOSTING), "n_estimators_", 6),
+    ],
+)
+def test_rounds_are_chosen_on_validation_data(ranker: Any, rounds: str, after: int | None) -> None:
+    train, valid = halves(graded(60))
+    model = clone(ranker).set_params(metric="map").fit(*train.ranking, eval_set=valid.ranking)
+    curve = model.learning_curve_
+    assert getattr(model, rounds) == curve.argmax() + 1
+    assert len(curve) == (80 if after is None else getattr(model, rounds) + after)
+    found = value("map", valid, model.predict(valid.features))
+    assert found == pytest.approx(curve.max(), abs=1e-12)
 
 
 NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
@@ -168,10 +183,10 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
 def test_a_parameter_that_is_not_allowed_is_named_with_its_value(estimator: Any) -> None:
     data = graded(24)
     for name, values in NOT_ALLOWED[estimator].items():
-        for value in values:
-            message = rf"^{name}( must be .*got |=){re.escape(repr(value))}"
+        for wrong in values:
+            message = rf"^{name}( must be .*got |=){re.escape(repr(wrong))}"
             with pytest.raises(ValueError, match=message):
-                estimator(**{name: value}).fit(*data.ranking)
+                estimator(**{name: wrong}).fit(*data.ranking)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from small_data import graded
+from test_invariances import assert_invariant
 
 from lambdaplus import lambda_objective
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import DCG
 
@@ -85,10 +85,4 @@ def test_balance_has_no_effect_within_queries_and_with_one_group() -> None:
 def test_row_order_and_threads_do_not_matter(metric: Any, weighted: bool) -> None:
     labels, scores, weight = rare(6, 3000)
     objective = lambda_objective(metric, balance=0.5)
-    expected = objective(labels, scores, weight if weighted else None)
-    order = np.random.default_rng(7).permutation(labels.size)
-    for threads in (1, 2):
-        with limit_threads(threads):
-            found = objective(labels[order], scores[order], weight[order] if weighted else None)
-        for mine, theirs in zip(found, expected, strict=True):
-            assert_array_equal(mine, theirs[order])
+    assert_invariant(objective, labels, scores, weight=weight if weighted else None)

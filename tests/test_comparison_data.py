@@ -174,16 +174,6 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
     assert notes[0].startswith("Left out: ")
 
 
-def test_a_misspelt_file_is_asked_for(tmp_path: Path) -> None:
-    own_table(tmp_path)
-    for name, message in (
-        ("own.cvs", r"did you mean 'own.csv'\?"),
-        ("nowhere/own.csv", "there is no folder"),
-    ):
-        with pytest.raises(FileNotFoundError, match=message):
-            folds_of(Config(data=str(tmp_path / name)))
-
-
 def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     file = own_table(tmp_path)
     options = ["--qid", "none", "--weight", "weight", "--drop", "qid,doc", "--rounds", "5"]

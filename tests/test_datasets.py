@@ -187,15 +187,6 @@ def test_first_columns_of_the_digits_are_pixel_distances(digits: list[Fold]) -> 
     np.testing.assert_allclose(test.features[:, 1], np.abs(apart).sum(axis=1))
 
 
-def test_digits_are_the_same_for_a_seed_and_share_no_memory(digits: list[Fold]) -> None:
-    other, again = digits_queries(seed=1), digits_queries(seed=0)  # only the last one is kept
-    for fold, same in zip(digits, again, strict=True):
-        np.testing.assert_array_equal(fold.test.qid, same.test.qid)
-        np.testing.assert_array_equal(fold.test.features, same.test.features)
-        assert not np.shares_memory(fold.test.features, same.test.features)
-    assert set(other[0].test.qid) != set(digits[0].test.qid)
-
-
 def test_a_query_of_whole_digits_ranks_all_other_images_of_its_part() -> None:
     digit = load_digits().target
     parts = _draw(digit, 5, seed=0, whole=True)

@@ -8,11 +8,10 @@ A block that imports a tool of the group "stack" is run where that tool is insta
 
 import ast
 import importlib.util
-import json
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -45,14 +44,14 @@ PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
 SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
-    "mlflow",
-    "onnxmltools",
-    "onnxruntime",
-    "optuna",
-    "optuna_integration",
-    "shap",
-    "treelite",
-}
+    "mlflow", "onnxmltools", "onnxruntime", "optuna", "optuna_integration", "shap", "treelite",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def scripts_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("docs", "docs/figures"):
+        monkeypatch.syspath_prepend(ROOT / folder)
 
 
 def is_installed(block: str) -> bool:
@@ -85,7 +84,7 @@ def test_the_code_of_a_page_runs(
 def run_blocks(page: Path) -> None:
     text = page.read_text()
     names: dict[str, Any] = {"__name__": "__main__"}
-    printed = module(ROOT / "docs" / "printed.py")
+    printed = import_module("printed")
     # On little data, threads only wait for each other; settings of scikit-learn end with the page.
     with threadpool_limits(1), config_context():
         for block in BLOCK.finditer(text):
@@ -136,24 +135,12 @@ def test_settings_of_the_pages_are_of_a_study(name: str) -> None:
         assert study_of(replace(config, data="")).methods  # of the built-in data
 
 
-def module(path: Path) -> Any:
-    """A module that is in no package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
 # -- what is generated ---------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def generate() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs"))
-        yield module(ROOT / "docs" / "generate.py")
+@pytest.fixture
+def generate() -> Any:
+    return import_module("generate")
 
 
 @pytest.mark.parametrize(
@@ -168,26 +155,6 @@ def test_the_generated_parts_of_a_page_are_as_they_would_be_written_now(
     assert TEXTS[name] == generate.generated(TEXTS[name]), "write them anew: make pages"
 
 
-def test_results_are_folded_tables(generate: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(generate, "RESULTS", tmp_path)
-    tables = [
-        {"title": title, "columns": ["", "MAP"], "rows": [["a", 0.5]], "foot": ["two sets"]}
-        for title in ("Means", "Gains")
-    ]
-    kept = {"command": "python who.py", "tables": tables}
-    (tmp_path / "who.json").write_text(json.dumps(kept))
-    lines = ("results: who", "results: who: Gain", "table: who: Mean")
-    page = generate.generated(
-        "# Accuracy\n\n" + "\n\nText.\n".join(f"<!-- {k} -->" for k in lines) + "\n"
-    )
-    assert generate.generated(page) == page
-    assert re.findall("<summary>(.*)</summary>", page) == ["Means", "Gains", "Gains"]
-    assert page.count("Measured by `python who.py`.") == 2
-    assert page.count("| a | 0.5000 |\n\ntwo sets") == 4
-    assert page.count("Text.") == 2
-    assert page.endswith("|  | MAP |\n|---|---|\n| a | 0.5000 |\n\ntwo sets\n\n<!-- end -->\n")
-
-
 def test_every_metric_has_a_formula(generate: Any) -> None:
     assert {metric.name for metric in CATALOGUE} == set(generate.references.FORMULAS)
 
@@ -197,14 +164,12 @@ def test_every_figure_is_drawn_and_those_of_measurements_are_up_to_date(tmp_path
     pytest.importorskip("matplotlib")
     if f"matplotlib=={version('matplotlib')}" not in LOCKED:
         pytest.skip("the figures are drawn by another version of matplotlib")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs" / "figures"))
-        draw = module(ROOT / "docs" / "figures" / "draw.py")
-        for name, drawn in draw.FIGURES.items():
-            draw.save(drawn(), tmp_path, name)
-            if drawn.__module__ == "measured":
-                committed = (ROOT / "docs" / "figures" / f"{name}.svg").read_text()
-                assert (tmp_path / f"{name}.svg").read_text() == committed, "draw it: make pages"
+    draw = import_module("draw")
+    for name, drawn in draw.FIGURES.items():
+        draw.save(drawn(), tmp_path, name)
+        if drawn.__module__ == "measured":
+            committed = (ROOT / "docs" / "figures" / f"{name}.svg").read_text()
+            assert (tmp_path / f"{name}.svg").read_text() == committed, "draw it: make pages"
 
 
 def test_the_images_of_the_pages_are_there() -> None:
@@ -215,23 +180,14 @@ def test_the_images_of_the_pages_are_there() -> None:
 
 @pytest.mark.parametrize("name", ["quick-start", "rare-positives"])
 def test_a_notebook_is_its_page(name: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs"))
-        made = module(ROOT / "docs" / "notebooks.py")
+    made = import_module("notebooks")
     written = made.NOTEBOOKS[name].read_text()
     assert written == made.notebook(name), "write it anew: python docs/notebooks.py"
 
 
-# -- the README ----------------------------------------------------------------------------------
-
-README = (ROOT / "README.md").read_text()
-
-
 def test_the_picture_of_the_readme_shows_these_results() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs" / "figures"))
-        drawn = module(ROOT / "docs" / "figures" / "gain_and_time.py")
-        assert drawn.PICTURE.read_text() == drawn.picture(), "draw it anew: gain_and_time.py"
+    drawn = import_module("gain_and_time")
+    assert drawn.PICTURE.read_text() == drawn.picture(), "draw it anew: gain_and_time.py"
 
 
 def anchors(page: Path) -> set[str]:

@@ -237,11 +237,6 @@ def test_our_train_is_the_frameworks(framework: Any) -> None:
     )
     assert_array_equal(ours.scores(GRADED), plain.scores(GRADED))
     assert params == {"max_depth": 3}
-    native = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[framework.name]
-    given = {**framework.quiet, "objective": native}
-    ours = framework.own.train(given, framework.data(GRADED), 8)
-    plain = framework.train(native, framework.data(GRADED))
-    assert_array_equal(type(plain)(ours).scores(GRADED), plain.scores(GRADED))
 
 
 def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alone: Any) -> None:

@@ -228,16 +228,6 @@ def squares(scores: Any, given: Any) -> Any:
     return scores - given.get_label(), np.ones_like(scores)
 
 
-def test_a_model_with_labels_of_its_own_is_for_the_same_rows() -> None:
-    fit, valid = halves(XGBoostRanker)
-    own = np.arange(len(fit["y"])) % 2
-    model = made(XGBoostRanker, objective=lambda_map.on(own)).fit(**fit)
-    with pytest.raises(ValueError, match=r"own for \d+ rows, and was called for \d+"):
-        clone(model).fit(**valid)
-    with pytest.raises(ValueError, match="is for the rows of another data set"):
-        clone(model).fit(fit["X"], fit["y"][::-1], qid=fit["qid"])
-
-
 @every_estimator
 def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
     fit = data_of(kind)

@@ -1,14 +1,17 @@
-"""The numbers in the sentences of Evidence and of the research pages are those of the results.
+"""The numbers that the README and the pages print are those of the files in benchmarks/results.
 
 Tables are written from the same files by docs/generate.py, which `test_docs.py` checks.
 """
 
+import inspect
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from lambdaplus import lambda_objective
 
 ROOT = Path(__file__).parents[1]
 FRAMEWORKS = ("LightGBM", "XGBoost")
@@ -26,9 +29,14 @@ def rows(name: str, title: str) -> dict[str, list[str]]:
     return {row[0]: list(map(str, row[1:])) for row in found}
 
 
+def starred(cell: str) -> str:
+    """A difference as tables print it, without leading zeros."""
+    return re.sub(r"(?<![\d.])0\.", ".", re.sub(r" \(.*", "", cell))
+
+
 def plain(cell: str) -> str:
-    """A difference as sentences print it, without star and leading zeros."""
-    return re.sub(r"(?<![\d.])0\.", ".", re.sub(r"\*| \(.*", "", cell))
+    """As sentences print it, without a star."""
+    return starred(cell).replace("*", "")
 
 
 def three(cell: str, sign: str = "+") -> str:
@@ -39,6 +47,17 @@ def three(cell: str, sign: str = "+") -> str:
 
 def span(values: list[float], digits: int = 2) -> str:
     return plain(f"{min(values):.{digits}f} to {max(values):.{digits}f}")
+
+
+def short(number: float, sign: str = "", digits: int = 3) -> str:
+    return plain(f"{number:{sign}.{digits}f}")
+
+
+def training(title: str, framework: str, threads: int) -> list[float]:
+    """Time of trainings with lambdaplus relative to the framework's own objective."""
+    found = rows("training-1-thread" if threads == 1 else "training", title)
+    ours = re.compile(f"{framework}, lambda_[a-z0-9@]+")
+    return [float(row[1]) for name, row in found.items() if ours.fullmatch(name)]
 
 
 def gradients() -> list[dict[str, float]]:
@@ -59,9 +78,10 @@ def less_log_loss(framework: str, name: str = "whole-tables") -> list[str]:
     return rows(name, f"Less log-loss, {framework.lower()}")["lambda_auc"]
 
 
-def of_30_documents(framework: str) -> float:
+def of_30_documents(framework: str, noise: str = "1, uneven") -> str:
+    """MAP of lambdaplus above that of log-loss, without its sign."""
     cells = rows("list-lengths", f"By set, {framework}")
-    return float(cells["30 documents, 10% relevant, noise 1, uneven"][1].split()[0])
+    return short(-float(cells[f"30 documents, 10% relevant, noise {noise}"][1].split()[0]))
 
 
 def classifiers(name: str, of: str = "10,000") -> dict[str, float]:
@@ -76,9 +96,36 @@ def halves(of: str) -> list[float]:
     return [times[name] / times[f"{name}, cv=None"] for times in each for name in names]
 
 
-def sentences_of_evidence() -> list[str]:
+def sentences_of_a_gradient() -> list[str]:
     every = [time for table in gradients() for time in of_lambdaplus(table)]
     cheapest = [table["LightGBM rank_xendcg"] for table in gradients()]
+    first = [float(row[0]) for name, row in rows("speed", "Start").items() if "first" in name]
+    return [
+        f"`{measured('one-line')['command']}`",
+        f"takes {span(every)} of the time of `lambdarank`'s",
+        f"takes {span(cheapest)}.",
+        f"takes {first[1]:.1f} s after installation, and {plain(f'{first[0]:.1f}')} s in later",
+    ]
+
+
+def sentences_of_the_readme() -> list[str]:
+    gains = {name: row[-1] for name, row in rows("one-line", "Gain of the").items()}
+    found = sentences_of_a_gradient()
+    for metric in ("MAP", "AUC", "NDCG@10", "MRR"):
+        both = [gains[f"{metric}, {framework}"] for framework in FRAMEWORKS]
+        cells = [f"**{three(cell)}**" if "*" in cell else three(cell) for cell in both]
+        found.append(f"| {metric} | {' | '.join(cells)} |")
+    for row, title in (
+        ("12,000 rows in short queries | `lambdarank`, `rank:ndcg`", "Whole training: README's"),
+        ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries"),
+        ("a million rows without queries | log-loss", "Rare positives"),
+    ):
+        cells = [span(training(title, name, n)) for name in FRAMEWORKS for n in (1, 2)]
+        found.append(f"| {row} | {' | '.join(cells)} |")
+    return found
+
+
+def sentences_of_evidence() -> list[str]:
     long_lists = rows("list-lengths", "By length")["LightGBM, 13 sets of 300 documents and more"]
     one, two = (
         classifiers(name)["XGBoostClassifier"] for name in ("training-1-thread", "training")
@@ -86,20 +133,16 @@ def sentences_of_evidence() -> list[str]:
     returns = rows("returns", "Rank IC")["squared error"][1]
     built_in = rows("training-built-in", "Whole training")
     lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
-    clean = [plain(f"{-of_30_documents(framework):.3f}") for framework in FRAMEWORKS]
-    first = [float(row[0]) for name, row in rows("speed", "Start").items() if "first" in name]
+    clean = list(map(of_30_documents, FRAMEWORKS))
     return [
-        f"`{measured('one-line')['command']}`",
+        *sentences_of_a_gradient(),
         f"is {clean[0]} (LightGBM) and {clean[1]} (XGBoost) higher",
         f"improves MAP by {three(long_lists[0], '')} over log-loss",
         f"is {plain(lightgbm[0])} in LightGBM and {plain(xgboost[0])} in XGBoost",
         f"returns by {plain(returns)[1:]} over squared error",
-        f"takes {span(every)} of the time of `lambdarank`'s",
-        f"compares no pairs, takes {span(cheapest)}.",
         f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
         f"with LightGBM's log-loss {plain(built_in['LightGBM, binary'][1])}.",
         f"takes {one} times as long as `XGBClassifier` on one thread, and {two} times on two",
-        f"takes {first[1]:.1f} s after installation, and {plain(f'{first[0]:.1f}')} s in later",
     ]
 
 
@@ -152,7 +195,72 @@ def sentences_of_options() -> list[str]:
     ]
 
 
+def sentences_of_choosing() -> list[str]:
+    lightgbm, xgboost = map(of_30_documents, FRAMEWORKS)
+    [alike] = {of_30_documents(framework, "2, even") for framework in FRAMEWORKS}
+    trees = [
+        cell.split()[0][1:]
+        for cell in rows("what-helps", "What each")["trees and learning rate by validation"][:2]
+    ]
+    pairs = rows("list-lengths", "By option, XGBoost")["map, pairs alone"][0]
+    quarter = [
+        cells
+        for name, cells in rows("list-lengths", "Cheaper").items()
+        if name.endswith("a quarter of the negatives")
+    ]
+    changes = sorted(float(cells[0].split()[0]) for cells in quarter)
+    return [
+        f"a MAP {lightgbm} (LightGBM) and {xgboost} (XGBoost) above lambdaplus",
+        f"with noisier labels, the two differ by {alike}",
+        f"gains {trees[0]} to {trees[1]} in MAP",
+        f"gain {three(pairs)[1:]} in MAP over pairs alone in XGBoost",
+        f"MAP changes by {short(changes[0], '+')} to {short(changes[-1], '+')}",
+        f"a round takes {span([float(cells[3]) for cells in quarter])} of the time",
+    ]
+
+
+def sentences_of_rare_positives() -> list[str]:
+    [ap] = [t for t in measured("whole-tables")["tables"] if t["title"].startswith("AP by table")]
+    ours = [i for i, column in enumerate(ap["columns"]) if column.startswith("lambda_auc")]
+    largest = max(abs(float(row[i].split()[0])) for row in ap["rows"] for i in ours)
+    times = [training("Rare positives", name, n) for name in FRAMEWORKS for n in (1, 2)]
+    found = [
+        f"differs by up to {short(largest, digits=2)} in either direction",
+        f"up to {max(map(max, times)):.1f} times as long as with log-loss",
+    ]
+    for name, written in (("lambda_auc", "lambda_auc"), ("map", "lambda_map")):
+        both = [rows("whole-tables", f"Less log-loss, {each.lower()}")[name] for each in FRAMEWORKS]
+        cells = [starred(less[place]) for place in (0, 2) for less in both]
+        found.append(f"| `{written}` | {' | '.join(cells)} |")
+    for size, title in (("10,000 rows", "10,000"), ("a million rows", "1,000,000")):
+        one, two = (classifiers(name, title) for name in ("training-1-thread", "training"))
+        names = [f"{each}Classifier{cv}" for each in FRAMEWORKS for cv in ("", ", cv=None")]
+        cells = [f"{one[name]:.1f} ({two[name]:.1f})" for name in names]
+        found.append(f"| {size} | {' | '.join(cells)} |")
+    return found
+
+
+def sentences_of_real_valued_labels() -> list[str]:
+    returns, claims = rows("returns", "Rank IC"), rows("claims", "Gini")
+    found = [f"`{measured(name)['command']}`" for name in ("returns", "claims")]
+    found += [
+        f"`spearman` {plain(returns['spearman'][0])} |",
+        f"`gini` {plain(claims['gini'][0])} |",
+    ]
+    for name, of in (
+        ("squared error of ranks", returns["squared error of ranks within dates"]),
+        ("squared error of returns", returns["squared error"]),
+        *((name, claims[name]) for name in ("Poisson", "Tweedie")),
+    ):
+        found.append(f"{name} {plain(of[0])} | {starred(of[1])} |")
+    return found
+
+
 PAGES = {
+    "README.md": sentences_of_the_readme,
+    "docs/choose-an-objective.md": sentences_of_choosing,
+    "docs/rare-positives.md": sentences_of_rare_positives,
+    "docs/real-valued-labels.md": sentences_of_real_valued_labels,
     "docs/evidence.md": sentences_of_evidence,
     "docs/research/results/speed.md": sentences_of_speed,
     "docs/research/results/options.md": sentences_of_options,
@@ -168,8 +276,8 @@ def test_a_sentence_has_the_numbers_of_the_results(page: str, sentence: str) -> 
 
 def test_what_the_tables_of_evidence_are_said_to_show() -> None:
     assert all("*" not in row[-1] for row in rows("accuracy", "Gain of the").values())
-    starred = {name for name, row in rows("one-line", "Gain of the").items() if "*" in row[-1]}
-    assert starred == {"MAP, XGBoost", "AUC, XGBoost"}
+    significant = {name for name, row in rows("one-line", "Gain of the").items() if "*" in row[-1]}
+    assert significant == {"MAP, XGBoost", "AUC, XGBoost"}
     changes = rows("what-helps", "What each change")
     assert "*" not in "".join(changes["rounds by validation, not 100"])
     by_length = rows("list-lengths", "By length")
@@ -179,3 +287,27 @@ def test_what_the_tables_of_evidence_are_said_to_show() -> None:
     means = {name: list(map(float, row)) for name, row in rows("accuracy", "Means").items()}
     for place in (1, 3):  # MAP and AUC
         assert max(means, key=lambda name: means[name][place]) == "catboost:YetiRank:mode=MAP"
+    assert "*" not in rows("list-lengths", "By option, LightGBM")["map, pairs alone"][0]
+
+
+def test_the_commands_of_the_readme_are_those_that_ran() -> None:
+    shown = re.findall(r"`python benchmarks/training.py ([^`]*)`", (ROOT / "README.md").read_text())
+    assert len(shown) == 1
+    for name, threads in (("training", 2), ("training-1-thread", 1)):
+        ran = measured(name)["command"]
+        for option in re.findall(r"--\w+ \w+", f"{shown[0]} --threads {threads}"):
+            assert option in ran
+        # The others are defaults of the script.
+        script = (ROOT / "benchmarks" / "training.py").read_text().replace("_", "")
+        for option, value in re.findall(r"--(\w+) (\w+)", ran):
+            if f"--{option} " not in f"{shown[0]} --threads ":
+                assert f'"--{option}", type=int, default={value}' in script
+
+
+def test_the_options_of_the_page_are_those_of_the_function() -> None:
+    page = (ROOT / "docs/choose-an-objective.md").read_text()
+    shown = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.M))
+    for name, option in inspect.signature(lambda_objective).parameters.items():
+        if option.kind is inspect.Parameter.KEYWORD_ONLY:
+            assert name in shown
+            assert option.default in ("default", None) or str(option.default) in shown[name]

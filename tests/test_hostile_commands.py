@@ -1,6 +1,5 @@
 """The command evaluate with unusual and invalid input."""
 
-import gzip
 import os
 import subprocess
 import sys
@@ -91,14 +90,6 @@ def test_brackets_and_emoji_in_names_are_printed_as_they_are(folder: Path, name:
     assert (folder / f"out {name}").exists()
     missing = folder / f"missing{name}"
     assert str(missing) in invoke("evaluate", missing, ends=2).output
-
-
-def test_damaged_files_are_named(folder: Path) -> None:
-    for name in ("a.txt.gz", "a.txt.xz"):
-        (folder / name).write_bytes(gzip.compress(b"1 qid:1 1:1\n")[:-3])
-        found = invoke("evaluate", folder / "scores", "--data", folder / name, ends=2)
-        assert f"{name} is cut short or damaged" in found.output
-        assert "Abort" not in found.output
 
 
 def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> None:

@@ -74,12 +74,3 @@ def test_the_page_for_contributors_names_files_that_are_there() -> None:
     assert len(named) > 40
     for name in {*named} - {"dist/"}:  # what `make release` makes
         assert any(f"/{name}" in file for file in files), name
-
-
-def test_the_page_for_contributors_has_the_layers() -> None:
-    section = CONTRIBUTING.split("## Layers")[1].split("\n## ")[0]
-    rows = [line.split("|") for line in section.splitlines()]
-    described = {row[1].strip(): row[3] for row in rows if len(row) == 5}
-    for layer, modules in enumerate(LAYERS):
-        for module in modules - {"__main__"}:
-            assert re.search(rf"`{module}(/|\.py)`", described[str(layer)]), module

@@ -1,12 +1,10 @@
 """McRank against LightGBM's own estimators, and the selection of rounds."""
 
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
-from baseline_data import halves
-from small_data import graded, value
+from small_data import graded
 
 from lambdaplus.baselines import McRank
 
@@ -43,18 +41,6 @@ def test_two_classes_are_one_binary_model() -> None:
     multiclass, ordinal = (McRank(v, **SMALL).fit(X, y) for v in ("multiclass", "ordinal"))
     np.testing.assert_array_equal(multiclass.predict(X), ordinal.predict(X))
     assert ((multiclass.predict(X) > 0) & (multiclass.predict(X) < 1)).all()
-
-
-@pytest.mark.parametrize("variant", ["multiclass", "ordinal"])
-def test_rounds_are_chosen_on_validation_data(variant: Any) -> None:
-    train, valid = halves(graded(60))
-    model = McRank(variant, metric="map", patience=6, **{**SMALL, "n_estimators": 150}).fit(
-        *train.ranking, eval_set=valid.ranking
-    )
-    curve = model.learning_curve_
-    assert model.n_estimators_ == curve.argmax() + 1 == len(curve) - 6
-    found = value("map", valid, model.predict(valid.features))
-    assert found == pytest.approx(curve.max(), abs=1e-12)
 
 
 def test_without_lightgbm_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,16 +157,6 @@ def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
     assert_array_equal(copied.predict_proba(X), model.predict_proba(X))
 
 
-def test_lgbmranker_trains_our_objective_with_its_own_metric() -> None:
-    small = {**SMALL, "verbose": -1}
-    ours = lp.LightGBMRanker(objective="map", **small).fit(X, Y, group=SIZES)
-    theirs = lgb.LGBMRanker(objective=lambda_map, **small)
-    theirs.fit(X, Y, group=SIZES, eval_set=[(X, Y)], eval_group=[SIZES])
-    assert_array_equal(theirs.predict(X), ours.predict(X))
-    [found] = theirs.evals_result_.values()
-    assert "ndcg@1" in found
-
-
 def test_optunas_tuner_follows_lightgbms_metric(lightgbm_alone: Any) -> None:
     optuna = pytest.importorskip("optuna")
     tuner = pytest.importorskip("optuna_integration.lightgbm").LightGBMTuner

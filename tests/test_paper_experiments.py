@@ -33,11 +33,8 @@ from papers.chakrabarti_2008 import claims as kdd
 from papers.chakrabarti_2008.cleaning import Size, clean, prepared
 from papers.chakrabarti_2008.fits import (
     AssignmentOracle,
-    assignment_time,
-    like_trec,
     path_over_c,
     stopped_over_c,
-    svm_time,
 )
 from papers.class_auc_svm import ClassAUCSVM, one_list
 from papers.drawing import draw
@@ -327,15 +324,6 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
             worst.append(constraint.loss + moved)
         np.testing.assert_allclose(worst[0], worst[1], rtol=1e-12, atol=1e-12)
         assert worst[0].max() > 0
-
-
-def test_times_are_of_fits_that_ran() -> None:
-    data = like_trec(4, 10, 80)
-    assert Size.of(data) == (4, 4, 10, 80, 0)
-    for took in (svm_time(data, {"loss": "ndcg@10"}), assignment_time(data, "ndcg@10", 0.1)):
-        assert 0 < took["oracle"] < took["solver"]
-        assert took["seconds"] > 0
-        assert took["passes"] >= 1
 
 
 def test_path_claims() -> None:

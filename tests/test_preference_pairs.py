@@ -36,11 +36,6 @@ def test_many_documents_with_one_pair_each_beside_few_with_many() -> None:
     assert len(np.unique(found, axis=0)) == pairs.n_pairs == 5400
 
 
-def test_without_any_pair_there_is_nothing_to_learn() -> None:
-    with pytest.raises(ValueError, match="no query has two documents with different labels"):
-        preference_pairs(Queries([0, 0, 1], group=[2, 1]))
-
-
 @given(st.integers(1, 700), st.integers(0, 2**32 - 1))
 def test_an_order_is_a_permutation(n: int, seed: int) -> None:
     order = shuffle(n, np.random.RandomState(seed))

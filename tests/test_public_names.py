@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import lambdaplus
-from lambdaplus import baselines
 
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
 SHORTHANDS = {f"{kind}_{metric}" for kind in ("lambda", "eval") for metric in METRICS}
@@ -32,17 +31,6 @@ def test_what_is_public() -> None:
     assert {"Declaration", "PositionBias", "RunComparison", "Explanation"} <= {*lambdaplus.__all__}
     assert {*lambdaplus.__all__} >= SHORTHANDS
     assert lambdaplus.__all__ == sorted(lambdaplus.__all__)
-
-
-def test_help_shows_short_names_of_types() -> None:
-    """Annotations that are not postponed spell out ArrayLike and the addresses of functions."""
-    public = [vars(baselines)[name] for name in baselines.__all__]
-    public += [getattr(lambdaplus, name) for name in lambdaplus.__all__]
-    methods = (getattr(kind, name, None) for kind in public for name in ("fit", "predict"))
-    for shown in filter(callable, [*public, *methods]):
-        if ".estimators." not in shown.__module__:  # these have the signatures of their parents
-            assert "numpy._typing" not in str(inspect.signature(shown)), shown
-            assert "<function" not in str(inspect.signature(shown)), shown
 
 
 def test_type_checkers_read_what_is_imported() -> None:

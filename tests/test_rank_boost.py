@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from baseline_data import all_pairs, halves
-from small_data import Small, graded, value
+from baseline_data import all_pairs
+from small_data import Small, graded
 
 from lambdaplus.baselines import RankBoost
 
@@ -61,15 +61,6 @@ def test_thresholds_of_many_values_are_halfway_between_quantiles() -> None:
     for feature in range(5):
         used = model.thresholds_[model.features_ == feature]
         assert not np.isin(used, data.features[:, feature]).any()
-
-
-def test_rounds_are_chosen_on_validation_data() -> None:
-    train, valid = halves(graded(60))
-    model = RankBoost(80, metric="map").fit(*train.ranking, eval_set=valid.ranking)
-    assert len(model.learning_curve_) == 80
-    assert model.n_rounds_ == len(model.alphas_) == model.learning_curve_.argmax() + 1
-    found = value("map", valid, model.predict(valid.features))
-    assert found == pytest.approx(model.learning_curve_.max(), abs=1e-12)
 
 
 def test_a_perfect_feature_ends_it() -> None:

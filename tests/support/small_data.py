@@ -139,7 +139,7 @@ def letor_folder(folder: Path, folds: int, queries: int = 20) -> Path:
         data = graded(3 * queries, seed=number)
         for part, name in enumerate(("train", "vali", "test")):
             mine = data.queries(queries * part, queries * part + queries)
-            qid = [f"{number}{part}{query}" for query in mine.qid]
+            qid = [f"{number}{part}{query:02}" for query in mine.qid]
             file = folder / f"Fold{number + 1}" / f"{name}.txt"
             write_letor(file, mine.features, mine.labels, qid)
     return folder
