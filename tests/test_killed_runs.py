@@ -67,3 +67,34 @@ def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: Path) -> None:
     assert running.returncode == 128 + signal.SIGINT
     assert errors == ""
     assert "which are kept in out: the same command continues" in printed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+def test_a_fit_that_is_told_to_end_while_it_deletes_an_object_ends_without_a_word() -> None:
+    """Python prints and ignores an exit inside ``__del__``, where frameworks free their models."""
+    code = """if True:
+        import multiprocessing, time
+        from lambdaplus.study.processes import _child
+
+        class Model:
+            def __del__(self):
+                print("deleting", flush=True)
+                time.sleep(60)
+
+        def work():
+            Model()
+            time.sleep(60)
+
+        receives, sends = multiprocessing.Pipe(duplex=False)
+        _child(work, (), sends)
+        print(receives.recv())
+    """
+    running = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "deleting\n"
+    running.terminate()
+    printed, errors = running.communicate(timeout=30)
+    assert errors == ""
+    assert printed == "SystemExit: 1\n"

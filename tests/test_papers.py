@@ -277,6 +277,27 @@ def test_welleck_equation_12_is_right_and_its_proofs_last_line_is_not() -> None:
             assert delta * (ranked[i] - ranked[j]) * (j - i) < 0
 
 
+def test_welleck_lemma_1_names_another_pair_than_the_one_that_makes_up_for_the_change() -> None:
+    """Case a < i, b = i: not (d_i, d_j), as printed, but (d_a, d_j) becomes incorrect."""
+    a, i, j = 0, 1, 2
+    before, after = [1, 1, 0], [1, 0, 1]  # l_a = 1, l_b = 1, l_j = 0, and swapped
+
+    def correct(labels: list[int], first: int, second: int) -> bool:
+        return labels[first] > labels[second]
+
+    assert (correct(before, a, i), correct(after, a, i)) == (False, True)  # the pair (d_a, d_b)
+    assert (correct(before, a, j), correct(after, a, j)) == (True, False)
+    # (d_i, d_j) lies within [i, j], where lemma 2 counts it.
+    assert (correct(before, i, j), correct(after, i, j)) == (True, False)
+
+
+def test_welleck_s_is_minus_1_if_the_second_label_is_the_higher() -> None:
+    """Printed are l_i > l_j and l_j < l_i, the same condition, for 1 and for -1."""
+    for labels in ([1, 0], [0, 1]):
+        gradient, _ = gradients(labels, [0.0, 0.0], group=[2], metric="auc")
+        assert np.sign(-gradient[0]) == np.sign(labels[0] - labels[1])
+
+
 LOWEST_SHARE, HIGHEST_SHARE = 0.48, 0.025  # of labels 1 and 4 in the relevant documents, sec. 5.2.2
 NOT_RELEVANT = 0.26  # of Yahoo's first set: Chapelle & Chang 2011
 
