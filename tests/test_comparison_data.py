@@ -63,8 +63,6 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
-    with pytest.raises(ValueError, match="should be three"):
-        folds_of(Config(splits=2, shares=(0.5, 0.5)))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
         folds_of(Config(data=str(tmp_path / "a.txt"), **columns))
