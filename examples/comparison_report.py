@@ -1,10 +1,10 @@
-"""Run a comparison of methods from Python: tables, conclusions, and a CSV file of all values."""
+"""Run a comparison of methods from Python: a table of means, and a CSV file of all values."""
 
 import csv
 import pathlib
 import tempfile
 
-from lambdaplus.study import Config, Summary, results_table, study_of, write_csv
+from lambdaplus.study import Config, Summary, results_table, study_of, write_tables
 
 # `lambdaplus compare --methods lightgbm:lambdarank,lightgbm:lambda_map --folds 1 --rounds 20` does
 # the same on the command line; --report adds a page with plots.
@@ -19,10 +19,8 @@ with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder)
     study = study_of(config, out, jobs=1, threads=1)
     study.finish()
-    summary = Summary(study.results, config.baseline)
-    print(results_table(summary))
-    print("\n".join(summary.sentences()))
-    write_csv(study.results, out)
+    print(results_table(Summary(study.results)))
+    write_tables(study.results, out)
     with (out / "per_query.csv").open() as file:
         rows = list(csv.DictReader(file))
 print(f"per_query.csv: {len(rows)} rows of {', '.join(rows[0])}")

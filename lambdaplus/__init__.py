@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.data import query_folds as query_folds
-    from lambdaplus.data import survival_labels as survival_labels
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators import XGBoostClassifier as XGBoostClassifier
@@ -54,7 +53,7 @@ else:  # with __getattr__, type checkers would accept misspelt names
     _MODULES = {  # public name: the module that it is imported from
         name: module
         for module, names in (
-            ("data", "query_folds survival_labels"),
+            ("data", "query_folds"),
             ("estimators", "LightGBMClassifier LightGBMRanker XGBoostClassifier XGBoostRanker"),
             ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
             ("evaluation", "compare_runs eval_metric evaluate explain scorer"),

@@ -27,7 +27,7 @@ class Panel(NamedTuple):
     log: bool = False
 
 
-@styled
+@styled()
 def draw(panels: Sequence[Panel]) -> Figure:
     """Two or three panels side by side, with one legend below them."""
     columns = 3 if len(panels) % 3 == 0 else 2

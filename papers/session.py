@@ -15,7 +15,6 @@ from rich.progress import Progress
 
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
-from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation.significance import direction, p_value, rounded
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study import Config, Method, Results, Study
@@ -52,7 +51,12 @@ class Session:
     @cached_property
     def whole(self) -> RankingData:
         """All queries: the three parts of the first fold."""
-        return join(self.folds[0].parts, self.name)
+        parts = self.folds[0].parts
+        features, labels, qid = (
+            np.concatenate([getattr(part, field) for part in parts])
+            for field in ("features", "labels", "qid")
+        )
+        return RankingData(features, labels, qid, self.name, parts[0].feature_names)
 
     def study(
         self, folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[Metric],

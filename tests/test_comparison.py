@@ -20,7 +20,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, find_methods, study_of
-from lambdaplus.study.trainers import constructor_in_words, values_of
+from lambdaplus.study.trainers import values_of
 
 
 @pytest.fixture(scope="module")
@@ -234,9 +234,3 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
     config = Config(data=data, valid=0.5, grid={data: {data: values}})
     again = Config.from_toml(config.to_toml())
     assert repr(again) == repr(config)  # 1 and 1.0 and True are equal
-
-
-def test_the_arguments_of_estimators_are_stated() -> None:
-    [method] = find_methods("svm:ndcg-nc")
-    said = "StructuralSVM(loss='ndcg', relevant=1.0); C from 1.0, 10.0, 100.0, 1000.0"
-    assert constructor_in_words(method) == said

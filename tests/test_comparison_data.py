@@ -15,7 +15,6 @@ from small_data import graded, write_letor
 from test_comparison import finished
 
 from lambdaplus.data import Fold
-from lambdaplus.data.ranking_data import join
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
 from lambdaplus.study.folds import folds_and_notes, folds_of
@@ -64,8 +63,6 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
         folds_of(Config(**columns))
-    with pytest.raises(ValueError, match="should be three"):
-        folds_of(Config(splits=2, shares=(0.5, 0.5)))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
         folds_of(Config(data=str(tmp_path / "a.txt"), **columns))
@@ -120,12 +117,15 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     assert test.categories == ("shop",)
     assert test.weights is not None
     frame = pl.read_csv(file)
-    whole = join([fold.test for fold in folds])
-    assert whole.weights is not None
+    parts: list[Any] = [fold.test for fold in folds]
+    codes, weights = (
+        np.concatenate(values).tolist()
+        for values in zip(*((part.features[:, 2], part.weights) for part in parts), strict=True)
+    )
     by_weight = {weight: shop or None for weight, shop in frame.select("weight", "shop").rows()}
     names = {0.0: "east", 1.0: "north", 2.0: "west"}  # sorted
-    shops = [names.get(code) for code in whole.features[:, 2].tolist()]
-    assert shops == [by_weight[weight] for weight in whole.weights.tolist()]
+    shops = [names.get(code) for code in codes]
+    assert shops == [by_weight[weight] for weight in weights]
     assert None in shops
     assert " ".join(notes) == (
         "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "

@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits
 
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
 from lambdaplus.data.digits import _draw
-from lambdaplus.data.ranking_data import join
 
 PARTS = ["train.txt", "vali.txt", "test.txt"]
 
@@ -56,17 +55,14 @@ def test_queries_are_taken_by_index(queries: Any) -> None:
         data.take_queries(queries)
 
 
-def test_parts_with_other_features_are_neither_a_fold_nor_joined() -> None:
+def test_parts_with_other_features_are_no_fold() -> None:
     one = RankingData([[1, 2]], [1], [1], feature_names=("a", "b"))
     other = RankingData([[1, 2]], [1], [2], feature_names=("b", "a"))
     narrow = RankingData([[1]], [1], [1])
-    with pytest.raises(ValueError, match=r"x's train and x's valid have different .*: a, b"):
+    with pytest.raises(ValueError, match=r"same features .*: x's train has a, b, and x's valid"):
         Fold("x", one, other, one)
     with pytest.raises(ValueError, match="Fold1's train has 2 features, and Fold1's test has 1"):
         Fold("Fold1", one, one, narrow)
-    with pytest.raises(ValueError, match="have different features"):
-        join([one, other])
-    assert join([one, RankingData([[0, 0]], [1], [2], "", ("a", "b"))]).feature_names == ("a", "b")
     with pytest.raises(ValueError, match="1 feature_names for 2 features"):
         RankingData([[1, 2]], [1], [1], feature_names=("a",))
     with pytest.raises(ValueError, match="two features have the same name: x, x"):

@@ -303,24 +303,6 @@ def test_two_metrics_of_one_name_are_told_apart() -> None:
 # -- forms of other tools --------------------------------------------------------------------------
 
 
-def test_a_row_for_each_query_is_scikit_learns_form() -> None:
-    from sklearn.metrics import ndcg_score
-
-    labels, scores = LABELS.reshape(3, 4), SCORES.reshape(3, 4)
-    found = lp.evaluate(labels.tolist(), scores, metrics="ndcg", convention="sklearn")
-    assert found["ndcg"] == pytest.approx(ndcg_score(labels, scores), abs=1e-12)
-    assert found.n_queries == 3
-    flat = lp.evaluate(LABELS, SCORES, group=[4, 4, 4], metrics=METRICS)
-    assert lp.evaluate(labels, scores, metrics=METRICS).mean == flat.mean
-    why = lp.explain("ndcg", labels, scores)
-    assert why["sklearn"].value == pytest.approx(found["ndcg"], abs=1e-12)
-    with pytest.raises(ValueError, match=r"scores must have the same shape, not \(12,\)"):
-        lp.evaluate(labels, SCORES)
-    with pytest.raises(ValueError, match="weight= cannot be passed with two-dimensional labels"):
-        lp.evaluate(labels, scores, weight=np.ones((3, 4)))
-    assert lp.evaluate(LABELS[:, None], SCORES[:, None], group=[4, 4, 4], metrics=METRICS)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

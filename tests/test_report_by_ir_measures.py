@@ -17,7 +17,7 @@ import pytest
 from test_report import Reader
 
 from lambdaplus.data import Fold, RankingData, read_letor
-from lambdaplus.study import Study, Summary, find_methods, write_csv, write_report
+from lambdaplus.study import Study, Summary, find_methods, write_report, write_tables
 from lambdaplus.study.summary import label
 
 ir_measures = pytest.importorskip("ir_measures")
@@ -72,7 +72,7 @@ def by_ir_measures(data: RankingData, scores: Any, folder: Path) -> dict[tuple[s
 @pytest.mark.slow
 @pytest.mark.usefixtures("empty_plots")
 def test_report_has_the_numbers_of_ir_measures(study: Study, tmp_path: Path) -> None:
-    write_csv(study.results, tmp_path)
+    write_tables(study.results, tmp_path)
     page = write_report(Summary(study.results), tmp_path)
     heads, row = Reader(page.read_text("utf-8")).tables[0]
     shown = dict(zip(heads, row, strict=True))

@@ -13,7 +13,7 @@ import pytest
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
-from lambdaplus.study.results import write_csv
+from lambdaplus.study.results import write_tables
 from lambdaplus.study.tables import results_table
 from lambdaplus.study.trainers import train_estimator
 
@@ -52,7 +52,7 @@ def states(folder: Path) -> dict[str, int]:
 
 
 def written(of: Study, folder: Path) -> list[bytes]:
-    write_csv(of.results, folder)
+    write_tables(of.results, folder)
     return [(folder / f"{name}.csv").read_bytes() for name in ("per_query", "summary")]
 
 

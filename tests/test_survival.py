@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_invariances import assert_invariant, of
 
-from lambdaplus import evaluate, gradients, lambda_objective, survival_labels
+from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.metrics import parse_metric
 
 times = st.sampled_from([0.5, 1.0, 1.5, 2.0, 4.0, 7.5]).flatmap(lambda t: st.sampled_from([t, -t]))
@@ -53,7 +53,7 @@ def test_it_equals_scikit_survivals() -> None:
     for time, event, scores in sets:
         if event.any():
             theirs = metrics.concordance_index_censored(event, time, scores)[0]
-            found = evaluate(survival_labels(time, event), scores, metrics="cindex")
+            found = evaluate(np.where(event, time, -time), scores, metrics="cindex")
             assert found["cindex"] == pytest.approx(theirs, rel=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_a_label_of_zero_is_an_event_at_time_zero() -> None:
 
 def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
     time, event, scores = survival(3000)
-    labels = survival_labels(time, event)
+    labels = np.where(event, time, -time)
     assert_invariant(of("cindex"), labels, scores, [3000])
     found = gradients(labels, scores, metric="cindex", group=[3000])
     np.testing.assert_allclose(found[0].sum(), 0, atol=1e-7 * np.abs(found[0]).sum())
@@ -77,14 +77,14 @@ def test_a_long_list_is_exact_and_rows_and_threads_do_not_matter() -> None:
 
 def test_without_queries_it_is_scaled_as_log_loss() -> None:
     time, event, scores = survival(100)
-    gradient, _ = lambda_objective("cindex")(survival_labels(time, event), scores)
+    gradient, _ = lambda_objective("cindex")(np.where(event, time, -time), scores)
     assert np.abs(gradient).sum() == pytest.approx(50, rel=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["cindex", "concordance"])
 def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
     time, event, scores = survival(60)
-    labels = survival_labels(time, event) if metric == "cindex" else time
+    labels = np.where(event, time, -time) if metric == "cindex" else time
     above = np.zeros((60, 60), bool)  # [i, j]: i is to be above j
     above[tuple(np.transpose(list(brute_force.comparable(labels))))] = True
     above = above if metric == "cindex" else above.T
@@ -105,15 +105,7 @@ def test_named_weights_of_pairs_are_those_of_the_training() -> None:
         lambda_objective("map + mrr", pairs="swap")
 
 
-def test_survival_labels_and_refusals() -> None:
-    assert survival_labels([5, 3], [1, 0]).tolist() == [5.0, -3.0]
-    for time, event, words in (
-        ([1.0, 0.0], [1, 1], "positive and finite: 0.0 in row 1"),
-        ([[1.0]], [1], "one-dimensional"),
-        ([1.0, 2.0], [1], "event must be True or False for each of the 2 rows"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            survival_labels(time, event)
+def test_labels_of_times_have_no_surrogate_of_grades() -> None:
     for metric, surrogate in (("cindex", "ndcg"), ("ndcg", "cindex")):
         with pytest.raises(ValueError, match="cindex reads labels in a way of its own"):
             lambda_objective(metric, surrogate=surrogate)

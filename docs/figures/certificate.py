@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@styled
+@styled()
 def certificate() -> Figure:
     train = digits_queries()[0].train
     features = QueryScaler().fit_transform(train.features, qid=train.qid)

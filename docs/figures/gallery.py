@@ -60,7 +60,7 @@ PICTURES = {
 ON_WORKERS = ("ray_train", "spark_ranking")  # whose tools are in no group of pyproject.toml
 
 
-@styled
+@styled()
 def picture(printed: str, shown: Shown) -> Figure:
     """A bar for each row that the pattern finds."""
     found = [
@@ -82,7 +82,7 @@ def picture(printed: str, shown: Shown) -> Figure:
     return figure
 
 
-@styled
+@styled()
 def queries_of_workers() -> Figure:
     """Which rows each of two workers has: whole queries."""
     figure, [axes] = new_figure(1.4)

@@ -25,7 +25,7 @@ def table(name: str, title: str) -> list[list[Any]]:
     return next(t["rows"] for t in measured(name)["tables"] if t["title"].startswith(title))
 
 
-@styled
+@styled()
 def accuracy_gains() -> Figure:
     """Our objective for a metric less the framework's best: a row for each set and their mean."""
     gains = measured("one-line")["gains"]
@@ -58,7 +58,7 @@ def accuracy_gains() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def what_helps() -> Figure:
     """The gain of each change, the largest first, in each framework or in both."""
     rows = measured("what-helps")["rows"]
@@ -92,7 +92,7 @@ def what_helps() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def options() -> Figure:
     """What options and contenders have less than the default objective, by framework."""
     tables = {name: table("list-lengths", f"By option, {name}") for name in ("LightGBM", "XGBoost")}
@@ -121,7 +121,7 @@ def options() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def speed() -> Figure:
     """Nanoseconds a row of one gradient, ours and the frameworks' own, on one thread."""
     shapes = {
@@ -146,7 +146,7 @@ def speed() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def linear() -> Figure:
     """Seconds of a structural SVM's fit by the number of rows."""
     rows = table("linear", "Growth")
@@ -164,7 +164,7 @@ def linear() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def many_labels() -> Figure:
     """The time of a gradient with many labels, as documents and as labels become more."""
     found, figure, panels = measured("many-labels"), *new_figure(3.4, 1, 2, width=8.0)
@@ -188,7 +188,7 @@ def many_labels() -> Figure:
     return figure
 
 
-@styled
+@styled()
 def sweep_against_pairs() -> Figure:
     """The time of a gradient as a ranking grows: over all pairs, and of LightGBM's own."""
     points = measured("speed")["pairs"]

@@ -31,7 +31,7 @@ def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     return np.abs(found / exact - 1)
 
 
-@styled
+@styled()
 def pair_kernels() -> Figure:
     figure, panels = new_figure(3.0, 1, 2, width=8.0)
     for axes, (title, damping) in zip(panels, PANELS.items(), strict=True):

@@ -33,7 +33,7 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 
 
-@styled
+@styled()
 def potentials_of_metrics() -> Figure:
     figure, panels = new_figure(4.6, 4, 2)
     ranks = np.arange(1, RANKED.size + 1)

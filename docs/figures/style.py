@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lambdaplus.study.plot_style import INK, LINE, PAPER, style
+from lambdaplus.study.plot_style import INK, LINE, PAPER, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ MODES = f"<style>:root{{{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write ``name.svg``; the same figure gives the same bytes."""
     file = io.StringIO()
-    with style(**{"svg.hashsalt": name, "svg.fonttype": "path"}):
+    with styled(**{"svg.hashsalt": name, "svg.fonttype": "path"}):
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", metadata=nothing)
     (folder / f"{name}.svg").write_text(in_both_modes(file.getvalue()), encoding="utf-8")

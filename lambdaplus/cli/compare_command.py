@@ -43,7 +43,7 @@ def compare(
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "which is split into five folds of queries (or of rows, with --qid none); or "
         "a TOML file with options, including data. By default, a built-in data set: query by "
-        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
+        "example on handwritten digits.",
     ),
     qid: str = _option(
         help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
@@ -162,10 +162,9 @@ def _run(
     """Fit, write the results, and return the exit code."""
     from lambdaplus.cli.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
-    from lambdaplus.study.config import WHOLE_DIGITS
 
     config = study.config
-    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
+    shown = config.data or DIGITS
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.
@@ -179,7 +178,7 @@ def _run(
             with _warnings_told(console):
                 _fit(study, console)
             if study.finished:
-                summary = Summary(study.results, config.baseline or None)
+                summary = Summary(study.results)
                 _write_tables(summary, made, console)
                 if shown == DIGITS:
                     console.print(NO_EVIDENCE)
@@ -227,20 +226,16 @@ def _fit(study: Study, console: Console) -> None:
 
 
 def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> None:
-    """Print the conclusions, then the means with their notes, and write the tables."""
-    from lambdaplus.study import results_table, write_csv, write_parquet
+    """Print the best methods, then the means with their notes, and write the tables."""
+    from lambdaplus.study import results_table, write_tables
     from lambdaplus.study.tables import verdict_table
 
     with console.status("Testing significance ..."):
         table, verdicts = results_table(summary), verdict_table(summary)
-        sentences = summary.conclusions()
-    for sentence in sentences:
-        console.print(sentence)
     for each in (verdicts, table):
         if each is not None:
             console.print(each, soft_wrap=False)
-    write_csv(summary.results, folder)
-    write_parquet(summary.results, folder)
+    write_tables(summary.results, folder)
 
 
 @contextmanager

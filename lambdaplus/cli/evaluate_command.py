@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from lambdaplus.evaluation import Evaluation
 
-FORMATS = ("terminal", "markdown")
 COLUMNS = "qid,label,score"
 
 
@@ -58,9 +57,6 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
     ] = None,
-    form: Annotated[
-        str, typer.Option("--format", help=f"Tables for {in_words(FORMATS)}.")
-    ] = "terminal",
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Also print the differences of each pair of runs.")
     ] = False,
@@ -69,13 +65,13 @@ def evaluate(
     ] = None,
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""
+    from rich.console import Console
+
     from lambdaplus.evaluation import compare_runs
     from lambdaplus.evaluation.scoring import evaluate_run
     from lambdaplus.metrics.names import split_names
 
     with errors_of("evaluate"):
-        if form not in FORMATS:
-            raise ValueError(f"--format {form!r} is not {in_words(FORMATS)}")
         if per_query is not None:
             _refuse_overwriting(per_query, [*runs, data, qrels])
         read = _read_runs(runs, data, qrels, columns)
@@ -96,12 +92,7 @@ def evaluate(
         if per_query is not None:
             per_query.write_text(_per_query(evaluations).write_csv(), encoding="utf-8")
         for table in tables:
-            if form == "terminal":
-                from rich.console import Console
-
-                Console().print(table)
-            else:
-                typer.echo(table.to_markdown())
+            Console().print(table)
 
 
 def _per_query(evaluations: dict[str, Evaluation]) -> polars.DataFrame:

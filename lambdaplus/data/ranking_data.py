@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -162,39 +160,6 @@ def numeric_part(data: RankingData) -> RankingData:
     return replace(data, features=features, feature_names=names, categories=())
 
 
-def join(parts: Sequence[RankingData], name: str = "") -> RankingData:
-    """Concatenate the rows of data sets with the same features and different queries."""
-    _refuse_other_features([(part.name or f"part {i}", part) for i, part in enumerate(parts)])
-    features = np.concatenate([part.features for part in parts])
-    labels = np.concatenate([part.labels for part in parts])
-    qids = [part.qid for part in parts]
-    if len({qid.dtype.kind for qid in qids}) > 1:  # NumPy converts int64 with uint64 to float64
-        qids = [qid.astype(np.str_) for qid in qids]
-    for before, after in itertools.pairwise(qids):
-        if before[-1] == after[0]:
-            raise ValueError(f"query {after[0]} is in two of the data sets that are joined")
-    qid = np.concatenate(qids)
-    weights = [part.weights for part in parts if part.weights is not None]
-    return replace(
-        parts[0], features=features, labels=labels, qid=qid, name=name,
-        weights=np.concatenate(weights) if len(weights) == len(parts) else None,
-    )  # fmt: skip
-
-
-def _refuse_other_features(parts: Sequence[tuple[str, RankingData]]) -> None:
-    """Raise a ValueError unless all parts have as many features, and the same names or none."""
-    (first, first_part), *others = parts
-    for name, part in others:
-        widths = first_part.features.shape[1], part.features.shape[1]
-        if widths[0] != widths[1]:
-            raise ValueError(f"{first} has {widths[0]} features, and {name} has {widths[1]}")
-        if part.feature_names != first_part.feature_names:
-            raise ValueError(
-                f"{first} and {name} have different features or a different order of features: "
-                f"{_shown(first_part.feature_names)} and {_shown(part.feature_names)}"
-            )
-
-
 def _shown(names: tuple[str, ...]) -> str:
     return ", ".join((*names[:5], "...") if len(names) > 6 else names) or "no names"
 
@@ -228,8 +193,17 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        names = (f"{self.name}'s {part}" for part in ("train", "valid", "test"))
-        _refuse_other_features(list(zip(names, self.parts, strict=True)))
+        names, width = self.train.feature_names, self.train.features.shape[1]
+        for what, part in (("valid", self.valid), ("test", self.test)):
+            both = f"{self.name}'s train has", f"and {self.name}'s {what} has"
+            if part.features.shape[1] != width:
+                other = part.features.shape[1]
+                raise ValueError(f"{both[0]} {width} features, {both[1]} {other}")
+            if part.feature_names != names:
+                raise ValueError(
+                    f"the parts of a fold need the same features in the same order: {both[0]} "
+                    f"{_shown(names)}, {both[1]} {_shown(part.feature_names)}"
+                )
 
     @property
     def parts(self) -> tuple[RankingData, RankingData, RankingData]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import identifiers, is_flag, whole_number
+from lambdaplus.compute.arguments import identifiers, whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
 from lambdaplus.ranking.queries import query_sizes
@@ -241,15 +240,8 @@ def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[F
 def held_out(data: RankingData, share: float) -> tuple[RankingData, RankingData]:
     """Split a share of the queries off at random; return the remaining queries and the share."""
     n_queries = data.n_queries
-    size = _size_of(share, n_queries)
+    size = int(share * n_queries + 1e-9)  # 0.29 of 100 is 29, although 0.29 * 100 is below 29
     if not 0 < size < n_queries:
         raise ValueError(f"{size} of {n_queries} queries cannot be set aside; each part needs one")
     order = np.random.default_rng(0).permutation(n_queries)
     return data.take_queries(np.sort(order[size:])), data.take_queries(np.sort(order[:size]))
-
-
-def _size_of(part: float, n_queries: int) -> int:
-    """Number of queries in a part; 0.29 of 100 is 29, although 0.29 * 100 is below 29."""
-    if not isinstance(part, Real) or is_flag(part) or not np.isfinite(part):
-        raise ValueError(f"{part!r} is neither a number of queries nor a share of them")
-    return int(part if isinstance(part, Integral) else part * n_queries + 1e-9)

@@ -78,8 +78,7 @@ def read_columns(
     Warns
     -----
     UserWarning
-        For columns that are left out, features with names of weights or of an index of pandas, and
-        features with integers that a float64 cannot represent.
+        For columns that are left out, and features with names of weights or of an index of pandas.
 
     Examples
     --------
@@ -110,11 +109,6 @@ def read_columns(
             what = (
                 "seem to be row numbers that pandas wrote, and are read as features: leave them "
                 "out, by to_csv(index=False)"
-            )
-        elif table.has_rounded(name):
-            what = (
-                "contain integers beyond 2**53, which become equal to others: leave them out of "
-                "the file if they are identifiers"
             )
         else:
             continue
@@ -253,14 +247,6 @@ class TableFile:
             return []
         integers = column.drop_nulls().to_numpy()
         return list(map(int, integers[np.abs(integers.astype(np.float64)) >= 2.0**53]))
-
-    def has_rounded(self, name: str) -> bool:
-        """Whether a column has integers that a float64 cannot represent."""
-        try:
-            refuse_rounding(self._long(name), name)
-        except ValueError:
-            return True
-        return False
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""

@@ -1,10 +1,9 @@
-"""Labels and scores as other tools take them: a row for each query, or dictionaries."""
+"""Labels and scores as arrays, or as dictionaries, which other tools take."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import identifiers, plain
@@ -12,7 +11,7 @@ from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
-"""Labels or scores: (n,), (n_queries, m), or a value by query and document number."""
+"""Labels or scores: (n,), or a value by query and document number."""
 
 
 def read_input(
@@ -30,19 +29,13 @@ def read_input(
                 "labels and scores must both be arrays, or both dictionaries of a value by query "
                 "and document number, {'q1': {'d1': 1}}"
             )
-        _refuse("dictionaries", group=group, qid=qid, weight=weight, docno=docno)
-        return run_of_dictionaries(labels, scores)
-    labels = plain(labels, "labels")
-    if labels.ndim == 2 and labels.shape[1] > 1 and group is None and qid is None:
-        scores = plain(scores, "scores")
-        if scores.shape != labels.shape:
+        given = {"group": group, "qid": qid, "weight": weight, "docno": docno}
+        for name in (name for name, value in given.items() if value is not None):
             raise ValueError(
-                f"labels of shape {labels.shape} have a row for each query, so scores must have "
-                f"the same shape, not {scores.shape}"
+                f"{name}= cannot be passed with dictionaries: pass flat arrays, one entry per "
+                "document"
             )
-        _refuse("two-dimensional labels", weight=weight, docno=docno)
-        group = np.full(labels.shape[0], labels.shape[1])
-        labels, scores = labels.ravel(), scores.ravel()
+        return run_of_dictionaries(labels, scores)
     run = Run("", labels, scores, qid, docno, group=group, weight=weight)
     return run if qid is None or group is not None else _by_query(run)
 
@@ -65,11 +58,3 @@ def _by_query(run: Run) -> Run:
 
 def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, float]]]:
     return isinstance(values, Mapping) and all(isinstance(of, Mapping) for of in values.values())
-
-
-def _refuse(form: str, **arguments: Any) -> None:
-    for name, value in arguments.items():
-        if value is not None:
-            raise ValueError(
-                f"{name}= cannot be passed with {form}: pass flat arrays, one entry per document"
-            )

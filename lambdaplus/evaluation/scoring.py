@@ -55,9 +55,8 @@ def evaluate(
     Parameters
     ----------
     labels, scores : (n,) array_like
-        Finite numbers; a document with a higher score is ranked higher.  Also both (n_queries, m),
-        with a row for each query, as scikit-learn's ndcg_score takes them; or two dictionaries of
-        values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
+        Finite numbers; a document with a higher score is ranked higher.  Also two dictionaries
+        of values by query and document number, qrels and run, as pytrec_eval, ir_measures and ranx
         take them.  Then judged documents that were not returned rank below
         all others, documents that were not judged have label 0, and queries that were not judged
         are left out.

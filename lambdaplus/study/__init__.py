@@ -22,7 +22,7 @@ from lambdaplus.study.from_config import study_of
 from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
-from lambdaplus.study.results import Results, write_csv, write_parquet
+from lambdaplus.study.results import Results, write_tables
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tables import results_table
@@ -41,7 +41,6 @@ __all__ = [
     "results_table",
     "study_of",
     "versions_in_words",
-    "write_csv",
-    "write_parquet",
     "write_report",
+    "write_tables",
 ]

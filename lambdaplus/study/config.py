@@ -8,7 +8,6 @@ from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
 
-WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 ROUNDS = (200, 30)  # and their patience
@@ -38,8 +37,7 @@ class Config:
     data : str
         A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
         `~lambdaplus.data.read_data` and split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
-        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     qid, label : str
         Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
         queries, whose rows are one ranking.
@@ -232,20 +230,6 @@ class Config:
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None
         return text
-
-    def trees_in_words(self) -> str:
-        """How trees are trained, without a random search."""
-        return (
-            f"Trees: {self.leaves} leaves, learning rate {self.learning_rate:g}, at least "
-            f"{self.documents_in_leaf} documents per leaf (XGBoost: min_child_weight 1), at most "
-            f"{self.rounds} rounds, stopped after {self.patience} without improvement on "
-            "validation data"
-        )
-
-    def features_in_words(self) -> str:
-        """What is done to the features, empty for nothing."""
-        scaled = self.scaling == "query"
-        return "Features are scaled to [0, 1] within each query." if scaled else ""
 
 
 def _check_type(name: str, value: Any, kind: Any) -> None:

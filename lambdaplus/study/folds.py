@@ -24,7 +24,7 @@ from lambdaplus.data import (
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import WHOLE_DIGITS, Config
+from lambdaplus.study.config import Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -47,22 +47,19 @@ def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
 
 def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
     data, columns = config.data, {"qid": config.qid, "label": config.label}
-    built_in = data in ("", WHOLE_DIGITS)
-    if built_in or Path(data).is_dir():
-        if built_in:
-            _refuse_columns(config, "the built-in digits have none: set data as well")
-        elif config.qid == NO_QUERIES or config.order:
+    if not data:
+        _refuse_columns(config, "the built-in digits have none: set data as well")
+        return digits_queries(), []
+    if Path(data).is_dir():
+        if config.qid == NO_QUERIES or config.order:
             raise ValueError(
                 "--qid none and --order are for a single file, which is split into folds"
             )
-        folds, notes = digits_queries(whole=data == WHOLE_DIGITS), list[str]()
-        if not built_in:
-            with warnings.catch_warnings():
-                if config.weight or config.features or config.drop:  # columns were considered
-                    warnings.filterwarnings("ignore", ".*read as features")
-                read = read_folds(data, valid=config.valid or None, **columns)
-            folds, notes = selected(_complete(data, read), config)
-        return folds, notes
+        with warnings.catch_warnings():
+            if config.weight or config.features or config.drop:  # columns were considered
+                warnings.filterwarnings("ignore", ".*read as features")
+            read = read_folds(data, valid=config.valid or None, **columns)
+        return selected(_complete(data, read), config)
     whole, notes, order = _one_set(config)
     return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
 

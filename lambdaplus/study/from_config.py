@@ -48,8 +48,6 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     5
     """
     methods, metrics = _methods_of(config), config.metrics
-    if config.baseline and config.baseline not in [method.name for method in methods]:
-        raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
     for name in TREES if config.trials else ():
         if getattr(config, name) != getattr(Config, name):
             raise ValueError(

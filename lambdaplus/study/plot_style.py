@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, ParamSpec
+from typing import TYPE_CHECKING
 
 from lambdaplus.compute.extras import installation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-P = ParamSpec("P")
 
 INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
 SERIES = ("#2f81c7", "#c4622d", "#2e9a5f", "#a855c7", "#b8860b", "#d6447c", "#5f7f8f", "#7a6ff0")
@@ -45,40 +42,28 @@ WIDTH = 4.6  # inches, so that text is readable on a phone
 WIDE = 8.6  # for many panels or lines, across the page
 
 
-def style(**more: str) -> AbstractContextManager[None]:
-    """Use our settings only, since a report must not depend on the user's matplotlibrc."""
+@contextmanager
+def styled(**more: str) -> Iterator[None]:
+    """Use our settings only, since a report must not depend on the user's matplotlibrc.
+
+    As a decorator, ``@styled()``, it is for functions that draw: matplotlib reads some settings
+    only then.
+    """
+    needs_matplotlib()
     import matplotlib.style
 
-    return matplotlib.style.context(["default", {**STYLE, **more}])
-
-
-def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Draw in our style; matplotlib reads some settings only while drawing."""
-
-    @functools.wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        needs_matplotlib()
-        with style():
-            return draw(*args, **kwargs)
-
-    return drawn
+    with matplotlib.style.context(["default", {**STYLE, **more}]):
+        yield
 
 
 def new_figure(
-    height: float,
-    rows: int = 1,
-    columns: int = 1,
-    *,
-    shared: bool = False,
-    width: float = WIDTH,
-    layout: Literal["constrained"] | None = "constrained",
+    height: float, rows: int = 1, columns: int = 1, *, width: float = WIDTH
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its panels, row by row; shared panels have one scale with one set of labels."""
+    """A figure and its panels, row by row."""
     from matplotlib.figure import Figure
 
-    figure = Figure((width, height), layout=layout)
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=shared, sharey=shared)
-    return figure, list(panels.flat)
+    figure = Figure((width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def needs_matplotlib() -> None:
@@ -93,7 +78,7 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
 
     The same figure gives the same bytes.
     """
-    with style(**{"svg.hashsalt": name}):
+    with styled(**{"svg.hashsalt": name}):
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # compute the layout once for both files
         figure.savefig(folder / f"{name}.png", metadata={"Software": None})

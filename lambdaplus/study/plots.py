@@ -17,7 +17,6 @@ from lambdaplus.study.plot_style import (
     WIDE,
     WIDTH,
     file_name,
-    new_figure,
     short,
     styled,
 )
@@ -61,7 +60,7 @@ def curve_plots(summary: Summary) -> Iterator[Plot]:
         yield f"learning_curves_{file_name(metric)}", caption, figure
 
 
-@styled
+@styled()
 def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
     """A panel for each method with its sorted differences by query from a reference method."""
     figure, panels = _panels(
@@ -85,12 +84,15 @@ def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
 
 def _panels(n: int, across: str, along: str, each: float = 1.05) -> tuple[Figure, list[Axes]]:
     """A figure of n panels with one scale, each so many inches high, with labels of the axes."""
+    from matplotlib.figure import Figure
+
     columns = min(n, 2) if n <= 2 else 3
     width = WIDTH if columns < 3 else WIDE
     rows = math.ceil(n / columns)
     height = 0.95 + each * rows + (0.6 if rows == 1 else 0.0)
-    # The constrained layout takes seconds for dozens of panels.
-    figure, panels = new_figure(height, rows, columns, shared=True, width=width, layout=None)
+    figure = Figure((width, height))  # a constrained layout takes seconds for dozens of panels
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    panels = list(grid.flat)
     sides = 0.75 / width, 0.55 / height, 1 - 0.25 / width, 1 - 0.25 / height
     figure.subplots_adjust(*sides, 0.12, 0.5)
     for axes in panels[n:]:
@@ -122,7 +124,7 @@ def curves_of(results: Results) -> dict[str, pl.DataFrame]:
     return {str(metric): curves for (metric,), curves in groups}
 
 
-@styled
+@styled()
 def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     """Validation metric by round, a panel for each method.
 

@@ -11,7 +11,6 @@ from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import plots, tables
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.summary import Summary, count
-from lambdaplus.study.trainers import constructor_in_words, train_estimator
 
 
 def write_report(
@@ -72,7 +71,6 @@ def write_report(
         summary=summary,
         results=results,
         lead=[line for line in (data, date) if line],
-        sentences=summary.conclusions(),
         verdicts=tables.verdict_table(summary),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
@@ -87,23 +85,8 @@ Content = Callable[[Summary, Path], Any]
 """What a section of the page shows, given the folder of its plots; nothing for no section."""
 
 
-def _results(summary: Summary, _: Path) -> dict[str, Any]:
-    folds = tables.folds_table(summary.results) if len(summary.results.folds) > 1 else None
-    return {"table": tables.results_table(summary, narrow=False), "folds": folds}
-
-
 def _pairs(summary: Summary, _: Path) -> Table | None:
     return summary.comparison.pair_table if summary.comparison else None
-
-
-def _protocol(summary: Summary, _: Path) -> dict[str, Any]:
-    """The estimators with their parameters, and the rules of the metrics."""
-    estimators = {
-        name: constructor_in_words(method)
-        for name, method in summary.results.methods.items()
-        if method.trainer is train_estimator
-    }
-    return {"estimators": estimators, "rules": tables.rules_table(summary.results)}
 
 
 def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
@@ -114,12 +97,18 @@ def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
 
 
 SECTIONS: dict[str, tuple[str, Content]] = {
-    "results": ("Results", _results),
+    "results": (
+        "Results",
+        lambda summary, _: tables.results_table(summary, narrow=False),
+    ),
     "pairs": ("Wins, losses and ties", _pairs),
     "queries": ("Query by query", _drawn(plots.query_plots)),
     "curves": ("Learning curves", _drawn(plots.curve_plots)),
     "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),
-    "protocol": ("Protocol and conventions", _protocol),
+    "protocol": (
+        "Protocol and conventions",
+        lambda summary, _: tables.rules_table(summary.results),
+    ),
 }
 
 

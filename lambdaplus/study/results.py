@@ -96,23 +96,6 @@ class Results:
         """The name of the metric that each method optimises."""
         return {name: str(method.criterion) for name, method in self.methods.items()}
 
-    @property
-    def each_metric_selects(self) -> bool:
-        """Whether each metric is evaluated on models that it selected itself."""
-        return not self.config.select and bool(self.config.trials or self.n_rows)
-
-    @property
-    def selected_by(self) -> str:
-        """The metrics that select rounds and parameters, in words."""
-        if self.config.select:
-            return self.config.select
-        return "each metric separately" if self.each_metric_selects else "each method's own metric"
-
-    @property
-    def searched(self) -> list[str]:
-        """The methods whose parameters are drawn at random."""
-        return [name for name, m in self.methods.items() if self.config.trials and m.space]
-
     def chosen_fits(self) -> pl.DataFrame:
         """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
         return self.fits.filter("chosen").select(
@@ -202,34 +185,10 @@ def _of_seeds(tables: Sequence[tuple[RankedTable, ...]]) -> RankedTable:
     return tables[0][0]._replace(scores=scores)
 
 
-def write_parquet(results: Results, folder: Path) -> None:
-    """Write ``per_query.parquet``, with the rows of the ``per_query.csv`` of `write_csv`.
+def write_tables(results: Results, folder: Path) -> None:
+    """Write ``per_query.csv``, ``per_query.parquet``, ``summary.csv`` and ``choices.csv``.
 
-    Parameters
-    ----------
-    results : Results
-    folder : path
-        It is created if it does not exist.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.study import Config, study_of, write_parquet
-    >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
-    >>> study.finish()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_parquet(study.results, pathlib.Path(folder))
-    ...     [path.name for path in pathlib.Path(folder).iterdir()]
-    ['per_query.parquet']
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    results.values.rename({"query": "qid"}).write_parquet(folder / "per_query.parquet")
-
-
-def write_csv(results: Results, folder: Path) -> None:
-    """Write ``per_query.csv``, ``summary.csv`` and ``choices.csv``.
-
-    per_query.csv has the columns method, fold, seed, metric, qid and value, which is empty if a
+    per_query has the columns method, fold, seed, metric, qid and value, which is empty if a
     metric has no value on a query; summary.csv has method, metric, mean, and the mean of each fold;
     choices.csv has the parameters chosen on validation data.
 
@@ -242,13 +201,13 @@ def write_csv(results: Results, folder: Path) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from lambdaplus.study import Config, study_of, write_csv
+    >>> from lambdaplus.study import Config, study_of, write_tables
     >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_csv(study.results, pathlib.Path(folder))
+    ...     write_tables(study.results, pathlib.Path(folder))
     ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
-    ['choices.csv', 'per_query.csv', 'summary.csv']
+    ['choices.csv', 'per_query.csv', 'per_query.parquet', 'summary.csv']
     """
     folder.mkdir(parents=True, exist_ok=True)
     means = [
@@ -257,10 +216,12 @@ def write_csv(results: Results, folder: Path) -> None:
         for metric in results.metrics
         if (by_fold := results.fold_means(method, metric))
     ]
+    per_query = results.values.rename({"query": "qid"})
+    per_query.write_parquet(folder / "per_query.parquet")
     columns = {"method": pl.String, "metric": pl.String}
     numbers = dict.fromkeys(("mean", *results.folds), pl.Float64)
     tables = {
-        "per_query.csv": results.values.rename({"query": "qid"}),
+        "per_query.csv": per_query,
         "summary.csv": pl.DataFrame(means, schema={**columns, **numbers}),
         "choices.csv": results.chosen_fits(),
     }

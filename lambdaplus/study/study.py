@@ -76,8 +76,8 @@ class Study:
     Raises
     ------
     ValueError
-        If an argument is empty, two have the same name, a metric, convention or number is invalid,
-        or no metric has a value on the test queries of a fold.
+        If an argument is empty, two have the same name, a metric, convention, baseline or number is
+        invalid, or no metric has a value on the test queries of a fold.
 
     Examples
     --------
@@ -120,6 +120,8 @@ class Study:
                     f"{what}: {', '.join(twice)} is given more than once, but results are "
                     "identified by name: use different names"
                 )
+        if config.baseline and config.baseline not in named["methods"]:
+            raise ValueError(f"baseline {config.baseline!r} is not one of the methods compared")
         whole_number("jobs", self.jobs, least=1)
         whole_number("threads", self.threads, least=1)
         self._convention = find_convention(config.convention)

@@ -1,7 +1,6 @@
-"""The conclusions of a study: significant differences, and sentences about the best methods."""
+"""The conclusions of a study: significant differences, and the best methods."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,19 +18,13 @@ ALPHA = 0.05  # of verdicts
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Significant differences of a study, and sentences about them.
+    """Significant differences of a study, and the best methods.
 
     Parameters
     ----------
     results : Results
-    baseline : str, optional
-        Method with which the others are compared; by default all pairs are compared.  A baseline
-        that has not finished every fold is not used.
-
-    Raises
-    ------
-    ValueError
-        If the baseline is not one of the methods.
+        If its configuration has a baseline, the others are compared with it, or else all pairs.  A
+        baseline that has not finished every fold is not used.
 
     Examples
     --------
@@ -43,12 +36,6 @@ class Summary:
     """
 
     results: Results
-    baseline: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.baseline is not None and self.baseline not in self.results.methods:
-            names = ", ".join(self.results.methods)
-            raise ValueError(f"baseline={self.baseline!r} is not one of the methods: {names}")
 
     @cached_property
     def main_metrics(self) -> list[str]:
@@ -71,8 +58,10 @@ class Summary:
         """Significance of the differences; None for fewer than two finished methods."""
         if len(self.evaluations) < 2:
             return None
-        baseline = self.baseline if self.baseline in self.evaluations else None
-        return compare_runs(self.evaluations, baseline=baseline)
+        baseline = self.results.config.baseline
+        return compare_runs(
+            self.evaluations, baseline=baseline if baseline in self.evaluations else None
+        )
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
@@ -92,23 +81,6 @@ class Summary:
             for pair in comparison.of(metric)
             if pair.better and pair.p_corrected < comparison.alpha
         ]  # fmt: skip
-
-    def below(self, metric: str, method: str) -> list[str]:
-        """The methods that are significantly worse than one by a metric."""
-        return [worse for better, worse in self.differences(metric) if better == method]
-
-    def above(self, metric: str, method: str) -> list[str]:
-        """The methods that are significantly better than one by a metric."""
-        return [better for better, worse in self.differences(metric) if worse == method]
-
-    def sentences(self) -> list[str]:
-        """The best method by each main metric; those with most significant differences first."""
-        ranked = []
-        for metric in self.main_metrics:
-            best = self.best(metric)
-            if best is not None:
-                ranked.append((len(self.below(metric, best)), self._sentence(metric, best)))
-        return [sentence for _, sentence in sorted(ranked, key=lambda item: -item[0])]
 
     @cached_property
     def verdicts(self) -> list[Pair]:
@@ -149,28 +121,6 @@ class Summary:
         results = self.results
         origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
         return "other" if "yours" in origins else "built-in"
-
-    def conclusions(self) -> list[str]:
-        """The sentences, unless verdicts say it: if there are none, or if there is a baseline."""
-        return self.sentences() if self.baseline or not self.verdicts else []
-
-    def _sentence(self, metric: str, best: str) -> str:
-        mean = self.results.mean(best, metric)
-        highest = f"{label(metric)}: {best} has the highest mean ({decimal(mean)})"
-        comparison = self.comparison
-        if comparison is None or not comparison.of(metric):
-            return f"{highest}."
-        if comparison.baseline is not None and len(comparison.names) > 2:
-            above, below = (way(metric, comparison.baseline) for way in (self.above, self.below))
-            return (
-                f"{highest}. Significantly above the baseline {comparison.baseline}: "
-                f"{_listed(above)}; significantly below: {_listed(below)}."
-            )
-        if below := self.below(metric, best):
-            return f"{highest}, significantly above {_listed(below)}."
-        others = [name for name in comparison.names if name != best]
-        which = others[0] if len(others) == 1 else "any other method"
-        return f"{highest}, but not significantly above {which}."
 
     def notes(self) -> list[str]:
         """Notes below a table of means: what is averaged, and how differences were tested."""
@@ -220,7 +170,3 @@ def label(metric: str) -> str:
 def count(n: int, one: str, many: str = "") -> str:
     """A number with its noun: 1 fold, 1,000 folds."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"

@@ -84,16 +84,17 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
     """By method: * for the highest mean, arrows for significant differences."""
-    comparison = summary.comparison
-    if comparison is not None and comparison.baseline is not None:
-        above, below = (way(metric, comparison.baseline) for way in (summary.above, summary.below))
-        return {**dict.fromkeys(above, ABOVE), **dict.fromkeys(below, BELOW)}
-    if (best := summary.best(metric)) is None:
+    comparison, different = summary.comparison, summary.differences(metric)
+    against = None if comparison is None else comparison.baseline
+    if (reference := against or summary.best(metric)) is None:
         return {}
+    below = {worse: BELOW for better, worse in different if better == reference}
+    if against is not None:
+        return {**{better: ABOVE for better, worse in different if worse == against}, **below}
     means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
     # Means that are equal when rounded share the mark.
-    top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[best]:.4f}"]
-    return {**dict.fromkeys(summary.below(metric, best), BELOW), **dict.fromkeys(top, "*")}
+    top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
+    return {**below, **dict.fromkeys(top, "*")}
 
 
 def verdict_table(summary: Summary) -> Table | None:
@@ -126,17 +127,6 @@ def range_of(interval: tuple[float, float], sign: str = "") -> str:
     if any(map(math.isnan, interval)):
         return "-"
     return (".." if sign else " to ").join(decimal(bound, 3, sign) for bound in interval)
-
-
-def folds_table(results: Results) -> Table:
-    """Means of each fold."""
-    rows = []
-    for metric in results.metrics:
-        for method in results.methods:
-            means = results.fold_means(method, metric)
-            by_fold = (means.get(fold, math.nan) for fold in results.folds)
-            rows.append((method, label(metric), results.mean(method, metric), *by_fold))
-    return Table(("method", "metric", "mean", *results.folds), rows)
 
 
 def choices_table(summary: Summary) -> Table | None:

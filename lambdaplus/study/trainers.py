@@ -22,7 +22,7 @@ from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.progress import Progress
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import catboost_trainer
-from lambdaplus.study.methods import Criterion, Fitted, Method, Task
+from lambdaplus.study.methods import Criterion, Fitted, Task
 
 OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())
 """Names of parameters that configure our objective; others are passed to the framework."""
@@ -171,13 +171,6 @@ def train_estimator(task: Task) -> Fitted:
         return numbers(model.predict(features, **queries), "scores")
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))
-
-
-def constructor_in_words(method: Method) -> str:
-    """The estimator with the arguments that differ from its defaults, and the values tried."""
-    fixed = ", ".join(f"{name}={value!r}" for name, value in method.fixed.items())
-    grid = (f"{name} from {', '.join(map(str, values))}" for name, values in method.grid.items())
-    return "; ".join([f"{find_class(method.target).__name__}({fixed})", *grid])
 
 
 def _rounds(model: Any) -> int:
