@@ -43,7 +43,7 @@ def compare(
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "which is split into five folds of queries (or of rows, with --qid none); or "
         "a TOML file with options, including data. By default, a built-in data set: query by "
-        "example on handwritten digits.",
+        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
     ),
     qid: str = _option(
         help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
@@ -162,9 +162,10 @@ def _run(
     """Fit, write the results, and return the exit code."""
     from lambdaplus.cli.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
+    from lambdaplus.study.config import WHOLE_DIGITS
 
     config = study.config
-    shown = config.data or DIGITS
+    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.

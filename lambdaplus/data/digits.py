@@ -4,20 +4,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from lambdaplus.compute.arguments import whole_number
+from lambdaplus.compute.arguments import check_flag, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 
 
-def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
+def digits_queries(n_folds: int = 5, seed: int = 0, *, whole: bool = False) -> list[Fold]:
     """Build a ranking data set of scikit-learn's digits: find images of the same digit.
 
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
     `n_folds` parts with the same share of every digit. About 25 / `n_folds` images of each digit in
     a part become its queries. The documents of a query are 60 to 100 of the other images of the
     part; 4 to 12 of these show the digit of the query and are relevant (label 1), the others are
-    not (label 0). As in LETOR, a fold tests on one part, validates on another and trains on the
-    rest, so no image of the test queries and documents occurs in training.
+    not (label 0). With ``whole=True`` they are all other images of the part that are no queries,
+    about 310 with five folds, of which a tenth are relevant. As in LETOR, a fold tests on one part,
+    validates on another and trains on the rest, so no image of the test queries and documents
+    occurs in training.
 
     Parameters
     ----------
@@ -25,6 +27,8 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
         Number of parts, from 3 to 12.
     seed : int, default=0
         Seed of the random assignment.
+    whole : bool, default=False
+        Whether a query ranks all other images of its part.
 
     Returns
     -------
@@ -38,7 +42,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     Raises
     ------
     ValueError
-        If `n_folds` is not from 3 to 12.
+        If `n_folds` is not from 3 to 12, or `whole` is not True or False.
 
     Examples
     --------
@@ -50,7 +54,8 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
     whole_number("n_folds", n_folds)
     if not 3 <= n_folds <= 12:
         raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
-    data = _all_parts(n_folds, seed)
+    check_flag(whole=whole)
+    data = _all_parts(n_folds, seed, whole)
     parts = np.split(np.arange(data.n_queries), n_folds)
     folds = []
     for i in range(n_folds):
@@ -61,17 +66,17 @@ def digits_queries(n_folds: int = 5, seed: int = 0) -> list[Fold]:
 
 
 @lru_cache(maxsize=1)  # folds have copies of their rows
-def _all_parts(n_folds: int, seed: int) -> RankingData:
+def _all_parts(n_folds: int, seed: int, whole: bool) -> RankingData:
     from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
     images = pixels.reshape(-1, 8, 8) / 16.0
-    queries, documents = np.concatenate(_draw(digits, n_folds, seed), axis=1)
+    queries, documents = np.concatenate(_draw(digits, n_folds, seed, whole), axis=1)
     labels = (digits[queries] == digits[documents]).astype(np.float64)
     return RankingData(compare_images(images, queries, documents), labels, queries)
 
 
-def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
+def _draw(digits: Ints, n_folds: int, seed: int, whole: bool = False) -> list[tuple[Ints, Ints]]:
     """Draw the query image and the document image of each row, for every part."""
     rng = np.random.default_rng(seed)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
@@ -86,6 +91,8 @@ def _draw(digits: Ints, n_folds: int, seed: int) -> list[tuple[Ints, Ints]]:
             n_documents, n_same = rng.integers(60, 101), rng.integers(4, 13)
             relevant = rng.choice(pool[same], n_same, replace=False)
             others = rng.choice(pool[~same], n_documents - n_same, replace=False)
+            if whole:
+                relevant, others = pool[same], pool[~same]
             # With relevant documents first, a stable sort of tied scores would be perfect.
             documents.append(rng.permutation(np.concatenate([relevant, others])))
             queries.append(np.full(documents[-1].size, query))

@@ -8,6 +8,7 @@ from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
 
+WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 ROUNDS = (200, 30)  # and their patience
@@ -37,7 +38,8 @@ class Config:
     data : str
         A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
         `~lambdaplus.data.read_data` and split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
+        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid, label : str
         Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
         queries, whose rows are one ranking.

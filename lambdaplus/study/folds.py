@@ -24,7 +24,7 @@ from lambdaplus.data import (
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
-from lambdaplus.study.config import Config
+from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -47,9 +47,9 @@ def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
 
 def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
     data, columns = config.data, {"qid": config.qid, "label": config.label}
-    if not data:
+    if data in ("", WHOLE_DIGITS):
         _refuse_columns(config, "the built-in digits have none: set data as well")
-        return digits_queries(), []
+        return digits_queries(whole=data == WHOLE_DIGITS), []
     if Path(data).is_dir():
         if config.qid == NO_QUERIES or config.order:
             raise ValueError(
