@@ -56,7 +56,6 @@ class Hinges:
         blocks = active if separate else active.any(axis=0, keepdims=True)
         index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
         self.n_blocks = int(blocks.sum())
-        self.loss_of_block: Ints = np.nonzero(blocks)[0]
         of_losses = np.broadcast_to(index, active.shape)
         self._active = active  # the queries of each loss that have a block, and their blocks
         self._blocks = [row[active] for row, active in zip(of_losses, active, strict=True)]

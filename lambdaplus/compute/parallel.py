@@ -106,20 +106,13 @@ def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]
 
     A batch is small enough that its arrays stay in the cache between kernels.
     """
-    n = int(boundaries[-1] - boundaries[0])
-    batch = THRESHOLDS.batch
-    if n <= batch:
-        work(0, boundaries.size - 1)
-        return
-    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + batch, boundaries[-1], batch))
-    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
+    first, last, batch = int(boundaries[0]), int(boundaries[-1]), THRESHOLDS.batch
+    inner = np.searchsorted(boundaries, np.arange(first + batch, last, batch))
+    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(last - first))
 
 
 def over_tasks(work: Callable[[int], None], n: int) -> None:
     """Call ``work(task)`` for the numbers of n tasks, each of which is worth a thread."""
-    if n == 1:
-        work(0)
-        return
     _run(lambda a, _: work(a), list(range(n + 1)), min(n, n_threads()))
 
 

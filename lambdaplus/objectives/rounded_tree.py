@@ -67,7 +67,8 @@ class ManyLabels:
         cell_score, cell = round_to_cells(score)
         order = by_label
         if edge.size <= order.size:  # some labels have several rows
-            order = rows_by_label(code, cell, edge, cell_score.size)
+            size = np.bincount(cell, minlength=cell_score.size)
+            order = rows_by_label(code, cell, edge.copy(), size)
         return order, cls(cell[order], cell_score, edge, **others)
 
     def sums(self) -> Sums:
@@ -153,15 +154,12 @@ class ManyLabels:
         return sums
 
 
-def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
-    """The rows by label and cell; ``edge`` is the number of rows of lower labels, and n."""
-    order: Ints = _rows_by_label(code, cell, edge.copy(), np.bincount(cell, minlength=n_cells))
-    return order
-
-
 @compiled
-def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
-    """Sort by cell, then by label: ``place`` is the number of rows of lower labels."""
+def rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    """The rows by label and cell: ``place`` is the number of rows of lower labels, and is changed.
+
+    ``size`` is the number of rows of each cell.
+    """
     # Two counting sorts, which keep the order of equal ones.
     by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
     start = np.cumsum(size) - size
