@@ -137,6 +137,13 @@ def piece_slices(n: int) -> list[slice]:
     return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
+def in_pieces(lists: NDArray[np.int64], size: NDArray[np.int64], most: int) -> list[Any]:
+    """Consecutive lists of about ``most`` elements in all, a thread's work; longer ones alone."""
+    upto = np.cumsum(size[lists])
+    cuts = np.searchsorted(upto, np.arange(most, upto[-1], most))
+    return [piece for piece in np.split(lists, cuts) if piece.size]
+
+
 def n_pieces(n_rows: int) -> int:
     """Number of pieces, one for each thread, that so many rows are divided into."""
     threads = 1 + n_rows // THRESHOLDS.rows_per_thread

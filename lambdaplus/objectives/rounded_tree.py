@@ -12,7 +12,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import between, middle_of
 from lambdaplus.objectives.lists import Lists, Sums, no_sums
@@ -105,7 +105,7 @@ class ManyLabels:
         # Halves with the same number of cells are together.
         pieces = []
         for p in np.unique(power):
-            pieces += _pieces(np.flatnonzero(power == p), halves.end - halves.begin)
+            pieces += in_pieces(np.flatnonzero(power == p), halves.end - halves.begin, PIECE)
 
         def at(i: int) -> Any:
             which = pieces[i]
@@ -263,12 +263,6 @@ def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
         for k in range(m.size):
             m[k] = between(gain, first[k], middle[k], last[k])
     return m
-
-
-def _pieces(which: Ints, size: Ints) -> list[Ints]:
-    upto = np.cumsum(size[which])
-    cuts = np.searchsorted(upto, np.arange(PIECE, upto[-1], PIECE))
-    return [piece for piece in np.split(which, cuts) if piece.size]
 
 
 @compiled

@@ -10,7 +10,6 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.compute.arguments import check_choice, whole_number
-from lambdaplus.compute.array_types import Bools
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
@@ -34,11 +33,6 @@ class Loss(NamedTuple):
         # w . (scale Psi) is Psi at scaled scores: which ranking is the worst depends on the scale.
         worst = self.oracle(ranking._replace(score=self.scale * ranking.score))
         return worst._replace(coefficient=self.scale * worst.coefficient)
-
-    @property
-    def separable(self) -> Bools:
-        """Whether each query has two or more classes, (n_queries,)."""
-        return self.queries.strata().n_classes > 1
 
 
 def make_loss(
