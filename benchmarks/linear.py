@@ -31,7 +31,7 @@ SVMS: dict[str, dict[str, Any]] = {
     "SVMauc": {"loss": "auc"},
     "SVMmap": {"loss": "map"},
     "SVMndcg": {"loss": "ndcg"},
-    "SVMndcg@10": {"loss": "ndcg", "cutoff": 10},
+    "SVMndcg@10": {"loss": "ndcg@10"},
     "SVMmrr, its own map": {"loss": "mrr", "feature_map": "mrr"},
     "SVMmrr, map of pairs": {"loss": "mrr"},
 }

@@ -32,11 +32,21 @@ TIES = {
 
 def metrics() -> str:
     """A table of all metrics, then an entry for each of them."""
-    rows = [(f"[`{d}`](#{d.name})", d.title, d.cost_of_objective) for d in CATALOGUE]
+    rows = [(f"[`{d}`](#{d.name})", d.title, _cost(d)) for d in CATALOGUE]
     entries = map(_entry, CATALOGUE)
     return "\n\n".join(
         [_table(("name", "description", "as an objective"), rows), NOTATION, *entries]
     )
+
+
+def _cost(declared: Declaration) -> str:
+    """The cost of its objective for n documents in L classes."""
+    if declared.binary:
+        return "one sweep, O(n)"
+    trees = declared.form.labels or declared.name == "concordance"
+    if trees or not declared.form.potentials_by_classes:
+        return "a tree of labels, O(n log L)"
+    return "a sweep for each pair of classes, O(n L^2)"
 
 
 def _entry(declared: Declaration) -> str:
@@ -50,7 +60,7 @@ def _entry(declared: Declaration) -> str:
     parts = [f"### `{declared.name}`", " ".join(facts)]
     if formula:
         parts += [f"$$\n{formula}\n$$", where]
-    objective = f"As an objective: {declared.cost_of_objective}."
+    objective = f"As an objective: {_cost(declared)}."
     if declared.surrogate:
         objective += f" Its surrogate is `{declared.surrogate}`."
     parts += [objective, f"Source: {declared.source}."]

@@ -157,8 +157,7 @@ def test_rounds_are_chosen_on_validation_data(ranker: Any, rounds: str, after: i
 NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
     CommitteePerceptron: {
         "committee_size": (0,), "n_iter": (70_000,), "variant": ("best",), "combine": ("mean",),
-        "weights": ("votes",), "order": ("random",), "over_bound": ("keep",),
-        "alpha_bound": (0.0, np.nan),
+        "weights": ("votes",), "order": ("random",), "alpha_bound": (0.0, np.nan),
     },
     McRank: {
         "variant": ("both",), "num_leaves": (1,), "patience": (0,), "n_jobs": ("", [1]),
@@ -193,13 +192,9 @@ def test_a_parameter_that_is_not_allowed_is_named_with_its_value(estimator: Any)
     ("estimator", "options", "message"),
     [
         (StructuralSVM, {"loss": "err"}, "err is not a loss .* known: auc, map"),
-        (StructuralSVM, {"loss": "ndcg@5", "cutoff": 10}, "already has a cutoff"),
-        (StructuralSVM, {"loss": "auc", "cutoff": 10}, "auc takes no cutoff"),
         (StructuralSVM, {"loss": "ndcg"}, r"[34] different labels"),
         (StructuralSVM, {"relevant": 99}, "one class only"),
         (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
-        (SVMCombo, {"feature_maps": ["po"]}, "1 feature maps for 3 losses"),
-        (SVMCombo, {"C": [1.0, 2.0]}, "C has 2 values, but a query has 1 slack"),
     ],
 )
 def test_parameters_that_do_not_fit_are_named(estimator: Any, options: Any, message: str) -> None:

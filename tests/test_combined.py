@@ -72,14 +72,13 @@ def test_options_go_to_the_parts_that_have_them() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ndcg + 0*mrr", "weight of mrr must be a positive number, got 0"),
-        ("ndcg + -1*mrr", "must be a positive number, got -1"),
-        ("ndcg + inf*mrr", "must be a positive number, got inf"),
+        ("ndcg + 0*mrr", "weight of mrr must be a number above 0 and at most 1e\\+100, got 0"),
+        ("ndcg + -1*mrr", "must be a number above 0 .* got -1"),
+        ("ndcg + inf*mrr", "must be a number above 0 .* got inf"),
         ("1_0*ndcg", "the weight '1_0' is not a number"),
         ("1e39*map", "the weight of map in a sum must be a number at least 1e-06 and at most 1e"),
         ("1e-30*logloss + map", "the weight of logloss in a sum must be a number"),
         ("ndcg + 1e30*map", "the weight of map in a sum must be a number"),
-        ("1e308*map + 1e308*auc", r"the weights of 1e\+308\*map\+1e\+308\*auc add up to infinity"),
         ("ndcg + mrr + NDCG", "ndcg occurs twice in the sum"),
         ("ndcg +", r"a metric is missing next to \+ or \*"),
         ("ndcg + mrt", "unknown metric 'mrt'"),

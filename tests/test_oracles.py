@@ -27,7 +27,7 @@ TWO_CLASSES = [
     *(Setting("mrr", "mrr", cutoff=k) for k in (None, 1, 3)),
     Setting("ndcg", "dorm"),
     *(Setting("ndcg", "dorm", cutoff=3, decay=decay) for decay in ("smooth", 3, 2)),
-    *(Setting("ndcg", "dorm", cutoff=2, decay=decay) for decay in (5, np.reciprocal)),
+    Setting("ndcg", "dorm", cutoff=2, decay=5),
 ]
 GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
@@ -127,10 +127,6 @@ DORM = {"feature_map": "dorm"}
         ("mrr", {"feature_map": "mrr", "pair_scale": False}, "no pairs to scale"),
         ("ndcg", DORM | {"decay": 0}, "must be a whole number, at least 1, got 0"),
         ("ndcg", DORM | {"decay": 2.5}, "got 2.5"),
-        ("ndcg", DORM | {"decay": np.sqrt}, "decay must .* not grow with the rank"),
-        ("ndcg", DORM | {"decay": np.negative}, "finite weight, not below 0"),
-        ("ndcg", DORM | {"decay": np.zeros_like}, "decay must be above 0 at rank 1"),
-        ("ndcg", DORM | {"decay": np.sum}, r"each of 3 ranks; its shape is \(\)"),
     ],
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:

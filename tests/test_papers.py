@@ -194,7 +194,7 @@ def test_chakrabarti_clipped_ndcg_has_no_better_answer_than_zero() -> None:
     X[:6] += 0.5  # goods that do stand out
     for C in (1.0, 1e4):
         with pytest.warns(UserWarning, match="w = 0 is optimal"):
-            clipped = StructuralSVM("ndcg", cutoff=10, C=C, tol=1e-6).fit(X, labels)
+            clipped = StructuralSVM("ndcg@10", C=C, tol=1e-6).fit(X, labels)
         assert not clipped.coef_.any()
         assert clipped.relative_gap_ <= 1e-6
     whole = StructuralSVM("ndcg", C=1e4).fit(X, labels)

@@ -4,22 +4,14 @@
 what ``check(name, value)`` does not refuse, and ``| None`` also None.
 """
 
-import math
 from dataclasses import fields
 from functools import partial
-from numbers import Real
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from lambdaplus.compute.arguments import check_choice, check_flag, is_flag, number, whole_number
+from lambdaplus.compute.arguments import check_choice, check_flag, number, whole_number
 
-
-def _finite(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or is_flag(value) or not math.isfinite(value):
-        raise ValueError(f"{name}={value!r} is not a finite number")
-
-
-Finite = Annotated[float, _finite]
+Finite = Annotated[float, partial(number, least=-1e100)]
 # Squares of larger numbers, in norms, are none.
 positive = partial(number, most=1e100)
 Positive = Annotated[float, positive]

@@ -19,7 +19,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.sort import Ranking, rank
+from lambdaplus.ranking.sort import rank
 
 INNER = 0.1  # tolerance of the problem with planes, as a share of the gap
 IN_USE = 1e-3  # dual variable from which a plane counts as used
@@ -41,25 +41,20 @@ class Cut(NamedTuple):
 class Hinges:
     """One hinge (block) per query or, with separate slacks, one per query and loss.
 
-    X is (n, d) with the rows of each query adjacent.  Without separate slacks, the hinge of a query
-    is the maximum over the losses.
+    X is (n, d) with the rows of each query adjacent, and all losses are of the same `Queries`.
+    Without separate slacks, the hinge of a query is the maximum over the losses.
     """
 
     def __init__(self, X: Floats, losses: Sequence[Loss], separate: bool) -> None:
         self.X, self.losses, self.separate = X, losses, separate
-        self.n_queries = losses[0].queries.n_queries
-        self._bounds = losses[0].queries.boundaries
+        self._queries = losses[0].queries
+        self.n_queries = self._queries.n_queries
         # A query with a single class has no block, since there is nothing to separate.
-        # (losses, queries). A block is the hinge of a query or, with separate slacks, of a query
-        # and a loss; ``index`` numbers the blocks.
-        active = np.array([loss.separable for loss in losses])
-        blocks = active if separate else active.any(axis=0, keepdims=True)
-        index = np.cumsum(blocks.ravel()).reshape(blocks.shape) - 1
-        self.n_blocks = int(blocks.sum())
-        self.loss_of_block: Ints = np.nonzero(blocks)[0]
-        of_losses = np.broadcast_to(index, active.shape)
-        self._active = active  # the queries of each loss that have a block, and their blocks
-        self._blocks = [row[active] for row, active in zip(of_losses, active, strict=True)]
+        self._active = self._queries.strata().n_classes > 1
+        n = int(self._active.sum())
+        self.n_blocks = n * len(losses) if separate else n
+        # The blocks of each loss.
+        self._blocks = [np.arange(n) + separate * n * i for i in range(len(losses))]
 
     @property
     def convex(self) -> bool:
@@ -85,26 +80,23 @@ class Hinges:
 
     def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
-        over_queries(_scores, self._bounds, self.X, w, scores)
+        over_queries(_scores, self._queries.boundaries, self.X, w, scores)
         return scores
 
     def at(self, w: Floats) -> Cut:
         """Evaluate all hinges at w, (d,)."""
         scores = self.scores(w)
-        rankings: dict[int, Ranking] = {}  # losses with the same labels share one sort
+        ranking = rank(self._queries, scores)
         slopes, offsets = [], []
         hinge = np.zeros(self.n_blocks)
-        for loss, active, block in zip(self.losses, self._active, self._blocks, strict=True):
-            key = id(loss.queries)
-            if key not in rankings:
-                rankings[key] = rank(loss.queries, scores)
-            worst = loss.worst(rankings[key])
+        for loss, block in zip(self.losses, self._blocks, strict=True):
+            worst = loss.worst(ranking)
             # The tangent plane of a query, loss + (coefficient X) . w: exact at this w, below the
             # hinge elsewhere.
             slope = np.zeros((worst.loss.size, w.size))
-            over_queries(_slopes, self._bounds, self.X, worst.coefficient, slope)
-            slopes.append(slope[active])
-            offsets.append(worst.loss[active])
+            over_queries(_slopes, self._queries.boundaries, self.X, worst.coefficient, slope)
+            slopes.append(slope[self._active])
+            offsets.append(worst.loss[self._active])
             # Losses that share a slack have one block, whose hinge is their maximum.
             hinge[block] = np.maximum(hinge[block], offsets[-1] + slopes[-1] @ w)
         return Cut(

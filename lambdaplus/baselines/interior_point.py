@@ -33,9 +33,6 @@ def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
     start, sizes = edges[:-1], np.diff(edges)
     slope = _fewest_columns(slope)
 
-    def total(per_plane: Floats) -> Floats:
-        return np.asarray(np.add.reduceat(per_plane, start))
-
     def spread(per_block: Floats) -> Floats:
         return np.repeat(per_block, sizes)
 
@@ -76,7 +73,7 @@ def minimise(edges: Ints, slope: Floats, offset: Floats, weight: Floats, gap: fl
         length = STEP_SHARE * min(_largest_step(slack, d_slack), _largest_step(z, d_z))
         w, slack, z = w + length * d_w, slack + length * d_slack, z + length * d_z
     # The sums of the blocks are the weights, up to rounding.
-    return best / spread(total(best))
+    return best / spread(np.add.reduceat(best, start))
 
 
 def _fewest_columns(slope: Floats) -> Floats:

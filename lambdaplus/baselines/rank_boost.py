@@ -40,8 +40,6 @@ class RankBoost(ValidatedRanker):
     thresholds_, alphas_ : (rounds kept,) float64
         Feature, threshold and weight 1/2 log((1 + r)/(1 - r)) of the ranker of each round; the
         weight is negative if low values are better.
-    normalizers_ : (rounds kept,) float64
-        Z of each round; their product bounds the weighted share of misranked pairs.
     n_rounds_ : int
     learning_curve_ : (rounds done,) float64
         Validation value after each round; empty without ``eval_set``.
@@ -81,7 +79,7 @@ class RankBoost(ValidatedRanker):
 
         if validation is not None:
             judged, sums = _binned(validation.X, thresholds), np.zeros(len(validation.X))
-        rounds: list[tuple[int, float, float, float]] = []
+        rounds: list[tuple[int, float, float]] = []
         progress = Progress()
         total = weights_of_pairs()
         for _ in range(self.n_rounds):
@@ -91,8 +89,8 @@ class RankBoost(ValidatedRanker):
             share = np.clip(r / total, -PERFECT, PERFECT)
             alpha = float(np.arctanh(share))  # 1/2 log((1 + r)/(1 - r))
             scores += alpha * (bins[:, feature] > place)
-            before, total = total, weights_of_pairs()
-            rounds.append((feature, float(thresholds[feature][place]), alpha, total / before))
+            total = weights_of_pairs()
+            rounds.append((feature, float(thresholds[feature][place]), alpha))
             if validation is not None:
                 sums += alpha * (judged[:, feature] > place)
                 progress.add(len(rounds), validation.value(sums))
@@ -103,7 +101,7 @@ class RankBoost(ValidatedRanker):
         self.learning_curve_ = np.array(progress.values)
         self.n_rounds_ = progress.best_round or len(rounds)
         kept = zip(*rounds[: self.n_rounds_], strict=True)
-        features, self.thresholds_, self.alphas_, self.normalizers_ = map(np.array, kept)
+        features, self.thresholds_, self.alphas_ = map(np.array, kept)
         self.features_: Ints = features.astype(np.int64)
 
     def _scores(self, X: Floats) -> Floats:

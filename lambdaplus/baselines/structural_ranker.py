@@ -20,7 +20,7 @@ from lambdaplus.baselines.concave_convex import solve_by_rounds
 from lambdaplus.baselines.cutting_planes import Hinges, Planes, Solution, solve
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics import RankingMetric
 from lambdaplus.ranking.queries import Queries, reaches
 
 ROUNDING = 1e-9  # gap below 0, relative to the objective, that rounding explains
@@ -33,14 +33,12 @@ class PathPoint(NamedTuple):
     ----------
     C : float
     coef : (d,) float64
-    primal, dual : float
-        Objective at coef, and a lower bound of its minimum.
+    primal : float
+        Objective at coef.
     slack : float
         Mean hinge of the queries, an upper bound of the training loss.
     share, norm : float
         Objective divided by the objective at w = 0, and norm of coef.
-    passes : int
-    seconds : float
 
     Examples
     --------
@@ -54,18 +52,15 @@ class PathPoint(NamedTuple):
     C: float
     coef: Floats
     primal: float
-    dual: float
     slack: float
     share: float
     norm: float
-    passes: int
-    seconds: float
 
 
 class StructuralRanker(BaseRanker):
     """Base class of `StructuralSVM` and `SVMCombo`."""
 
-    C: float | Iterable[float]
+    C: float
     tol: float
     max_passes: int
     epsilon: float | None
@@ -95,7 +90,7 @@ class StructuralRanker(BaseRanker):
         X, y, qid
             As for `fit`.
         Cs : iterable of float
-            Values, preferably ascending.  With several losses, each has this C.
+            Values, preferably ascending.
 
         Returns
         -------
@@ -135,12 +130,9 @@ class StructuralRanker(BaseRanker):
                     C=float(C),
                     coef=_in_features(solution.w, basis),
                     primal=solution.primal,
-                    dual=solution.dual,
                     slack=solution.slack,
                     share=solution.primal / float(self._weights(hinges, C) @ at_zero),
                     norm=float(np.linalg.norm(solution.w)),
-                    passes=len(solution.history),
-                    seconds=solution.history[-1].seconds,
                 )
             )
         return path
@@ -156,15 +148,11 @@ class StructuralRanker(BaseRanker):
             )
         return hinges, basis
 
-    def _weights(self, hinges: Hinges, C: float | Iterable[float]) -> Floats:
+    def _weights(self, hinges: Hinges, C: float) -> Floats:
         """Weight of each hinge: C / number of queries, including those with a single class."""
-        each = np.array([positive("C", value) for value in np.asarray(C).ravel().tolist()])
-        slacks = len(hinges.losses) if self._separate else 1
-        if each.size not in (1, slacks):
-            raise ValueError(f"C has {each.size} values, but a query has {slacks} slack variables")
-        return np.broadcast_to(each, slacks)[hinges.loss_of_block] / hinges.n_queries
+        return np.full(hinges.n_blocks, positive("C", C) / hinges.n_queries)
 
-    def _solve(self, hinges: Hinges, planes: Planes, C: float | Iterable[float]) -> Solution:
+    def _solve(self, hinges: Hinges, planes: Planes, C: float) -> Solution:
         weight = self._weights(hinges, C)
         if hinges.convex:
             solution = solve(hinges, planes, weight, self.tol, self.max_passes, self.epsilon)
@@ -198,16 +186,6 @@ class StructuralRanker(BaseRanker):
         if problem:
             warnings.warn(problem, kind, stacklevel=4)
         return solution
-
-    def _metric(self, loss: str | RankingMetric, cutoff: int | None = None) -> RankingMetric:
-        metric = parse_metric(loss)
-        if cutoff is None:
-            return metric
-        if metric.cutoff not in (None, cutoff):
-            raise ValueError(
-                f"loss={str(metric)!r} already has a cutoff: leave out cutoff={cutoff}"
-            )
-        return metric.declaration(cutoff, **dict(metric.changed))
 
     def _labels(self, metric: RankingMetric, queries: Queries) -> Queries:
         """The labels for a loss: binary, or grades for AUC and NDCG by default."""

@@ -6,8 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
-from lambdaplus.baselines.oracles import Decay, Loss, make_loss
+from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
+from lambdaplus.metrics import parse_metric
 from lambdaplus.ranking.queries import Queries
 
 
@@ -18,23 +19,21 @@ class StructuralSVM(StructuralRanker):
     Parameters
     ----------
     loss : "auc", "map", "ndcg" or "mrr"
-        The loss is 1 - this metric: SVMauc (SVMroc), SVMmap, SVMndcg, SVMmrr.  It may have a
-        cutoff, such as ``"ndcg@10"``.
+        The loss is 1 - this metric: SVMauc (SVMroc), SVMmap, SVMndcg, SVMmrr.  Map,
+        ndcg and mrr may have a cutoff, such as ``"ndcg@10"``; without, ndcg is SVMndcg-nc.
     feature_map : "po", "mrr" or "dorm"
         Feature map of a ranking.  "po": the mean over pairs of a better and a worse document.
         "mrr": the best relevant document and the non-relevant ones ahead of it, for the loss mrr.
         "dorm": the sum of documents times a decay A(rank), for the loss ndcg.
-    cutoff : int, optional
-        Last rank that is considered, for map, ndcg and mrr.  NDCG without cutoff is SVMndcg-nc.
     C : float
         Weight of the mean hinge relative to ``|w|^2 / 2``.
     tol : float
         Relative duality gap, (primal - dual) / primal, at which to stop; a ConvergenceWarning says
         if it is not reached, and a UserWarning if w = 0 is optimal up to this gap.
-    decay : "smooth", int or callable
+    decay : "smooth" or int
         For the map "dorm": A(rank) is the discount of the loss without its cutoff, such as
         1 / log2(1 + rank); or this discount down to a rank, and 0 beyond (Chakrabarti et al. report
-        30); or a function of an array of ranks, from 1, that does not grow and is not below 0.
+        30).
     correct : "fixed" or "sorted"
         For the map "dorm": the correct ranking that others are compared with.  "fixed": documents
         of the same label in the order of the rows, as in the paper.  "sorted": by score, which
@@ -99,11 +98,10 @@ class StructuralSVM(StructuralRanker):
 
     loss: str = "map"
     feature_map: str = "po"
-    cutoff: int | None = None
-    C: float = 1.0
+    C: Positive = 1.0
     tol: Positive = 1e-3
     _: KW_ONLY
-    decay: str | int | Decay = "smooth"
+    decay: str | int = "smooth"
     correct: Literal["fixed", "sorted"] = "fixed"
     pair_scale: bool = True
     relevant: Finite | None = None
@@ -111,7 +109,7 @@ class StructuralSVM(StructuralRanker):
     epsilon: Positive | None = None
 
     def _losses(self, queries: Queries) -> list[Loss]:
-        metric = self._metric(self.loss, self.cutoff)
+        metric = parse_metric(self.loss)
         labels = self._labels(metric, queries)
         options = self.feature_map, self.decay, self.pair_scale, self.correct
         return [make_loss(metric, labels, *options)]

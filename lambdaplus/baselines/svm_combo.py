@@ -11,6 +11,7 @@ import numpy as np
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
+from lambdaplus.metrics import parse_metric
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import rank
 
@@ -22,14 +23,13 @@ class SVMCombo(StructuralRanker):
     Parameters
     ----------
     losses : sequence of str
-        For example ``["map", "mrr", "ndcg@10"]``, as in `StructuralSVM`.
+        For example ``["map", "mrr", "ndcg@10"]``, as in `StructuralSVM`.  The feature map is "mrr"
+        for mrr and "po" for the others, as in the paper.
     slack : "shared" or "separate"
         "shared": one slack per query, the maximum of its hinges, which bounds the largest loss.
         "separate": the sum of one slack per query and loss, each of which bounds its loss.
-    C : float or sequence of float
-        Weight of the mean hinge; with separate slacks, it may be one weight for each loss.
-    feature_maps : sequence of str, optional
-        One for each loss; by default, "mrr" for mrr and "po" for the others, as in the paper.
+    C : float
+        Weight of the mean hinge.
     scale_maps : bool
         Whether all maps are scaled to the size of the first: the sum of absolute coefficients of
         the most violated rankings at w = 0.  Without, as in the paper, "mrr", a sum over documents,
@@ -60,10 +60,9 @@ class SVMCombo(StructuralRanker):
 
     losses: Sequence[str] = ("map", "mrr", "ndcg")
     slack: Literal["shared", "separate"] = "shared"
-    C: float | Sequence[float] = 1.0
+    C: Positive = 1.0
     tol: Positive = 1e-3
     _: KW_ONLY
-    feature_maps: Sequence[str] | None = None
     scale_maps: bool = True
     relevant: Finite = 1.0
     max_passes: AtLeastOne = 300
@@ -77,14 +76,12 @@ class SVMCombo(StructuralRanker):
         losses = self.losses
         if isinstance(losses, str) or not np.iterable(losses) or not len(losses):
             raise ValueError(f"losses={losses!r} must be a non-empty list of losses")
-        metrics = [self._metric(loss) for loss in losses]
-        maps = self.feature_maps
-        if maps is None:
-            maps = ["mrr" if metric.declaration.name == "mrr" else "po" for metric in metrics]
-        if len(maps) != len(metrics):
-            raise ValueError(f"{len(maps)} feature maps for {len(metrics)} losses")
+        metrics = [parse_metric(loss) for loss in losses]
         labels = self._labels(metrics[0], queries)  # the same object, so that they share one sort
-        made = [make_loss(metric, labels, each) for metric, each in zip(metrics, maps, strict=True)]
+        made = [
+            make_loss(metric, labels, "mrr" if metric.declaration.name == "mrr" else "po")
+            for metric in metrics
+        ]
         if not self.scale_maps:
             return made
         tied = rank(labels, np.zeros(labels.n_documents))

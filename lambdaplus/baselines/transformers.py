@@ -65,15 +65,16 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         features = validate_data(self, X, reset=False, dtype=np.float64)
-        if qid is None:
-            return self._scaled(features)
-        documents = by_query(features, np.zeros(len(features)), qid=qid)
-        parts = np.split(documents.X, documents.queries.boundaries[1:-1])
-        return documents.in_original_order(np.concatenate([*map(self._scaled, parts)]))
-
-    def _scaled(self, features: Floats) -> Floats:
-        """The documents of one query."""
+        n = len(features)
+        documents = by_query(features, np.zeros(n), qid=qid, group=[n] if qid is None else None)
+        boundaries = documents.queries.boundaries
         if self.method == "percentile":
-            below = rankdata(features, axis=0) - 1.0
-            return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
-        return in_unit_range(features, np.array([0, len(features)]))
+            parts = np.split(documents.X, boundaries[1:-1])
+            return documents.in_original_order(np.concatenate([*map(_percentiles, parts)]))
+        return documents.in_original_order(in_unit_range(documents.X, boundaries))
+
+
+def _percentiles(features: Floats) -> Floats:
+    """The share of the other documents of the query below, for each of its documents."""
+    below = rankdata(features, axis=0) - 1.0
+    return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)

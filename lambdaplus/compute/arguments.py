@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from numbers import Integral, Real
 from pathlib import Path
@@ -253,14 +253,6 @@ def check_flag(**flags: Any) -> None:
     for name, value in flags.items():
         if not is_flag(value):
             raise ValueError(f"{name}={value!r} is neither True nor False")
-
-
-def check_fields(owner: object, allowed: Callable[[Any], bool], words: str, *names: str) -> None:
-    """Raise a ValueError for attributes of an object that ``allowed`` does not accept."""
-    for name in names:
-        value = getattr(owner, name)
-        if not allowed(value):
-            raise ValueError(f"{name} of a {type(owner).__name__} must be {words}, got {value!r}")
 
 
 def is_flag(value: Any) -> bool:

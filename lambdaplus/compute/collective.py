@@ -30,10 +30,8 @@ class Workers:
     number = 0  # of this one, from 0
     connected = True  # whether reductions are possible
 
-    def sum(self, values: Array, most: float = np.inf) -> Array:
-        """Sum arrays of the same shape and type; integers are sent as int32 if ``most`` fits."""
-        if self.size > 1 and values.dtype == np.int64 and most < 2**31:
-            return self._reduce(values.astype(np.int32), "SUM").astype(np.int64)
+    def sum(self, values: Array) -> Array:
+        """The elementwise sum of arrays of the same shape and type."""
         return self._reduce(values, "SUM")
 
     def largest(self, values: Array) -> Array:

@@ -106,20 +106,13 @@ def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]
 
     A batch is small enough that its arrays stay in the cache between kernels.
     """
-    n = int(boundaries[-1] - boundaries[0])
-    batch = THRESHOLDS.batch
-    if n <= batch:
-        work(0, boundaries.size - 1)
-        return
-    inner = np.searchsorted(boundaries, np.arange(boundaries[0] + batch, boundaries[-1], batch))
-    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(n))
+    first, last, batch = int(boundaries[0]), int(boundaries[-1]), THRESHOLDS.batch
+    inner = np.searchsorted(boundaries, np.arange(first + batch, last, batch))
+    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(last - first))
 
 
 def over_tasks(work: Callable[[int], None], n: int) -> None:
     """Call ``work(task)`` for the numbers of n tasks, each of which is worth a thread."""
-    if n == 1:
-        work(0)
-        return
     _run(lambda a, _: work(a), list(range(n + 1)), min(n, n_threads()))
 
 
@@ -142,6 +135,13 @@ def piece_slices(n: int) -> list[slice]:
     """The rows of each of `n_pieces` pieces."""
     pieces = n_pieces(n)
     return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
+
+
+def in_pieces(lists: NDArray[np.int64], size: NDArray[np.int64], most: int) -> list[Any]:
+    """Consecutive lists of about ``most`` elements in all, a thread's work; longer ones alone."""
+    upto = np.cumsum(size[lists])
+    cuts = np.searchsorted(upto, np.arange(most, upto[-1], most))
+    return [piece for piece in np.split(lists, cuts) if piece.size]
 
 
 def n_pieces(n_rows: int) -> int:

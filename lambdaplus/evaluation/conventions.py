@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from lambdaplus.compute.arguments import check_choice, check_fields, is_flag
+from lambdaplus.compute.arguments import check_choice, check_flag
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.values import Ties
 
@@ -93,7 +93,7 @@ class Convention:
     unjudged: bool = False
 
     def __post_init__(self) -> None:
-        check_fields(self, is_flag, "True or False", "single", "unjudged")
+        check_flag(single=self.single, unjudged=self.unjudged)
 
     def rule(self, metric: RankingMetric) -> Rule:
         """The rules for a metric."""

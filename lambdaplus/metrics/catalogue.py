@@ -82,7 +82,6 @@ CONCORDANCE = _of_pairs(
 
 CINDEX = _of_pairs(
     name="cindex",
-    aliases=("harrell_c", "c_index"),
     title="Harrell's C of censored times: share of comparable pairs in the right order",
     source="Harrell et al. 1982; scikit-survival's concordance_index_censored, without its "
     "tied_tol; labels as in XGBoost's survival:cox, negative if the time is censored",
@@ -112,7 +111,6 @@ SPEARMAN = _graded(
 
 GINI = _graded(
     name="gini",
-    aliases=("normalized_gini", "normalised_gini"),
     title="Normalised Gini coefficient of the concentration of the labels by score",
     source="Frees, Meyers & Cummings 2014; the metric of the insurance competitions of Kaggle",
     discount=c.falling,
@@ -275,7 +273,6 @@ RECALL = replace(
 
 R_PRECISION = _counted(
     name="rprec",
-    aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     normalizer=c.n_relevant,

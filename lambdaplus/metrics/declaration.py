@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_fields, is_flag, whole_number
+from lambdaplus.compute.arguments import check_flag, whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
@@ -89,8 +89,8 @@ class Declaration:
     Raises
     ------
     ValueError
-        For an invalid name, a field of the wrong type, an unknown form, and a form that cannot be
-        pooled.
+        For an invalid name, a flag that is not True or False, an unknown form, and a form that
+        cannot be pooled.
 
     Examples
     --------
@@ -125,13 +125,8 @@ class Declaration:
     surrogate: str = ""
 
     def __post_init__(self) -> None:
-        check_fields(self, callable, "a function", "discount", "gain", "normalizer")
-        flags = "binary", "follows_label_order", "closed_ties", "correlation"
-        check_fields(self, is_flag, "True or False", *flags)
-        check_fields(self, lambda f: f is None or callable(f), "a function or None", "offset")
-        check_fields(self, _are(str), "a tuple of str", "aliases")
-        check_fields(self, _are(Parameter), "a tuple of Parameter", "parameters")
-        check_fields(self, lambda text: isinstance(text, str), "text", "name", "surrogate")
+        for flag in ("binary", "follows_label_order", "closed_ties", "correlation"):
+            check_flag(**{flag: getattr(self, flag)})
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
@@ -155,16 +150,6 @@ class Declaration:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
-    @property
-    def cost_of_objective(self) -> str:
-        """The cost of its objective for n documents in L classes."""
-        if self.binary:
-            return "one sweep, O(n)"
-        trees = self.form.labels or self.name == "concordance"
-        if trees or not self.form.potentials_by_classes:
-            return "a tree of labels, O(n log L)"
-        return "a sweep for each pair of classes, O(n L^2)"
-
     def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
         """The `RankingMetric` with this cutoff and these parameters; a ValueError if invalid."""
         by_name = {parameter.name: parameter for parameter in self.parameters}
@@ -183,10 +168,6 @@ class Declaration:
         )
         changed = tuple(item for item in checked if item[1] != by_name[item[0]].default)
         return RankingMetric(self, cutoff, changed)
-
-
-def _are(kind: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, tuple) and all(isinstance(part, kind) for part in value)
 
 
 @dataclass(frozen=True)

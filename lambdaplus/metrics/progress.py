@@ -13,14 +13,12 @@ class Progress:
         self.best = -math.inf
         self.best_round = 0  # the first one that reached the best value
 
-    def add(self, round_number: int, value: float) -> bool:
-        """Add the value after a round; return whether it is the new best; NaN never is."""
+    def add(self, round_number: int, value: float) -> None:
+        """Add the value after a round; NaN is never the best one."""
         self.rounds.append(round_number)
         self.values.append(value)
-        if not value > self.best:
-            return False
-        self.best, self.best_round = value, round_number
-        return True
+        if value > self.best:
+            self.best, self.best_round = value, round_number
 
     @property
     def over(self) -> bool:

@@ -1,11 +1,10 @@
 """Weighted sums of metrics: ``ndcg@10+0.5*map``."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.compute.arguments import number_of
+from lambdaplus.compute.arguments import number, number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 
@@ -23,14 +22,9 @@ class WeightedSum:
 
     def __post_init__(self) -> None:
         for metric, weight in self.parts:
-            if not (math.isfinite(weight) and weight > 0):
-                raise ValueError(f"the weight of {metric} must be a positive number, got {weight}")
-        if not math.isfinite(sum(weight for _, weight in self.parts)):
-            raise ValueError(f"the weights of {self} add up to infinity: use smaller ones")
-        for metric in self.metrics:
+            number(f"the weight of {metric}", weight, most=1e100)
             if self.metrics.count(metric) > 1:
                 raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
-
         if len({metric.low_labels_first for metric in self.metrics}) > 1:
             raise ValueError(
                 f"the parts of {self} want labels in opposite orders: cindex(higher=life) has high "

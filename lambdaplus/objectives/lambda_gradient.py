@@ -197,10 +197,14 @@ class LambdaGradient:
         """Gradient and Hessian of a document of each entry, (m, 2), of queries from ``first``."""
         sums = self._sums(first, entries)
         factor = self.factor(sums, self.arrays.scale[first : first + entries.edges.size - 1])
-        values = np.empty((entries.score.size, 2))
-        _share(entries, sums.gradient, sums.hessian, factor, self.of_class, values)
+        # Each document of an entry gets a share of its sums, unless its weight is 0.
+        weight = np.where(entries.weight > 0.0, entries.weight, np.inf)
+        share = np.repeat(factor, np.diff(entries.edges)) / weight
+        values = np.column_stack([share * sums.gradient, share * sums.hessian])
+        if self.of_class.size:
+            values[:, 1] *= self.of_class[entries.code]
         if self.pointwise:
-            strata, unit = self.arrays.strata[first : first + entries.edges.size], None
+            strata, unit = self.arrays.strata[first : first + entries.edges.size], -1.0
             if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
                 unit = 1.0 / (self.shape.sigma if self.normalize else max(self.total, NOTHING))
             sigma = self.shape.sigma
@@ -227,20 +231,6 @@ class LambdaGradient:
             return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         S = sums.received * scale
         return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
-
-
-@compiled(error_model="numpy")
-def _share(
-    entries: Entries, gradient: Floats, hessian: Floats, factor: Floats, of_class: Floats,
-    values: Floats,
-) -> None:  # fmt: skip
-    """Divide the sums of each entry by its documents."""
-    edges, _, code, _, weight = entries
-    for q in range(edges.size - 1):
-        for e in range(edges[q], edges[q + 1]):
-            share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
-            values[e, 0] = share * gradient[e]
-            values[e, 1] = share * hessian[e] * (of_class[code[e]] if of_class.size else 1.0)
 
 
 @compiled

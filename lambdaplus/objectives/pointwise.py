@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.sort import Entries
@@ -35,24 +35,17 @@ def labels_from_gains(arrays: MetricArrays, most_classes: int) -> Floats:
     return label
 
 
+@compiled(error_model="numpy")
 def mix_log_loss(
-    entries: Entries, strata: Ints, label: Floats, sigma: float, share: float, unit: float | None,
+    entries: Entries, strata: Ints, label: Floats, sigma: float, share: float, unit: float,
     values: Floats,
 ) -> None:  # fmt: skip
     """Replace a share of gradient and Hessian, (m, 2), of a document of each entry by log-loss.
 
     ``strata`` has the first stratum of each of these queries, and ``label`` that of each stratum.
-    ``unit`` multiplies log-loss; without it, log-loss gets the size of the gradient in each query.
+    ``unit`` multiplies log-loss; below 0, log-loss gets the size of the gradient in each query.
     """
-    _mix_log_loss(*entries, strata, label, sigma, share, -1.0 if unit is None else unit, values)
-
-
-@compiled(error_model="numpy")
-def _mix_log_loss(
-    edges: Ints, score: Floats, code: Int32s, _: Ints, weight: Floats, strata: Ints, label: Floats,
-    sigma: float, share: float, unit: float, values: Floats,
-) -> None:  # fmt: skip
-    """Like `mix_log_loss`; a negative unit stands for None."""
+    edges, score, code, _, weight = entries
     for q in range(edges.size - 1):
         begin, end, at = edges[q], edges[q + 1], strata[q]
         n = end - begin

@@ -12,7 +12,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.objectives.exponentials import PairShape
 from lambdaplus.objectives.label_tree import between, middle_of
 from lambdaplus.objectives.lists import Lists, Sums, no_sums
@@ -67,7 +67,8 @@ class ManyLabels:
         cell_score, cell = round_to_cells(score)
         order = by_label
         if edge.size <= order.size:  # some labels have several rows
-            order = rows_by_label(code, cell, edge, cell_score.size)
+            size = np.bincount(cell, minlength=cell_score.size)
+            order = rows_by_label(code, cell, edge.copy(), size)
         return order, cls(cell[order], cell_score, edge, **others)
 
     def sums(self) -> Sums:
@@ -104,7 +105,7 @@ class ManyLabels:
         # Halves with the same number of cells are together.
         pieces = []
         for p in np.unique(power):
-            pieces += _pieces(np.flatnonzero(power == p), halves.end - halves.begin)
+            pieces += in_pieces(np.flatnonzero(power == p), halves.end - halves.begin, PIECE)
 
         def at(i: int) -> Any:
             which = pieces[i]
@@ -153,15 +154,12 @@ class ManyLabels:
         return sums
 
 
-def rows_by_label(code: Int32s, cell: Int32s, edge: Ints, n_cells: int) -> Ints:
-    """The rows by label and cell; ``edge`` is the number of rows of lower labels, and n."""
-    order: Ints = _rows_by_label(code, cell, edge.copy(), np.bincount(cell, minlength=n_cells))
-    return order
-
-
 @compiled
-def _rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
-    """Sort by cell, then by label: ``place`` is the number of rows of lower labels."""
+def rows_by_label(code: Int32s, cell: Int32s, place: Ints, size: Ints) -> Ints:
+    """The rows by label and cell: ``place`` is the number of rows of lower labels, and is changed.
+
+    ``size`` is the number of rows of each cell.
+    """
     # Two counting sorts, which keep the order of equal ones.
     by_cell, order = np.empty(code.size, np.int64), np.empty(code.size, np.int64)
     start = np.cumsum(size) - size
@@ -265,12 +263,6 @@ def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
         for k in range(m.size):
             m[k] = between(gain, first[k], middle[k], last[k])
     return m
-
-
-def _pieces(which: Ints, size: Ints) -> list[Ints]:
-    upto = np.cumsum(size[which])
-    cuts = np.searchsorted(upto, np.arange(PIECE, upto[-1], PIECE))
-    return [piece for piece in np.split(which, cuts) if piece.size]
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats, Ints
-from lambdaplus.compute.parallel import over_tasks
+from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.objectives.exponentials import REACH, PairFunction, PairShape, pair_function
 from lambdaplus.objectives.lists import Lists, Sums, no_sums
@@ -79,9 +79,7 @@ def add_sweep(which: Ints, lists: Lists, function: PairFunction, out: Sums) -> N
 def _sweep_short(kernel: Any, which: Ints, size: Ints, of_lists: Any, out: Sums) -> None:
     """Sweep each of many lists on one thread, those of many elements in all on several."""
     if which.size:
-        upto = np.cumsum(size[which])
-        cuts = np.searchsorted(upto, np.arange(THRESHOLDS.batch, upto[-1], THRESHOLDS.batch))
-        pieces = [piece for piece in np.split(which, cuts) if piece.size]
+        pieces = in_pieces(which, size, THRESHOLDS.batch)
         over_tasks(lambda i: kernel(pieces[i], *of_lists, DOWN, UP, out), len(pieces))
 
 

@@ -55,10 +55,6 @@ class Parts(NamedTuple):
     size: Ints  # documents in each part
     low: Floats  # the lowest score of each, lifted; the highest is the first column of ``line``
 
-    def share_in_crowded(self, n: int) -> float:
-        """The share of the n documents that are in parts with many."""
-        return float(self.size[self.size > CROWDED * n].sum() / n)
-
 
 Piece = tuple[Reals, Int32s]  # scores, and their parts
 

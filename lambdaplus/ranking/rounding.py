@@ -17,7 +17,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.ranking.cells import find_cells, first_parts, slots_in_cells
+from lambdaplus.ranking.cells import CROWDED, find_cells, first_parts, slots_in_cells
 from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
 from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import Entries
@@ -43,7 +43,7 @@ class Rounded(NamedTuple):
         # is one of rows whose weight is 0.
         dtype = gradient.dtype if weight is None else np.float64
         by_slot = np.zeros((cells * slots.n_classes, 2), dtype)
-        _spread(self.slot_of_entry, values, by_slot)
+        by_slot[self.slot_of_entry] = values
 
         def look_up(piece: int) -> None:
             rows, of_piece = slots.pieces[piece], by_slot
@@ -67,8 +67,7 @@ def round_scores(
     n = int(workers.sum(np.array([score.size]))[0])
     slots = _slots(score, code, n_classes, n, workers)
     if copies is None:
-        total = workers.sum(slots.add(slots.sizes), most=n)
-        arrays = _entries(total, slots.score, slots.n_classes)
+        arrays = _entries(workers.sum(slots.add(slots.sizes)), slots.score, slots.n_classes)
     else:
         unit, weighted = _units(copies, n, workers), slots
         digits = [np.zeros((size.size, unit.size), np.int64) for size in slots.sizes]
@@ -78,8 +77,7 @@ def round_scores(
             _add_weights(weighted.of_row[rows], copies[rows], unit, *counts)
 
         over_tasks(add_up, len(slots.pieces))
-        total = workers.sum(slots.add(slots.sizes), most=n)
-        arrays = _entries(total, slots.score, slots.n_classes)
+        arrays = _entries(workers.sum(slots.add(slots.sizes)), slots.score, slots.n_classes)
         of_units = [
             workers.sum(slots.add([part[:, k] for part in digits]))[arrays[0]]
             for k in range(unit.size)
@@ -93,7 +91,7 @@ def round_scores(
 def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
     """The slots of the rows of this worker, of n in all."""
     parts = first_parts(score, workers)
-    if parts.share_in_crowded(n) >= CLUSTERED:
+    if parts.size[parts.size > CROWDED * n].sum() >= CLUSTERED * n:
         few = slots_of_few(score, code, n_classes, most_distinct(n), workers)
         if few is not None:
             return few
@@ -174,14 +172,6 @@ def _entries(
                 size[e] = weight[e] = total[k]
                 e += 1
     return slot, score, code, size, weight
-
-
-@compiled
-def _spread(slot_of_entry: Ints, values: Floats, by_slot: Reals) -> None:
-    """Write the values of each entry to its slot."""
-    for e in range(slot_of_entry.size):
-        by_slot[slot_of_entry[e], 0] = values[e, 0]
-        by_slot[slot_of_entry[e], 1] = values[e, 1]
 
 
 @compiled

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
-from lambdaplus.compute.compiled import compiled
 
 
 class Slots(NamedTuple):
@@ -31,13 +30,5 @@ class Slots(NamedTuple):
             if self.places is None:
                 total += by_cell
             else:
-                _add_at(total, self.places[i], by_cell)
+                total[self.places[i]] += by_cell  # a place occurs once in a piece
         return total.ravel()
-
-
-@compiled
-def _add_at(total: Ints, place: Ints, values: NDArray[Any]) -> None:
-    """Add each row of values to the row of the total at its place."""
-    for k in range(place.size):
-        for c in range(values.shape[1]):
-            total[place[k], c] += values[k, c]

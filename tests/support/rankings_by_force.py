@@ -34,9 +34,7 @@ class Setting:
     def __str__(self) -> str:
         at = "" if self.cutoff is None else f"@{self.cutoff}"
         scale = "" if self.pair_scale else "-unscaled"
-        decay = (
-            f"-{getattr(self.decay, '__name__', self.decay)}" if self.feature_map == "dorm" else ""
-        )
+        decay = f"-{self.decay}" if self.feature_map == "dorm" else ""
         return f"{self.loss}{at}-{self.feature_map}{scale}{decay}"
 
     def losses(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
@@ -69,11 +67,8 @@ class Setting:
         rank = np.argsort(order, axis=1)
         n = labels.size
         if self.feature_map == "dorm":
-            if callable(self.decay):
-                decay = self.decay(1.0 + np.arange(n))
-            else:
-                reach = n if self.decay == "smooth" else self.decay
-                decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
+            reach = n if self.decay == "smooth" else self.decay
+            decay = (np.arange(n) < reach) / np.log2(2.0 + np.arange(n))
             right = np.argsort(np.argsort(-labels, kind="stable"), kind="stable")
             return decay[rank] - decay[right]
         if self.feature_map == "mrr":

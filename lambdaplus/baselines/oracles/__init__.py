@@ -6,11 +6,10 @@ import numpy as np
 
 from lambdaplus.baselines.oracles.auc import AUCOracle
 from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
-from lambdaplus.baselines.oracles.dorm import Decay, DORMOracle
+from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.pair_map import PairMapOracle
 from lambdaplus.compute.arguments import check_choice, whole_number
-from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
@@ -35,17 +34,12 @@ class Loss(NamedTuple):
         worst = self.oracle(ranking._replace(score=self.scale * ranking.score))
         return worst._replace(coefficient=self.scale * worst.coefficient)
 
-    @property
-    def separable(self) -> Bools:
-        """Whether each query has two or more classes, (n_queries,)."""
-        return self.queries.strata().n_classes > 1
-
 
 def make_loss(
     metric: RankingMetric,
     queries: Queries,
     feature_map: str = "po",
-    decay: str | int | Decay = "smooth",
+    decay: str | int = "smooth",
     pair_scale: bool = True,
     correct: str = "fixed",
 ) -> Loss:
@@ -66,28 +60,15 @@ def make_loss(
     if feature_map != "po" and not pair_scale:
         raise ValueError(f"pair_scale=False: feature_map={feature_map!r} has no pairs to scale")
     if feature_map == "dorm":
-        return Loss(
-            DORMOracle(metric, queries, _decay(metric, decay), correct == "sorted"), queries
-        )
+        reach = np.inf
+        if decay != "smooth":
+            reach = whole_number("decay, if not 'smooth',", decay, least=1)
+        return Loss(DORMOracle(metric, queries, reach, correct == "sorted"), queries)
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
         return Loss(AUCOracle(queries, pair_scale), queries)
-    return Loss(PairMapOracle(metric, queries, pair_scale, first_only=name == "mrr"), queries)
+    return Loss(PairMapOracle(metric, queries, pair_scale), queries)
 
 
-def _decay(metric: RankingMetric, decay: str | int | Decay) -> Decay:
-    """The given function, or the discount of the metric, without its cutoff or up to a rank."""
-    if callable(decay):
-        return decay
-    reach = np.inf
-    if decay != "smooth":
-        reach = whole_number("decay, if not 'smooth' or a function,", decay, least=1)
-
-    def clipped(ranks: Floats) -> Floats:
-        return np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
-
-    return clipped
-
-
-__all__ = ["Constraint", "Decay", "Loss", "Oracle", "make_loss"]
+__all__ = ["Constraint", "Loss", "Oracle", "make_loss"]

@@ -4,11 +4,9 @@ Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
 import copy
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from lambdaplus.baselines.oracles.constraint import Constraint, split
@@ -21,24 +19,9 @@ from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 
-Decay = Callable[[Floats], ArrayLike]
-
-
-def _checked(decay: Decay, n: int) -> Floats:
-    """A at ranks 1 to n."""
-    values = np.array(decay(np.arange(1.0, n + 1)), dtype=np.float64)
-    if values.shape != (n,) or not (np.isfinite(values).all() and values[-1] >= 0):
-        raise ValueError(
-            f"decay must return a finite weight, not below 0, for each of {n} ranks; its shape is "
-            f"{values.shape}"
-        )
-    if values[0] <= 0 or (np.diff(values) > 0).any():
-        raise ValueError("decay must be above 0 at rank 1, and not grow with the rank")
-    return values
-
 
 class DORMOracle:
-    """Most violated constraints for 1 - NDCG; ``decay`` gives A at ranks 1, 2, ...
+    """Most violated constraints for 1 - NDCG; A is its discount up to the rank ``reach``.
 
     If A is the discount of the loss, a sort solves the assignment; otherwise two classes are merged
     in the order of their scores, and a solver assigns more classes.
@@ -49,11 +32,12 @@ class DORMOracle:
     """
 
     def __init__(
-        self, metric: RankingMetric, queries: Queries, decay: Decay, by_score: bool
+        self, metric: RankingMetric, queries: Queries, reach: float, by_score: bool
     ) -> None:
         self.queries, self.by_score = queries, by_score
         self.arrays: MetricArrays = metric_arrays(metric, queries)
-        self.decay: Floats = _checked(decay, int(queries.sizes.max()))
+        ranks = np.arange(1.0, queries.longest + 1)
+        self.decay = np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
         stratum = np.repeat(strata.edges[:-1], queries.sizes) + strata.code  # of each row

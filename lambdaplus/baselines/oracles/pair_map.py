@@ -25,12 +25,10 @@ from lambdaplus.ranking.sort import Ranking
 class PairMapOracle:
     """Most violated constraints for 1 - metric, for queries with at most two classes.
 
-    With ``first_only``, only the first good document has a credit, as in MRR.
+    Under MRR, only the first good document has a credit.
     """
 
-    def __init__(
-        self, metric: RankingMetric, queries: Queries, pair_scale: bool, first_only: bool = False
-    ) -> None:
+    def __init__(self, metric: RankingMetric, queries: Queries, pair_scale: bool) -> None:
         self.queries, classes = queries, queries.strata().n_classes
         if classes.max() > 2:
             raise ValueError(
@@ -39,7 +37,7 @@ class PairMapOracle:
                 "relevant=, the label from which a document is relevant, or feature_map='dorm'"
             )
         arrays = metric_arrays(metric, queries)
-        self.discount, self.first_only = arrays.discount, first_only
+        self.discount, self.first_only = arrays.discount, metric.declaration.name == "mrr"
         # The credit of a relevant document per unit of discount, and of each one above it.
         # Good document i, counted from 0, has the credit gain + slope i, wherever the i above it
         # are.
