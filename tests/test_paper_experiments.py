@@ -318,7 +318,7 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
     for scale in (0.01, 0.3, 3.0):
         scores = scale * random.normal(size=data.labels.size)
         worst = []
-        for oracle in (merged, AssignmentOracle(metric, queries, reach)):
+        for oracle in (merged, AssignmentOracle(metric, queries, reach, by_score=False)):
             constraint = oracle(rank(queries, scores))
             moved = np.add.reduceat(constraint.coefficient * scores, starts)
             worst.append(constraint.loss + moved)

@@ -68,6 +68,10 @@ def test_plain_is_the_linear_svm_with_hardly_a_penalty_for_the_bias() -> None:
     distance = np.abs(penalised.fit(X, good).decision_function(X) - free).max()
     model = SVMAccuracy(C=0.1, tol=1e-6, max_iter=100_000).fit(X, data.labels, data.qid)
     assert np.abs(model.predict(X) - free).max() < distance / 5
+    model.set_params(penalize_bias=False).fit(X, data.labels, data.qid)
+    np.testing.assert_allclose(model.predict(X), free, rtol=1e-9)
+    with pytest.raises(ValueError, match="penalize_bias=False needs loss='hinge'"):
+        model.set_params(loss="squared_hinge").fit(X, data.labels, data.qid)
 
 
 def test_balanced_weighs_missed_documents_by_the_ratio_of_classes() -> None:

@@ -35,6 +35,7 @@ from lambdaplus.ranking.queries import Queries, by_query
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
+REMOVED = np.uint16(2**16 - 1)  # instead of the mistakes of a pair: above every bound
 
 
 class State(NamedTuple):
@@ -80,6 +81,9 @@ class CommitteePerceptron(ValidatedRanker):
     alpha_bound : float, optional
         A pair is left out of a pass if it was misranked in more than this share of the passes so
         far, which bounds its dual weight; None leaves out no pair.
+    over_bound : {"return", "remove"}
+        A pair over the bound returns as soon as its share is no longer above it, or it is removed
+        for good (Khardon & Wachman 2007).
     curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -124,6 +128,7 @@ class CommitteePerceptron(ValidatedRanker):
     metric: Metric = "ndcg@10"
     order: Literal["reshuffled", "list"] = "reshuffled"
     alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
+    over_bound: Literal["return", "remove"] = "return"
     curve_metrics: Metric | Iterable[Metric] = ()
     random_state: Any = None
 
@@ -149,12 +154,12 @@ class CommitteePerceptron(ValidatedRanker):
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
         curves = {str(metric): Progress() for metric in judged.metrics}
         chosen_by = curves[str(judged.metrics[0])]
-        order = listed_order(pairs.n_pairs)
+        order, remove = listed_order(pairs.n_pairs), self.over_bound == "remove"
         for passes in range(1, self.n_iter + 1):
             if self.order == "reshuffled":
                 order = shuffle(pairs.n_pairs, random)
             bound = np.inf if self.alpha_bound is None else self.alpha_bound * (passes - 1)
-            _run_pass(features, pairs, order, misses, bound, state)
+            _run_pass(features, pairs, order, misses, bound, remove, state)
             hypotheses, votes, survival = self._elect(state, judged, values)
             scores = self._combine(judged.X, hypotheses, votes, judged.queries.boundaries)
             for name, value in judged.values(scores).items():
@@ -278,7 +283,7 @@ def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
 @compiled
 def _run_pass(
     features: Floats, pairs: PreferencePairs, order: Shuffle, misses: NDArray[np.uint16],
-    bound: float, state: State,
+    bound: float, remove: bool, state: State,
 ) -> None:  # fmt: skip
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
     w, counter = state.w, state.counter
@@ -286,6 +291,8 @@ def _run_pass(
         pair = nth(order, place)
         # The dual weight of a pair is the number of its updates: see `alpha_bound`.
         if misses.size and misses[pair] > bound:
+            if remove:
+                misses[pair] = REMOVED
             continue
         i, j = documents_of(pairs, pair)
         if _margin(w, features, i, j) > 0.0:

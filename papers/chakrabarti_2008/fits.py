@@ -19,7 +19,7 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics import parse_metric
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 from papers.algorithm_1 import algorithm_1
@@ -100,12 +100,6 @@ def like_trec(queries: int, relevant: int, irrelevant: int, seed: int = 0) -> Ra
 class AssignmentOracle(DORMOracle):
     """DORM's search as an assignment problem for every query, of two classes too."""
 
-    def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
-        def clipped(ranks: Floats) -> Floats:
-            return np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
-
-        super().__init__(metric, queries, clipped, by_score=False)
-
     def __call__(self, ranking: Ranking) -> Constraint:
         place = np.zeros(ranking.row.size, dtype=np.int64)
         for q in np.flatnonzero(self.queries.strata().n_classes > 1):
@@ -138,7 +132,7 @@ def assignment_time(data: RankingData, metric: str, epsilon: float) -> Record:
 
     def fit() -> tuple[Sequence[Pass], Floats]:
         queries = Queries(data.labels, group=data.group)
-        loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0), queries)
+        loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0, by_score=False), queries)
         hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
         weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
         planes = Planes(hinges.n_blocks, hinges.X.shape[1])
