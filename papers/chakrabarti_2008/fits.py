@@ -101,10 +101,7 @@ class AssignmentOracle(DORMOracle):
     """DORM's search as an assignment problem for every query, of two classes too."""
 
     def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
-        def clipped(ranks: Floats) -> Floats:
-            return np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
-
-        super().__init__(metric, queries, clipped, by_score=False)
+        super().__init__(metric, queries, reach, by_score=False)
 
     def __call__(self, ranking: Ranking) -> Constraint:
         place = np.zeros(ranking.row.size, dtype=np.int64)
