@@ -430,12 +430,18 @@ def time_claims(trees: Record, svm: Record) -> Iterator[Claim]:
         f"{trees['seconds']:.0f} s on {size}, so {hours:.2f} hours",
     )
     one = svm["seconds"] * MSLR_QUERIES / svm["queries"] / 3600
-    ended = "converges" if svm["converged"] else "does not converge"
+    if svm["converged"]:
+        ended = f"it converges in {svm['seconds']:.0f} s on {size}, so {one:.2f} hours"
+    else:
+        ended = (
+            f"the relative gap is {points(svm['gap'])} after {svm['passes']:.0f} passes, "
+            f"{svm['seconds']:.0f} s on {size}"
+        )
     yield Claim(
         "Section 5.2.2",
         "The SVM by class does not converge within 12 hours on one fold of MSLR-WEB10K.",
-        not svm["converged"] or one > HOURS_OF_SVM,
-        f"at SVM-Perf's C = 100 it {ended} in {svm['seconds']:.0f} s on {size}, so {one:.2f} hours",
+        one > HOURS_OF_SVM if svm["converged"] else None,
+        f"at SVM-Perf's C = 100 {ended}",
     )
 
 

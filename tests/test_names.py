@@ -70,7 +70,6 @@ def test_a_name_is_one_metric_however_it_is_spelled(declaration, data) -> None:
         ("P_10", "p@10"),  # trec_eval
         ("R@1000", "recall@1000"),
         ("Rprec", "rprec"),
-        ("r-precision", "rprec"),
         ("hit_rate@5", "success@5"),
         ("map_cut_10", "map@10"),
         ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),

@@ -67,9 +67,21 @@ def test_file_of_the_user_is_not_overwritten(home: Path, name: str, link: bool) 
     before = contents(home)
     code, said = compare("data", "--out", ".", "--report")
     assert code == 2
-    assert f"{name} was not written by lambdaplus and would be overwritten" in said
+    assert f"{name} was not written by lambdaplus, or was changed since" in said
     assert without_lock(contents(home)) == before  # it was said before the first fit
     assert (home / name).is_symlink() == link
+
+
+def test_changed_results_are_not_overwritten(home: Path) -> None:
+    assert compare("data", "--out", "out")[0] == 0
+    assert compare("data", "--out", "out", "--folds", "1")[0] == 0
+    with (home / "out" / "summary.csv").open("a") as file:
+        file.write("my notes\n")
+    before = without_lock(contents(home / "out"))
+    code, said = compare("data", "--out", "out")
+    assert code == 2
+    assert "out/summary.csv was not written by lambdaplus" in said
+    assert contents(home / "out").items() >= before.items()
 
 
 def test_inputs_are_not_overwritten(home: Path) -> None:
@@ -87,18 +99,19 @@ def test_inputs_are_not_overwritten(home: Path) -> None:
         (home / name).unlink()
 
 
-def test_outdated_files_are_removed_and_those_of_the_user_stay(tmp_path: Path) -> None:
+def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: Path) -> None:
     out, first, second = (tmp_path / name for name in ("out", "first", "second"))
-    for made, names in ((first, ("a.png", "b.png")), (second, ("a.png",))):
+    for made, names in ((first, ("a.png", "b.png", "c.png")), (second, ("a.png",))):
         (made / "plots").mkdir(parents=True)
         for name in names:
             (made / "plots" / name).write_text(str(made))
     with OutputFolder(out) as folder:
         folder.publish(first)
+        (out / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it
         (out / "plots" / "mine.png").write_text("mine")
         folder.publish(second, outdated=["plots/"])
     left = {path.name: path.read_text() for path in (out / "plots").iterdir()}
-    assert left == {"a.png": str(second), "mine.png": "mine"}
+    assert left == {"a.png": str(second), "b.png": "mine", "mine.png": "mine"}
 
 
 def test_a_thread_of_a_daemonic_process_can_run_it(

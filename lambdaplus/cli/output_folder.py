@@ -1,16 +1,16 @@
 """The output folder of a run, which may contain other files.
 
-Files that an earlier run wrote are overwritten; other files belong to the user and are not changed.
-Only one run at a time can write to a folder.
+Files that an earlier run wrote may be overwritten if they have not been changed since; other files
+belong to the user and are not changed.  Only one run at a time can write to a folder.
 """
 
 from __future__ import annotations
 
-import filecmp
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -57,45 +57,60 @@ class OutputFolder:
             path = self.folder / name
             if not os.path.lexists(path):
                 continue
-            if made is not None and path.is_file() and filecmp.cmp(path, made / name, False):
+            if made is not None and path.is_file() and _digest(path) == _digest(made / name):
                 continue
             if path.resolve() in self.inputs:
                 raise FileExistsError(
                     f"{path} is an input of this run and would be overwritten: pass another "
                     "--out, or move your file"
                 )
-            if name not in written:
+            if not _is_as_written(path, written.get(name, [])):
                 raise FileExistsError(
-                    f"{path} was not written by lambdaplus and would be overwritten: move it, or "
-                    "pass another --out"
+                    f"{path} was not written by lambdaplus, or was changed since, and would be "
+                    "overwritten: move it, or pass another --out"
                 )
 
-    def publish(self, made: Path, outdated: Sequence[str] = ()) -> None:
+    def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
         """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
         Each copy is complete or absent.  Files of an earlier run whose names start with one of the
-        prefixes ``outdated``, such as ``plots/``, are removed.
+        prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.
         """
-        names = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
-        self.refuse_foreign(sorted(names), made)
+        files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
+        files = {name: path for name, path in sorted(files.items()) if path.is_file()}
+        self.refuse_foreign(files, made)
         written = self._written()
-        self._note(written | names)
-        for name in sorted(names):
+        # Until all files are written, both versions are accepted: the run may be killed.
+        self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})
+        for name, path in files.items():
             with written_whole(self.folder / name) as part:
-                shutil.copyfile(made / name, part)
+                shutil.copyfile(path, part)
         # Names that an earlier run wrote and this one did not, such as a plot of another metric.
-        gone = {name for name in written - names if name.startswith(tuple(outdated))}
+        gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
         for name in gone:
-            (self.folder / name).unlink(missing_ok=True)
-        self._note((written | names) - gone)
+            path = self.folder / name
+            if _is_as_written(path, written[name]):
+                path.unlink()
+        kept = {name: digests for name, digests in written.items() if name not in gone}
+        self._note({**kept, **{name: [_digest(path)] for name, path in files.items()}})
 
-    def _written(self) -> set[str]:
-        """Names of the files that were written here."""
+    def _written(self) -> dict[str, list[str]]:
+        """Digests of files at the time when they were written, by name."""
         try:
-            return set(json.loads((self._own / "written.json").read_text(encoding="utf-8")))
-        except (OSError, TypeError, ValueError):  # missing or damaged: no file is known to be ours
-            return set()
+            noted = json.loads((self._own / "written.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # missing or damaged: no file is known to be ours
+            return {}
+        return noted if isinstance(noted, dict) else {}
 
-    def _note(self, names: set[str]) -> None:
+    def _note(self, written: dict[str, list[str]]) -> None:
         with written_whole(self._own / "written.json") as part:
-            part.write_text(json.dumps(sorted(names), indent=1), encoding="utf-8")
+            part.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+def _is_as_written(path: Path, digests: Collection[str]) -> bool:
+    return path.is_file() and not path.is_symlink() and _digest(path) in digests
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
