@@ -121,6 +121,25 @@ def letor_files(folder: Path) -> tuple[Path, Path]:
 # The commands ------------------------------------------------------------------------------------
 
 
+def test_ranks_and_judgements_as_in_ms_marco_and_beir(tmp_path: Path) -> None:
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels.tsv"
+    run.write_text("7\tb\t2\n7\ta\t1\n8\tx\t1\n8\tc\t2\n")
+    for judged in (
+        "7\tb\t1\n8\tc\t2\n", "7 0 b 1\n8 0 c 2\n", "query-id\tcorpus-id\tscore\n7\tb\t1\n8\tc\t2\n"
+    ):  # fmt: skip
+        qrels.write_text(judged)
+        assert read_qrels(qrels) == {"7": {"b": 1}, "8": {"c": 2}}
+    found = read_trec_run(run, read_qrels(qrels))
+    assert evaluate_run(found, ["mrr"])["mrr"] == 0.5  # second of two documents, both times
+    for ranks in ("7 a 0\n7 b 1\n", "7 a 1\n7 b 1\n", "7 a 2\n", "7 a 1\n7 b 3\n"):
+        run.write_text(ranks)
+        with pytest.raises(ValueError, match="the ranks of 7 are not 1, 2, 3"):
+            read_trec_run(run, read_qrels(qrels))
+
+
+# Scores for a data set, CSV, Parquet -------------------------------------------------------------
+
+
 def test_evaluate_several_runs(tmp_path: Path) -> None:
     _, other = trec_files(tmp_path, 1)
     qrels, run = trec_files(tmp_path)  # which overwrites the judgements

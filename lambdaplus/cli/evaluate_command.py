@@ -35,7 +35,7 @@ def evaluate(
         typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
     ] = None,
     qrels: Annotated[
-        pathlib.Path | None, typer.Option(help="TREC file with the judgements.")
+        pathlib.Path | None, typer.Option(help="TREC, MS MARCO or BEIR file with the judgements.")
     ] = None,
     columns: Annotated[
         str,

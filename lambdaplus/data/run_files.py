@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]
+_HEADER_OF_BEIR = ["query-id", "corpus-id", "score"]
 
 
 def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
@@ -66,7 +67,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     Parameters
     ----------
     path : str or path-like
-        A text file; .gz and .xz are supported.
+        A text file; .gz and .xz are supported.  Lines without an iteration, as in MS MARCO, and
+        files of BEIR, which have a header, are read as well.
 
     Returns
     -------
@@ -90,8 +92,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Judgements:
     >>> qrels
     {'q1': {'d1': 1.0, 'd2': 0.0}}
     """
-    fields = "query iteration document label"
-    judgements = _values_of_documents(Path(path), "judgement", fields, "label", "judged")
+    forms = "query iteration document label", "query document label"
+    judgements, _ = _values_of_documents(Path(path), "judgement", forms, "judged")
     if not judgements:
         raise ValueError(f"{path} has no judgements")
     return judgements
@@ -104,7 +106,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     ----------
     path : str or path-like
         A text file; .gz and .xz are supported.  As in trec_eval, documents are ranked by score, and
-        the ranks in the file are ignored.
+        the ranks in the file are ignored.  Lines may also be those of MS MARCO: query, document
+        number, rank.
     qrels : dict
         Judgements from `read_qrels`.
 
@@ -118,7 +121,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     ------
     FileNotFoundError, ValueError
         If the file does not exist, a line is malformed, a document is returned twice (the message
-        gives the line), a label is not a finite number, or no query of the run is judged.
+        gives the line), ranks without scores are not 1, 2, 3, ..., a label is not a
+        finite number, or no query of the run is judged.
 
     Examples
     --------
@@ -133,8 +137,10 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     (['d2', 'd9', 'd1'], [True, True, False], [True, False, True])
     """
     file = Path(path)
-    fields = "query Q0 document rank score tag"
-    scores = _values_of_documents(file, "line of a run", fields, "score", "returned")
+    forms = "query Q0 document rank score tag", "query document rank"
+    scores, what = _values_of_documents(file, "line of a run", forms, "returned")
+    if what == "rank":
+        scores = _scores_of_ranks(scores, file)
     return run_of_dictionaries(qrels, scores, _name(file), str(file))
 
 
@@ -187,22 +193,45 @@ def read_table(
     return Run(_name(table.file), labels[rows], scores[rows], queries, numbers)
 
 
-def _values_of_documents(file: Path, line: str, form: str, what: str, verb: str) -> Judgements:
-    """Read a field of each line, by query and document; ``form`` are the names of all fields."""
+def _values_of_documents(
+    file: Path, line: str, forms: Sequence[str], verb: str
+) -> tuple[Judgements, str]:
+    """Read the value of each line, by query and document, and its name: score, label or rank.
+
+    ``forms`` are names of the fields, of which the number of fields in the first line chooses one.
+    """
     values: Judgements = {}
-    names = form.split()
+    names: list[str] = []
+    what = ""
     for where, fields in _fields_of_lines(file):
+        if not names:
+            of_forms = [form.split() for form in forms]
+            names = next((form for form in of_forms if len(form) == len(fields)), of_forms[0])
+            what = "score" if "score" in names else names[-1]
+            if fields == _HEADER_OF_BEIR and what == "label":
+                continue
         if len(fields) != len(names):
             raise ValueError(
                 f"{where}: a {line} has {len(names)} fields ({', '.join(names)}), this one has "
                 f"{len(fields)}"
             )
-        query, document = fields[0], fields[2]
+        query, document = fields[0], fields[names.index("document")]
         documents = values.setdefault(query, {})
         if document in documents:
             raise ValueError(f"{where}: {document} of {query} is {verb} twice")
         documents[document] = _finite_number(fields[names.index(what)], f"{where}: the {what}")
-    return values
+    return values, what
+
+
+def _scores_of_ranks(ranks: Judgements, file: Path) -> Judgements:
+    for query, of_documents in ranks.items():
+        if sorted(of_documents.values()) != [*range(1, len(of_documents) + 1)]:
+            raise ValueError(
+                f"{file}: a run of three columns has query, document and rank, but the ranks of "
+                f"{query} are not 1, 2, 3, ... With scores, lines are: query Q0 document rank "
+                "score tag"
+            )
+    return {query: {d: -rank for d, rank in ranks[query].items()} for query in ranks}
 
 
 def _fields_of_lines(file: Path) -> Iterator[tuple[str, list[str]]]:
