@@ -370,7 +370,7 @@ CHAKRABARTI_2008 = Paper(
     },
     figures=(
         "Values are in the claim's order; p is of a two-tailed Wilcoxon signed-rank test over test "
-        "queries, + and - say by MAP, MRR and NDCG@10 which is higher. The paper has no tests."
+        "queries, + and - say by MAP, MRR and NDCG@10 which is higher."
     ),
     protocol=(
         "Labels of 1 and more are relevant; features are scaled to [0, 1] within each query. "
