@@ -63,7 +63,7 @@ def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: Path) -> None:
         assert running.poll() is None, running.communicate()
         time.sleep(0.1)
     os.killpg(running.pid, signal.SIGINT)
-    printed, errors = running.communicate(timeout=60)
+    printed, errors = running.communicate(timeout=180)
     assert running.returncode == 128 + signal.SIGINT
     assert errors == ""
     assert "which are kept in out: the same command continues" in printed

@@ -72,7 +72,7 @@ def ran(code: str, *arguments: str, **environment: str) -> str:
     clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
     done = subprocess.run(
         [sys.executable, "-c", TRAIN + code, *arguments], capture_output=True, text=True,
-        env={**clean, **environment}, timeout=120,
+        env={**clean, **environment}, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
