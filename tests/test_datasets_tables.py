@@ -203,7 +203,7 @@ def test_queries_written_alike_stay_apart(tmp_path: Path) -> None:
 def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
     file = tmp_path / "a.parquet"
 
-    def qids(values: list[float | None]) -> list[object]:
+    def qids(values: list[Any]) -> list[object]:
         polars.DataFrame({"qid": values, "label": 1, "x": 1.5}).write_parquet(file)
         found: list[object] = read_columns(file).qid.tolist()
         return found
@@ -214,6 +214,9 @@ def test_float_queries_of_a_parquet_file(tmp_path: Path) -> None:
         qids([2.0**53, 1.0])
     with pytest.raises(ValueError, match=r"column 'qid': .* missing in row 1: it is nan"):
         qids([7.0, float("nan")])
+    for values in ([[7], [8]], [b"7", b"8"]):
+        with pytest.raises(ValueError, match=r"column 'qid': .* is no type of numbers, text or"):
+            qids(values)
 
 
 # Files -------------------------------------------------------------------------------------------

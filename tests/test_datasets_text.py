@@ -75,6 +75,18 @@ def test_files_without_valid_queries_are_named(tmp_path: Path, text: str, messag
         read(text, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("1_0", ", line 2: a number with an underscore"), ("1e400", ": a feature is beyond the la")],
+)
+def test_numbers_that_python_reads_as_others_are_refused(
+    tmp_path: Path, value: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"a.txt{message}"):
+        read(f"1 qid:1 1:2 # a_b\n0 qid:1 1:{value}\n", tmp_path)
+    assert np.isinf(read("1 qid:1 1:inf # a_b\n0 qid:1 1:2\n", tmp_path).features[0, 0])
+
+
 def test_data_beyond_memory_is_refused_by_name(tmp_path: Path) -> None:
     text = "1 qid:1 1:1\n" * 50_000 + "1 qid:1 2147483647:1\n"
     with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate"):

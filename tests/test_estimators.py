@@ -221,6 +221,11 @@ def test_a_loaded_model_of_xgboost_is_the_same(
     plain.load_model(tmp_path / "model.json")  # scores are scores
     assert_array_equal(plain.predict(valid["X"]), model.predict(valid["X"]))
     assert loaded.get_params()["objective"] == options["objective"]
+    booster = model.get_booster()
+    booster.set_attr(lambdaplus='{"objective": "map", "n_estimators": 9, "predict": 1}')
+    booster.save_model(tmp_path / "model.json")
+    loaded.load_model(tmp_path / "model.json")  # no other attribute is taken from a file
+    assert (loaded.objective, loaded.n_estimators, callable(loaded.predict)) == ("map", 8, True)
     plain.save_model(tmp_path / "model.json")
 
 

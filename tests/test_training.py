@@ -488,6 +488,13 @@ def test_an_evaluation_set_without_the_queries_of_the_training_raises(framework:
     assert len(told) == 1
 
 
+def test_lost_queries_may_be_those_of_a_ranking_objective_of_xgboost(xgboost_alone: Any) -> None:
+    given, lost = xgboost_alone.data(GRADED), xgboost_alone.data(GRADED, sizes=None)
+    with pytest.warns(UserWarning, match="if the training data has queries") as told:
+        xgboost_alone.train(xgboost_alone.native, given, metric=lp.eval_map, valid={"v": lost})
+    assert len(told) == 1
+
+
 def test_lost_queries_are_noticed_with_objectives_of_lightgbm(lightgbm_alone: Any) -> None:
     lost, params = lightgbm_alone.data(GRADED, sizes=None), {"metric": "None"}
     for objective in ("lambdarank", "binary"):

@@ -141,6 +141,13 @@ def _read(file: Path) -> RankingData:
             f"{file}, line {number}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
             f"and features in ascending order: {error}"
         ) from None
+    # Python reads 1_0 as 10 and 1e400 as infinity.
+    if b"_" in content:
+        for number, line in enumerate(io.BytesIO(content), 1):
+            if b"_" in line.partition(b"#")[0]:
+                raise ValueError(f"{file}, line {number}: a number with an underscore")
+    if np.isinf(matrix.data).any() and b"inf" not in content.lower():
+        raise ValueError(f"{file}: a feature is beyond the largest float64, 1.8e308")
     grouped = qid.size > 0
     if grouped and qid.size < labels.size:
         raise ValueError(f"{file} has {labels.size} rows, but only {qid.size} have qid:ID")

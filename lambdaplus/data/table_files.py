@@ -288,8 +288,12 @@ class TableFile:
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
+        import polars
+
         column = self._frame[name]
         try:
+            if column.dtype.is_nested() or column.dtype == polars.Binary:
+                raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
             if column.null_count():
                 row = int(column.is_null().arg_max() or 0)
                 raise ValueError(

@@ -141,7 +141,8 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
         self._columns = None
         saved = self.get_booster().attr("lambdaplus")
         if saved is not None:  # XGBoost takes the objective of the file, which is its own
-            self.__dict__.update({**given, **json.loads(saved)})
+            names = json.loads(saved)
+            self.set_params(**{name: names.get(name, value) for name, value in given.items()})
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""

@@ -145,6 +145,9 @@ class Call(NamedTuple):
             by_query = True if whole is not None and group_sizes(whole) is not None else None
         if by_query and not divided and not one_group:
             raise ValueError(LOST_QUERIES)
+        unknown = not (training.rounds or training.is_evaluated) and by_query is None
+        if unknown and not (divided or one_group) and _ranks(self.booster):
+            warnings.warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
         training.is_evaluated = True
         if by_query is False and divided:
             warnings.warn(
@@ -202,6 +205,14 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             scores = first
         queries = _queries_of(training, owner, raw, workers)
         yield Call(framework, second, scores, queries, training, owner, booster)
+
+
+def _ranks(booster: Any) -> bool:
+    """Whether XGBoost trains this booster with a ranking objective of its own."""
+    if framework_of(booster) != "xgboost":
+        return False
+    name: str = xgboost_learner(booster)["objective"]["name"]
+    return name.startswith("rank:")
 
 
 def framework_of(data: Any) -> Framework:
