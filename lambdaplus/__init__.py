@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.evaluation import evaluate as evaluate
     from lambdaplus.evaluation import explain as explain
     from lambdaplus.evaluation import scorer as scorer
+    from lambdaplus.frameworks.ranking_trees import ranking_trees as ranking_trees
     from lambdaplus.metrics import Declaration as Declaration
     from lambdaplus.metrics import metric_names as metric_names
     from lambdaplus.metrics import parse_metric as parse_metric
@@ -58,6 +59,7 @@ else:  # with __getattr__, type checkers would accept misspelt names
             ("evaluation", "EvalMetric Evaluation Explanation RunComparison"),
             ("evaluation", "compare_runs eval_metric evaluate explain scorer"),
             ("evaluation", "eval_auc eval_map eval_mauc eval_mrr eval_ndcg"),
+            ("frameworks.ranking_trees", "ranking_trees"),
             ("metrics", "Declaration metric_names parse_metric"),
             ("objectives", "CombinedObjective LambdaObjective LogLoss"),
             ("objectives", "combine gradients lambda_objective"),

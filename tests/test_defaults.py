@@ -1,10 +1,13 @@
 """What an objective trains if it is not told: shown by its repr, and equal to its long form."""
 
+import pydoc
+
 import brute_force
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import lambdaplus
 from lambdaplus import lambda_objective, parse_metric
 from lambdaplus.metrics import CATALOGUE
 
@@ -20,11 +23,11 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
         ("dcg(gain=linear)@3", "dcg(gain=linear)"),
         ("map", "map"),
         ("map(relevant=2)@5", "map(relevant=2)"),
-        ("auc", "map"),
-        ("mrr", "map"),
-        ("mrr@5", "map"),
-        ("mrr(relevant=2)", "map(relevant=2)"),
-        ("success@1", "map"),
+        ("auc", "auc"),
+        ("mrr", "arhr"),
+        ("mrr@5", "arhr"),
+        ("mrr(relevant=2)", "arhr(relevant=2)"),
+        ("success@1", "arhr"),
         ("p@5", "map"),
         ("recall(relevant=2)@5", "map(relevant=2)"),
         ("rprec", "map"),
@@ -40,7 +43,10 @@ def test_where_few_pairs_change_a_metric_another_one_weighs_them(name: str, trai
     assert found.truncation is None
     assert (f"surrogate={trained!r}" in repr(found)) == (trained != str(found.metric))
     assert eval(repr(found), {"lambda_objective": lambda_objective}) == found
-    explicit = lambda_objective(trained, damping=0.1, pointwise=0.5, surrogate=trained)
+    stands_in = parse_metric(trained).declaration != found.metric.declaration
+    assert found.__name__ == f"lambda_{name}" + stands_in * f"(surrogate={trained})"
+    damping = 0.1 if found.surrogate.gains_rise else None
+    explicit = lambda_objective(trained, damping=damping, pointwise=0, surrogate=trained)
     arguments = GRADES, SCORES, None, [12]
     assert_array_equal(found(*arguments), explicit(*arguments))
 
@@ -54,6 +60,43 @@ def test_the_metric_itself_and_damping_can_be_asked_for(name: str) -> None:
     assert np.abs(own(*arguments)[0] - lambda_objective(name)(*arguments)[0]).max() > 0.01
 
 
+@pytest.mark.parametrize("name", ["auc", "mauc", "map", "mrr", "ndcg"])
+def test_a_name_has_the_gradient_of_its_own_metric(name: str) -> None:
+    """In a query, that of the swap deltas of the metric, or of the one that its repr names."""
+    objective = getattr(lambdaplus, f"lambda_{name}")
+    damping = 0.1 if objective.surrogate.gains_rise else 0.0
+    labels = [min(grade, 1.0) for grade in GRADES] if name in ("auc", "map", "mrr") else GRADES
+    expected, hessian, S = brute_force.lambda_gradients(
+        objective.surrogate, labels, SCORES, damping=damping
+    )
+    found = objective(labels, SCORES, None, [12])
+    scale = np.log2(1 + S) / S
+    assert_allclose(found[0], scale * expected, rtol=3e-3, atol=3e-3 * abs(scale * expected).max())
+    assert_allclose(found[1], scale * hessian, rtol=3e-3, atol=3e-3 * (scale * hessian).max())
+    assert objective.surrogate.declaration.name == {"mrr": "arhr"}.get(name, name)
+
+
+def test_five_names_are_five_gradients_in_a_query() -> None:
+    found = [
+        getattr(lambdaplus, f"lambda_{name}")(GRADES, SCORES, None, [12])[0]
+        for name in ("auc", "mauc", "map", "mrr", "ndcg")
+    ]
+    for i, one in enumerate(found):
+        for other in found[:i]:
+            assert np.abs(one - other).max() > 0.01
+
+
+def test_help_of_an_objective_names_its_metric_and_what_stands_in() -> None:
+    text = pydoc.render_doc(lambdaplus.lambda_mrr, renderer=pydoc.plaintext)
+    for words in ("lambda_objective('mrr', surrogate='arhr')", "Mean reciprocal rank", "arhr if"):
+        assert words in text
+    assert "arhr stands in for mrr" in " ".join(text.split())
+    assert "Mean average precision" in (lambdaplus.lambda_map.__doc__ or "")
+    half = lambda_objective("map", pointwise=0.5, damping=None).__doc__ or ""
+    assert "A share of 0.5 of the gradient is log-loss" in half
+    assert "divided by" not in half
+
+
 def test_where_several_are_relevant_none_is_left_out_of_mrr() -> None:
     labels, scores = [0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
     deltas = brute_force.swap_deltas(parse_metric("mrr"), labels)
@@ -61,7 +104,7 @@ def test_where_several_are_relevant_none_is_left_out_of_mrr() -> None:
     assert deltas[2, 4] == 0  # as of most pairs
     gradient = lambda_objective("mrr", damping=None, pointwise=0)(labels, scores, None, [6])[0]
     assert (gradient[[1, 3, 4]] < 0).all()
-    expected, _, S = brute_force.lambda_gradients(parse_metric("map"), labels, scores)
+    expected, _, S = brute_force.lambda_gradients(parse_metric("arhr"), labels, scores)
     assert_allclose(gradient, np.log2(1 + S) / S * expected, rtol=1e-5)
 
 

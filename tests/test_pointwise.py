@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from lambdaplus import lambda_map, lambda_objective
+from lambdaplus import lambda_objective
 from lambdaplus.ranking.queries import Queries
 
 SIZES = [40, 3, 700, 8]
@@ -54,26 +54,19 @@ def test_the_share_of_log_loss_has_the_size_of_the_pairs(metric: str, sigma: flo
         assert_allclose(found, 0.75 * one + 0.25 * other, rtol=1e-9, atol=1e-14)
 
 
-def test_half_is_the_default_in_queries_of_few_labels_alone() -> None:
+def test_queries_have_no_log_loss_by_default_and_auc_of_a_table_has_half() -> None:
     labels, scores = graded(2)
-    given_ = labels, scores, None, SIZES
-    default, half, none = (
-        lambda_objective("map", pointwise=share)(*given_) for share in ("default", 0.5, 0)
-    )
-    assert_array_equal(default, half)
-    assert (default[0] != none[0]).any()
-    many = np.arange(float(sum(SIZES)))
-    objectives = [lambda_objective("ndcg(gain=linear)", pointwise=p) for p in ("default", 0, 0.5)]
-    found = [each(many, scores, None, SIZES) for each in objectives]
-    long = QUERY != 1
-    long &= QUERY != 3  # of eight labels
-    assert_array_equal(found[0][0][long], found[1][0][long])
-    assert (found[0][0][~long] == found[2][0][~long]).all()
-    assert (found[2][0] != found[1][0]).any()
-    for metric in ("map", "ndcg"):  # a table, and a query of all rows
-        table = lambda_objective(metric, one_group=True)(labels, scores)
-        pairs = lambda_objective(metric, one_group=True, pointwise=0)(labels, scores)
-        assert (table[0] == pairs[0]).all() == (metric == "map")
+    for metric in ("map", "ndcg", "auc"):
+        for group in (SIZES, None):
+            table = group is None
+            default, half, none = (
+                lambda_objective(metric, pointwise=share, one_group=table)(
+                    labels, scores, None, group
+                )
+                for share in ("default", 0.5, 0)
+            )
+            assert_array_equal(default, half if table and metric == "auc" else none)
+            assert (half[0] != none[0]).any()
 
 
 @pytest.mark.parametrize("metric", ["concordance", "mauc"])
@@ -112,8 +105,8 @@ def test_a_constant_of_a_query_has_no_effect(shift: float) -> None:
     labels, scores = graded(2)
     scores = np.round(scores, 3)
     moved = scores + shift * (QUERY == 2)
-    found = lambda_map(labels, moved, None, SIZES)
-    assert_allclose(found, lambda_map(labels, scores, None, SIZES), atol=1e-6)
+    half = lambda_objective("map", pointwise=0.5)
+    assert_allclose(half(labels, moved, None, SIZES), half(labels, scores, None, SIZES), atol=1e-6)
 
 
 def test_outliers_leave_log_loss_finite() -> None:

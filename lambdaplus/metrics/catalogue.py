@@ -49,8 +49,6 @@ AUC = _relevant(
     cutoff="no",
     parameters=(OVER,),
     pooled="middle",
-    # Damped, and beside log-loss, these pairs are better by AUC: research/results/options.md.
-    surrogate="map",
 )
 
 MAUC = _graded(
@@ -133,6 +131,15 @@ MAP = _relevant(
     pooled="last",
 )
 
+ARHR = _relevant(
+    name="arhr",
+    title="Average reciprocal hit rank: reciprocal ranks of all relevant documents",
+    source="Deshpande & Karypis 2004, sec. 5.1, for one relevant document, where it is MRR; of "
+    "several, the sum by its largest value, which is NDCG with the discount 1 / rank",
+    discount=c.reciprocal,
+    normalizer=c.best_relevance,
+)
+
 MRR = _relevant(
     name="mrr",
     aliases=("rr", "recip_rank"),
@@ -141,7 +148,7 @@ MRR = _relevant(
     discount=c.reciprocal,
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
-    surrogate="map",
+    surrogate="arhr",
 )
 
 SUCCESS = _counted(
@@ -152,7 +159,7 @@ SUCCESS = _counted(
     normalizer=c.any_relevant,
     form=Cascade(c.relevance),
     cutoff="required",
-    surrogate="map",
+    surrogate="arhr",
 )
 
 NDCG = _graded(

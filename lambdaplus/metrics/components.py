@@ -83,6 +83,10 @@ def ideal_gain(counts: LabelCounts) -> Floats:
     return counts.ideal(label_gain(counts))
 
 
+def best_relevance(counts: LabelCounts) -> Floats:
+    return counts.ideal(relevance(counts))
+
+
 def one(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.size)
 

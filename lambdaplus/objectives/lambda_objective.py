@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
@@ -70,6 +71,34 @@ class LambdaObjective(PairOptions, Objective):
                         f"itself: surrogate={str(self.surrogate)!r} for {self.metric} is not "
                         "possible"
                     )
+        object.__setattr__(self, "__doc__", self._in_words())  # for help()
+
+    @property
+    def __name__(self) -> str:
+        """The metric and, if it is another's, the one whose swap deltas weight the pairs."""
+        stands_in = self.surrogate.declaration != self.metric.declaration
+        return super().__name__ + (f"(surrogate={self.surrogate})" if stands_in else "")
+
+    def _in_words(self) -> str:
+        """What the gradient is, for the help of this objective."""
+        given = PairOptions(**{each.name: getattr(self, each.name) for each in fields(PairOptions)})
+        chosen = given.chosen_for(self.weighed_by(table=False), False, self.surrogate.gains_rise)
+        damped = f", divided by {chosen.damping:g} + |d|" if chosen.damping else ""
+        paragraphs = [
+            f"{self.metric.declaration.title}, as an objective of LightGBM and XGBoost.",
+            "In each query, a pair of documents with different labels, whose scores differ by d, "
+            "that of the better document less that of the other, adds -w / (1 + exp(sigma d)) to "
+            "the gradient of the better document, and the opposite to that of the other.  The "
+            f"weight w is sigma times the change of {self.surrogate} if the two are swapped in the "
+            f"ranking{damped}.",
+        ]
+        if self.surrogate.declaration != self.metric.declaration:
+            why = f"{self.surrogate} stands in for {self.metric}, which few swaps change."
+            paragraphs.append(why)
+        if chosen.pointwise:
+            paragraphs.append(f"A share of {chosen.pointwise:g} of the gradient is log-loss.")
+        paragraphs.append("See `lambda_objective` for options, and for data without queries.")
+        return "\n\n".join(textwrap.fill(each, 88) for each in paragraphs)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -172,8 +201,8 @@ def lambda_objective(
     pointwise : float or "default"
         The share of the gradient of each query that is that of log-loss, of the score plus the
         constant of the query that makes it lowest.  The label of a document is its gain, from 0 for
-        the lowest of the query to 1 for the highest; the default is 0.5 where pairs are damped,
-        in queries of at most 16 different labels, and for AUC without queries; 0 for all others.
+        the lowest of the query to 1 for the highest.  The default is 0.5 for AUC without queries,
+        and 0 for all others.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
@@ -181,12 +210,13 @@ def lambda_objective(
         metrics, a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
-        evaluated.  The default is that of the declaration (MAP for AUC, and for
-        MRR, success@k, P@k, recall@k, F1@k, R-precision and ``top_precision``, whose value few
-        swaps change), or else ``metric`` without its cutoff (NDCG for ``"ndcg@10"``).
+        evaluated.  By default it is ``metric`` without its cutoff (NDCG for ``"ndcg@10"``), except
+        for metrics that few swaps change: ``"arhr"``, the reciprocal ranks of all relevant
+        documents, stands in for MRR and success@k, and MAP for P@k, recall@k, F1@k, R-precision
+        and ``top_precision``.  The name and the repr of the objective show it.
         ``surrogate=metric`` weights the pairs by the metric itself.  Metrics with the same
-        surrogate train the same model on data with queries: ``"ndcg@1"`` and ``"ndcg@100"``, or
-        ``"p@5"``, ``"recall@10"``, ``"auc"`` and ``"map"``.
+        surrogate train the same model: ``"ndcg@1"`` and ``"ndcg@100"``, or ``"p@5"``,
+        ``"recall@10"`` and ``"map"``.
     balance : float, default=0.5
         For data without queries, the Hessians of class c are multiplied by
         ``(k n_c / n) ** balance``, where n_c of n rows are of that class and k is the number of
@@ -198,7 +228,7 @@ def lambda_objective(
         For AUC, MAUC and concordance, the weight of a pair: the change of the metric (or of the
         surrogate) if the two documents are swapped, or if they were neighbours, which is equal for
         all pairs of two labels.  The default is ``"equal"`` without queries and for concordance,
-        and else ``"swap"``, of MAP for AUC.  A ``surrogate`` that is set has ``"swap"``.
+        and else ``"swap"``.  A ``surrogate`` that is set has ``"swap"``.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -229,8 +259,8 @@ def lambda_objective(
     0.01
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
     0.0
-    >>> lambda_objective("map", damping=None, pointwise=0.0).pointwise  # pairs alone
-    0.0
+    >>> lambda_objective("map", pointwise=0.5).pointwise  # half of the gradient is log-loss
+    0.5
     >>> lambda_objective("mauc", pairs="swap")
     lambda_objective('mauc', pairs='swap')
     >>> lambda_objective("err", one_group=True).one_group

@@ -14,7 +14,7 @@ Default = str
 
 # What "default" is; the choice is explained on the page on the options' results.
 DAMPING_IN_QUERIES = 0.1
-POINTWISE = 0.5
+POINTWISE_IN_TABLES = 0.5
 
 # Metrics that neighbours of two labels change by the same, wherever they are: pairs may be equal.
 EQUAL_AT_NEIGHBOURS = ("auc", "mauc", "concordance")
@@ -71,10 +71,9 @@ class PairOptions:
         ``gains_rise`` says whether the metric has gains, which rise with the label.
         """
         damping, pointwise = self.damping, self.pointwise
-        in_queries = gains_rise and not table
         if damping == "default":
-            damping = DAMPING_IN_QUERIES if in_queries else None
+            damping = DAMPING_IN_QUERIES if gains_rise and not table else None
         if pointwise == "default":
-            of_table = weights.metric.declaration.name == "auc" and weights.equal
-            pointwise = POINTWISE if in_queries or of_table else 0.0
+            of_table = table and weights.metric.declaration.name == "auc" and weights.equal
+            pointwise = POINTWISE_IN_TABLES if of_table else 0.0
         return replace(self, damping=damping, pointwise=pointwise)

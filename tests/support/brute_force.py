@@ -136,6 +136,14 @@ def average_precision(ranked: Labels, k: int | None, relevant: float, divisor: s
     return total / reachable if reachable else NAN
 
 
+def arhr(ranked: Labels, k: int | None, relevant: float) -> float:
+    """Sum of one over the ranks of the relevant documents among the first k, by the largest."""
+    k = len(ranked) if k is None else k
+    hits = [rank for rank, label in enumerate(ranked, 1) if label >= relevant]
+    largest = sum(1 / rank for rank in range(1, min(len(hits), k) + 1))
+    return sum(1 / rank for rank in hits if rank <= k) / largest if hits else NAN
+
+
 def mrr(ranked: Labels, k: int | None, relevant: float) -> float:
     """One over the rank of the first relevant document, 0 if that is beyond k."""
     for rank, label in enumerate(ranked, 1):

@@ -1,0 +1,423 @@
+"""Trees and objectives for rankings: what a user gets out of the box, and with `ranking_trees`.
+
+    python benchmarks/out_of_the_box.py fit SET [SET ...] [--trees box,small] [--contenders ...]
+    python benchmarks/out_of_the_box.py show
+
+SET is named as in `list_sets`.  The seed is the number of the fold of a set with folds, and of the
+draw of others.  Every contender is trained with the same trees and rounds; the round is the one with
+the highest validation value of each metric.  ``fit`` writes each finished training to the folder
+--kept, from which the same command continues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import list_sets
+import numpy as np
+from ranking_sets import set_name
+from rich.progress import track
+from scipy import stats
+from tables import Tested, keep
+
+from lambdaplus import evaluate, lambda_objective
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data import RankingData
+from lambdaplus.evaluation import Table
+from lambdaplus.metrics import Declaration
+from lambdaplus.metrics import components as c
+from lambdaplus.study import Config, Method
+from lambdaplus.study.methods import Task, parse_criterion
+from lambdaplus.study.trainers import train_lightgbm, train_xgboost
+
+list_sets.TRAINING_ROWS, list_sets.OTHER_ROWS = 40_000, 60_000
+TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
+METRICS = ("map", "ndcg@10", "auc", "mrr", "p@5")
+
+
+def record(leaves: int, rate: float, rows: float, columns: float) -> dict[str, dict[str, Any]]:
+    return {
+        "lightgbm": {
+            "num_leaves": leaves, "learning_rate": rate, "bagging_fraction": rows,
+            "bagging_freq": 1, "feature_fraction": columns,
+        },
+        "xgboost": {
+            "max_leaves": leaves, "learning_rate": rate, "subsample": rows,
+            "colsample_bytree": columns,
+        },
+    }  # fmt: skip
+
+
+BOX: dict[str, dict[str, Any]] = {
+    "lightgbm": {"num_leaves": 31, "learning_rate": 0.1},
+    "xgboost": {"max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise", "learning_rate": 0.1},
+}
+
+
+def trees_of(name: str) -> dict[str, dict[str, Any]]:
+    """``box``, the frameworks' defaults but for a rate of .1, or LEAVES/RATE/ROWS/COLUMNS."""
+    if name == "box":
+        return BOX
+    leaves, rate, rows, columns = name.split("/")
+    return record(int(leaves), float(rate), float(rows), float(columns))
+
+
+def rounds_of(name: str) -> tuple[int, int]:
+    """Rounds and patience: shorter steps take more."""
+    rate = 0.1 if name == "box" else float(name.split("/")[1])
+    return round(40 / rate), round(6 / rate)
+
+
+ALL_RR = Declaration(
+    "all_rr", "Reciprocal ranks of all relevant documents", "", discount=c.reciprocal,
+    gain=c.relevance, binary=True, normalizer=lambda counts: counts.ideal(c.relevance(counts)),
+)  # fmt: skip
+PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
+HALF: dict[str, Any] = {"damping": 0.1, "pointwise": 0.5}
+UNDAMPED: dict[str, Any] = {"damping": None, "pointwise": 0.5}
+OURS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "map": ("map", PLAIN),
+    "map, half": ("map", HALF),
+    "ndcg": ("ndcg", PLAIN),
+    "ndcg, half": ("ndcg", HALF),
+    "map, half undamped": ("map", UNDAMPED),
+    "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
+    "map, damped .01": ("map", {**PLAIN, "damping": 0.01}),
+    "ndcg, damped .1": ("ndcg", {**PLAIN, "damping": 0.1}),
+    "ndcg, damped .01": ("ndcg", {**PLAIN, "damping": 0.01}),
+    "ndcg, half undamped": ("ndcg", UNDAMPED),
+    "auc, swap": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "swap"}),
+    "auc, equal": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "equal"}),
+    "auc, swap, half": ("auc", {**UNDAMPED, "surrogate": "auc", "pairs": "swap"}),
+    "auc, equal, half": ("auc", {**UNDAMPED, "surrogate": "auc", "pairs": "equal"}),
+    "all rr": (ALL_RR, PLAIN),
+    "all rr, half": (ALL_RR, HALF),
+    "mrr": ("mrr", {**PLAIN, "surrogate": "mrr"}),
+    "p@5": ("p@5", {**PLAIN, "surrogate": "p@5"}),
+    "ndcg@10": ("ndcg@10", {**PLAIN, "surrogate": "ndcg@10"}),
+    "map@10": ("map@10", {**PLAIN, "surrogate": "map@10"}),
+}
+THEIRS: dict[str, dict[str, dict[str, Any]]] = {
+    "lightgbm": {
+        "log-loss": {"objective": "binary"},
+        "lambdarank": {"objective": "lambdarank"},
+        "rank_xendcg": {"objective": "rank_xendcg"},
+    },
+    "xgboost": {
+        "log-loss": {"objective": "binary:logistic"},
+        "rank:ndcg": {"objective": "rank:ndcg"},
+        "rank:map": {"objective": "rank:map"},
+        "rank:map, mean": {"objective": "rank:map", "lambdarank_pair_method": "mean"},
+    },
+}
+MAIN = ("map", "map, half", "ndcg", "ndcg, half")
+OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc, swap", "mrr": "all rr"}
+"""The default objective of each metric."""
+OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
+FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+TREES = "16/.05/.5/.5"
+SEEDS = 5
+Key = tuple[str, str, str, str, int]  # set, framework, trees, contender, seed
+
+
+def tasks(given: argparse.Namespace) -> Iterator[Key]:
+    for seed, on, trees, framework in product(given.seeds, given.sets, given.trees, THEIRS):
+        wanted = [*THEIRS[framework], *MAIN] if given.contenders == ["main"] else given.contenders
+        for name in wanted:
+            if name in OURS or name in THEIRS[framework]:
+                yield on, framework, trees, name, seed
+
+
+fold_of = lru_cache(2)(list_sets.fold_of)
+
+
+def fit(key: Key) -> dict[str, Any]:
+    on, framework, trees, name, seed = key
+    fold, start = fold_of(on, seed), time.process_time()
+    params = dict(THEIRS[framework].get(name, {}))
+    target = params.pop("objective", None)
+    if target is None:
+        metric, options = OURS[name]
+        target = lambda_objective(metric, **options)
+    metrics = tuple(map(parse_criterion, METRICS))
+    rounds, patience = rounds_of(trees)
+    config = Config(rounds=rounds, patience=patience, every=10 if on.startswith("generated") else 5)
+    method = Method(name, TRAINERS[framework], target, "map")
+    with limit_threads(1):
+        fitted: Any = TRAINERS[framework](
+            Task(
+                method, {**trees_of(trees)[framework], **params}, fold.train, fold.valid, config,
+                seed, metrics, fold.name,
+            )
+        )  # fmt: skip
+        scores = {one.rounds: one.predict(fold.test) for one in fitted.values()}
+        tested = {str(m): per_query(fold.test, m, scores[one.rounds]) for m, one in fitted.items()}
+    return {
+        "key": key,
+        "valid": {str(metric): max(one.curve) for metric, one in fitted.items()},
+        "rounds": {str(metric): one.rounds for metric, one in fitted.items()},
+        "ran": max(len(one.curve) * one.every for one in fitted.values()),
+        "test": tested,
+        "seconds": time.process_time() - start,
+    }
+
+
+def per_query(part: RankingData, metric: Any, scores: Floats) -> str:
+    """The values of all queries, as text of 16 bits for each; 65535 is NaN."""
+    found = evaluate(part.labels, scores, group=part.group, metrics=[metric]).per_query[str(metric)]
+    whole = np.where(np.isnan(found), 65535, np.rint(65534 * np.nan_to_num(found)))
+    return base64.b64encode(whole.astype("<u2").tobytes()).decode()
+
+
+def values_in(text: str) -> Floats:
+    whole = np.frombuffer(base64.b64decode(text), "<u2")
+    return np.where(whole == 65535, np.nan, whole / 65534)
+
+
+def read(kept: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for file in kept.glob("*.jsonl") for line in file.read_text().splitlines()
+    ]
+
+
+def fit_all(given: argparse.Namespace) -> None:
+    given.kept.mkdir(parents=True, exist_ok=True)
+    finished = {tuple(one["key"]) for one in read(given.kept)}
+    left = [key for key in tasks(given) if key not in finished]
+    file = given.kept / f"{os.getpid()}.jsonl"
+    with multiprocessing.get_context("spawn").Pool(given.jobs) as pool, file.open("a") as out:
+        for one in track(pool.imap_unordered(fit, left), total=len(left)):
+            out.write(json.dumps(one, default=float) + "\n")
+            out.flush()
+
+
+# What was measured --------------------------------------------------------------------------------
+
+Fits = dict[Key, dict[str, Any]]
+Contender = tuple[str, str]  # trees, name
+
+
+def in_words(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    if kind == "generated":
+        documents, share, noise, spread = rest.split(":")
+        return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
+    return {"digits": "images of digits", "flights": "flights of a day"}.get(kind) or set_name(name)
+
+
+def difference(
+    fits: Fits, framework: str, one: Contender, other: Contender, metric: str, sets: list[str]
+) -> tuple[float, float, float]:
+    """The mean over sets of the difference of test queries, its error, and p (Welch's t-test)."""
+    each = []
+    for on in sets:
+        found = [
+            values_in(fits[on, framework, *one, seed]["test"][metric])
+            - values_in(fits[on, framework, *other, seed]["test"][metric])
+            for seed in range(SEEDS)
+            if (on, framework, *one, seed) in fits and (on, framework, *other, seed) in fits
+        ]
+        if not found:
+            return np.nan, np.nan, np.nan
+        values = np.concatenate(found)
+        each.append(values[~np.isnan(values)])
+    mean = float(np.mean([values.mean() for values in each]))
+    variances = np.array([values.var(ddof=1) / values.size for values in each]) / len(each) ** 2
+    error = float(np.sqrt(variances.sum()))
+    if not error:
+        return mean, error, 1.0
+    freedom = variances.sum() ** 2 / np.sum(variances**2 / [values.size - 1 for values in each])
+    return mean, error, float(2 * stats.t.sf(abs(mean) / error, freedom))
+
+
+def mean_value(fits: Fits, framework: str, one: Contender, metric: str, sets: list[str]) -> float:
+    return float(np.mean([
+        np.nanmean(np.concatenate([
+            values_in(fits[on, framework, *one, seed]["test"][metric])
+            for seed in range(SEEDS) if (on, framework, *one, seed) in fits
+        ])) for on in sets
+    ]))  # fmt: skip
+
+
+def on_validation(
+    fits: Fits, framework: str, one: Contender, metric: str, sets: list[str]
+) -> float:
+    return float(np.mean([
+        np.mean([
+            fits[on, framework, *one, seed]["valid"][metric]
+            for seed in range(SEEDS) if (on, framework, *one, seed) in fits
+        ]) for on in sets
+    ]))  # fmt: skip
+
+
+def best_built_in(fits: Fits, framework: str, trees: str, metric: str, sets: list[str]) -> str:
+    """The contender of the framework with the highest mean on validation queries."""
+    return max(
+        THEIRS[framework],
+        key=lambda name: on_validation(fits, framework, (trees, name), metric, sets),
+    )
+
+
+def shown(found: tuple[float, float, float], more: str = "") -> Tested | str:
+    mean, error, p = found
+    return "" if np.isnan(mean) else Tested(f"{mean:+.4f} ± {error:.4f}", p, more)
+
+
+def out_of_the_box(fits: Fits, sets: list[str]) -> Table:
+    """What trees and objectives gain over a framework's ranking objective as it comes."""
+    rows: list[list[Any]] = []
+    heads = [f"{metric.upper()}, {FRAMEWORKS[name]}" for metric in OURS_FOR for name in THEIRS]
+    columns = [(metric, framework) for metric in OURS_FOR for framework in THEIRS]
+
+    def row(title: str, cell: Any) -> None:
+        rows.append([title, *(cell(metric, framework) for metric, framework in columns)])
+
+    def less(trees: str, name: str | None) -> Any:
+        def cell(metric: str, framework: str) -> Any:
+            found = name or OURS_FOR[metric]
+            found = OWN[framework] if name == "own" else found
+            against = ("box", OWN[framework])
+            return shown(difference(fits, framework, (trees, found), against, metric, sets))
+
+        return cell
+
+    def over_best(metric: str, framework: str) -> Any:
+        best = best_built_in(fits, framework, TREES, metric, sets)
+        pair = (TREES, OURS_FOR[metric]), (TREES, best)
+        return shown(difference(fits, framework, *pair, metric, sets), f" ({best})")
+
+    row(
+        "lambdarank, rank:ndcg as they come",
+        lambda m, f: f"{mean_value(fits, f, ('box', OWN[f]), m, sets):.4f}",
+    )
+    row("lambdaplus, the same trees", less("box", None))
+    row("lambdarank, rank:ndcg, trees of ranking_trees", less(TREES, "own"))
+    row("log-loss, trees of ranking_trees", less(TREES, "log-loss"))
+    row("lambdaplus, trees of ranking_trees", less(TREES, None))
+    row("the same, less the best built-in objective with these trees", over_best)
+    foot = (
+        "test values, the mean over sets; differences from the first row, and in the last row "
+        "from the built-in objective that is best on validation queries, in brackets; ±: standard "
+        "errors over test queries"
+    )
+    return Table(["", *heads], rows, [foot])
+
+
+def by_set(fits: Fits, metric: str, sets: list[str]) -> Table:
+    rows = []
+    for on, framework in product(sets, THEIRS):
+        box = "box", OWN[framework]
+        best = best_built_in(fits, framework, TREES, metric, [on])
+        ours = TREES, OURS_FOR[metric]
+        rows.append([
+            f"{in_words(on)}, {FRAMEWORKS[framework]}",
+            f"{mean_value(fits, framework, box, metric, [on]):.4f}",
+            *(
+                shown(difference(fits, framework, one, box, metric, [on]))
+                for one in (("box", OURS_FOR[metric]), (TREES, OWN[framework]), ours)
+            ),
+            shown(difference(fits, framework, ours, (TREES, best), metric, [on]), f" ({best})"),
+        ])  # fmt: skip
+    heads = (
+        "set", "lambdarank, rank:ndcg as they come", "lambdaplus, the same trees",
+        "lambdarank, rank:ndcg, ranking_trees", "lambdaplus, ranking_trees",
+        "the same, less the best built-in objective",
+    )  # fmt: skip
+    return Table(heads, rows, ["differences from the second column; ±: over test queries"])
+
+
+def by_trees(fits: Fits, sets: list[str]) -> Table:
+    """Validation and test values of each record less those of the trees as they come."""
+    rows = []
+    names = list(dict.fromkeys(key[2] for key in fits))
+    for trees, framework in product(names, THEIRS):
+        cells: list[Any] = []
+        for metric, name in product(OURS_FOR, ("own", "ours")):
+            name = OWN[framework] if name == "own" else OURS_FOR[metric]
+            if not all((on, framework, trees, name, 0) in fits for on in sets):
+                cells.append("")
+                continue
+            valid = on_validation(fits, framework, (trees, name), metric, sets) - on_validation(
+                fits, framework, ("box", name), metric, sets
+            )
+            tested = difference(fits, framework, (trees, name), ("box", name), metric, sets)
+            cells.append(f"{valid:+.4f} / {tested[0]:+.4f}")
+        if any(cells):
+            rows.append([f"{trees}, {FRAMEWORKS[framework]}", *cells])
+    heads = [f"{m.upper()}, {name}" for m in OURS_FOR for name in ("built-in", "lambdaplus")]
+    foot = (
+        "leaves/rate/rows/columns; validation / test values less those of the same objective with "
+        "the trees as they come; built-in: lambdarank, rank:ndcg"
+    )
+    return Table(["", *heads], rows, [foot])
+
+
+def by_option(fits: Fits, framework: str, sets: list[str]) -> Table:
+    """Each contender less the default objective of the metric, with the same trees."""
+    rows = []
+    for name in (*THEIRS[framework], *OURS):
+        cells: list[Any] = []
+        for metric, ours in OURS_FOR.items():
+            some = [on for on in sets if (on, framework, TREES, name, 0) in fits]
+            if not some:
+                cells += ["", ""]
+                continue
+            pair = (TREES, name), (TREES, ours)
+            valid = [on_validation(fits, framework, one, metric, some) for one in pair]
+            cells += [
+                f"{valid[0] - valid[1]:+.4f}",
+                shown(difference(fits, framework, *pair, metric, some), f" ({len(some)})"),
+            ]
+        rows.append([name, *cells])
+    heads = [f"{m.upper()}, {part}" for m in OURS_FOR for part in ("validation", "test")]
+    foot = (
+        f"less the objective of the metric: {', '.join(OURS_FOR.values())}; in brackets: sets; "
+        "±: standard errors over test queries"
+    )
+    return Table(["", *heads], rows, [foot])
+
+
+def show(given: argparse.Namespace) -> None:
+    fits: Fits = {tuple(one["key"]): one for one in read(given.kept)}
+    sets = list(dict.fromkeys(key[0] for key in fits))
+    real = [on for on in sets if not on.startswith(("generated", "digits"))]
+    tables = {
+        "Real sets": out_of_the_box(fits, real),
+        "Generated sets and digits": out_of_the_box(fits, [on for on in sets if on not in real]),
+        **{f"By set, {metric.upper()}": by_set(fits, metric, sets) for metric in OURS_FOR},
+        "Trees, real sets": by_trees(fits, real),
+        "Trees, all sets": by_trees(fits, sets),
+        **{f"Options, {FRAMEWORKS[name]}": by_option(fits, name, sets) for name in THEIRS},
+    }
+    hours = sum(fit["seconds"] for fit in fits.values()) / 3600
+    command = " ".join(["python benchmarks/out_of_the_box.py", *sys.argv[1:]])
+    keep("out-of-the-box", command, tables, hours=hours, fits=len(fits))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("step", choices=("fit", "show"))
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
+    parser.add_argument("--trees", type=lambda text: text.split(","), default=["box"])
+    parser.add_argument("--contenders", type=lambda text: text.split(";"), default=["main"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kept", type=Path, default=Path("build/out-of-the-box"))
+    given = parser.parse_args()
+    (fit_all if given.step == "fit" else show)(given)
+
+
+if __name__ == "__main__":
+    main()
