@@ -42,6 +42,10 @@ FORMULAS = {
         "$G_s$ is this sum with the documents ranked by score, $G_y$ by label.",
     ),
     "map": (r"\frac{1}{\min(R, k)} \sum_{r \le k} \mathrm{rel}_r \frac{c(r)}{r}", ""),
+    "arhr": (
+        r"\frac{\sum_{r \le k} \mathrm{rel}_r / r}{\sum_{r \le \min(R, k)} 1 / r}",
+        "The reciprocal rank, if one document is relevant.",
+    ),
     "mrr": (
         r"\frac{1}{r_1}",
         "$r_1$ is the rank of the first relevant document; 0 if this is beyond $k$.",
@@ -73,4 +77,4 @@ FORMULAS = {
 SINCE = dict.fromkeys(
     ("cindex", "spearman", "gini", "success",
      "top_precision", "f1"), "0.2.0",
-)  # fmt: skip
+) | {"arhr": "0.3.0"}  # fmt: skip

@@ -57,9 +57,10 @@ def test_hessians_of_a_table_are_those_of_log_loss_in_xgboost_too(metric: str) -
     xgboost = pytest.importorskip("xgboost")
     labels, scores, _ = rare(0)
     objective = lambda_objective(metric, one_group=True)
+    scores = scores.astype(np.float32)  # as XGBoost passes them
     gradient, hessian = objective(labels, scores)
     matrix = xgboost.DMatrix(np.zeros((labels.size, 1)), labels)
-    found = objective(scores.astype(np.float32), matrix)
+    found = objective(scores, matrix)
     # One query is scaled like those of the frameworks' own ranking objectives.
     factor = 2.0 if metric == "ndcg" else 1.0
     assert_allclose(found[0], gradient, rtol=FLOAT32)

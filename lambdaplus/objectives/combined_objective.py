@@ -64,7 +64,7 @@ class CombinedObjective(Objective):
     def __name__(self) -> str:
         terms = []
         for part, weight in self.parts:
-            name = part.__name__.removeprefix("lambda_") if isinstance(part, Objective) else part
+            name = part.metric if isinstance(part, Objective) else part
             terms.append(f"{'' if weight == 1 else shortest(weight) + '*'}{name}")
         return f"lambda_{'+'.join(terms)}"
 
