@@ -7,7 +7,8 @@
 - ``digits``: find images of the same digit among 300 others, of which a tenth are relevant.
 - ``flights:FOLDER``: the flights of a day by how late they will be; FOLDER has the CSV files of
   nycflights13 (CC0).  Relevant: an hour late, or cancelled.
-- other names: see `ranking_sets.folds_by_name`.
+- ``web-search:N``: N queries of about 120 documents with five grades, see `web_search`.
+- other names: a folder of folds, such as those of LETOR.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from ranking_sets import folds_by_name
+from web_search import web_search_like
 
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.data.digits import compare_images
+from lambdaplus.study import Config
+from lambdaplus.study.folds import folds_of
 
 Array = NDArray[Any]
-TRAINING_ROWS, OTHER_ROWS, MOST_QUERIES = 60_000, 150_000, 2_000
+TRAINING_ROWS, OTHER_ROWS, MOST_QUERIES = 40_000, 60_000, 2_000  # of generated sets
 DAYS = (65, 60)  # of flights, for training and validation; all others are tested
 
 
@@ -39,8 +42,24 @@ def fold_of(name: str, seed: int) -> Fold:
         return digits(seed)
     if kind == "flights":
         return flights(rest, seed)
-    folds = folds_by_name(name)
+    if kind == "web-search":
+        folds = cross_validation(web_search_like(int(rest)))
+    else:
+        folds = folds_of(Config(data=name))
     return folds[seed % len(folds)]
+
+
+def in_words(name: str) -> str:
+    kind, _, rest = name.partition(":")
+    if kind == "generated":
+        documents, share, noise, spread = rest.split(":")
+        return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
+    words = {
+        "digits": "images of digits",
+        "flights": "flights of a day",
+        "web-search": "web search",
+    }
+    return words.get(kind) or Path(name).name
 
 
 def generated(documents: int, share: float, noise: float, even: bool, seed: int) -> Fold:

@@ -3,10 +3,10 @@
     python benchmarks/out_of_the_box.py fit SET [SET ...] [--trees box,small] [--contenders ...]
     python benchmarks/out_of_the_box.py show
 
-SET is named as in `list_sets`.  The seed is the number of the fold of a set with folds, and of the
-draw of others.  Every contender is trained with the same trees and rounds; the round is the one with
-the highest validation value of each metric.  ``fit`` writes each finished training to the folder
---kept, from which the same command continues.
+SET is named as in `list_sets`.  The seed is the number of the fold, or of the draw of a generated
+set.  Every contender is trained with the same trees and rounds.  The round is the one with the
+highest validation value of each metric.  ``fit`` writes finished trainings to the folder --kept,
+from which the same command continues.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from typing import Any
 
 import list_sets
 import numpy as np
-from ranking_sets import set_name
 from rich.progress import track
 from scipy import stats
 from tables import Tested, keep
@@ -42,7 +41,6 @@ from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task, parse_criterion
 from lambdaplus.study.trainers import train_lightgbm, train_xgboost
 
-list_sets.TRAINING_ROWS, list_sets.OTHER_ROWS = 40_000, 60_000
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
 METRICS = ("map", "ndcg@10", "auc", "mrr", "p@5")
 
@@ -81,7 +79,7 @@ def rounds_of(name: str) -> tuple[int, int]:
 
 
 ALL_RR = Declaration(
-    "all_rr", "Reciprocal ranks of all relevant documents", "", discount=c.reciprocal,
+    "arhr", "Reciprocal ranks of all relevant documents", "", discount=c.reciprocal,
     gain=c.relevance, binary=True, normalizer=lambda counts: counts.ideal(c.relevance(counts)),
 )  # fmt: skip
 PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
@@ -98,12 +96,11 @@ OURS: dict[str, tuple[Any, dict[str, Any]]] = {
     "ndcg, damped .1": ("ndcg", {**PLAIN, "damping": 0.1}),
     "ndcg, damped .01": ("ndcg", {**PLAIN, "damping": 0.01}),
     "ndcg, half undamped": ("ndcg", UNDAMPED),
-    "auc, swap": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "swap"}),
-    "auc, equal": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "equal"}),
-    "auc, swap, half": ("auc", {**UNDAMPED, "surrogate": "auc", "pairs": "swap"}),
-    "auc, equal, half": ("auc", {**UNDAMPED, "surrogate": "auc", "pairs": "equal"}),
-    "all rr": (ALL_RR, PLAIN),
-    "all rr, half": (ALL_RR, HALF),
+    "auc": ("auc", {**PLAIN, "surrogate": "auc"}),
+    "auc, equal pairs": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "equal"}),
+    "auc, half": ("auc", {**HALF, "surrogate": "auc"}),
+    "arhr": (ALL_RR, PLAIN),
+    "arhr, half": (ALL_RR, HALF),
     "mrr": ("mrr", {**PLAIN, "surrogate": "mrr"}),
     "p@5": ("p@5", {**PLAIN, "surrogate": "p@5"}),
     "ndcg@10": ("ndcg@10", {**PLAIN, "surrogate": "ndcg@10"}),
@@ -133,7 +130,9 @@ Key = tuple[str, str, str, str, int]  # set, framework, trees, contender, seed
 
 
 def tasks(given: argparse.Namespace) -> Iterator[Key]:
-    for seed, on, trees, framework in product(given.seeds, given.sets, given.trees, THEIRS):
+    for seed, on, trees, framework in product(
+        given.seeds, given.sets, given.trees, given.frameworks
+    ):
         wanted = [*THEIRS[framework], *MAIN] if given.contenders == ["main"] else given.contenders
         for name in wanted:
             if name in OURS or name in THEIRS[framework]:
@@ -207,14 +206,6 @@ def fit_all(given: argparse.Namespace) -> None:
 
 Fits = dict[Key, dict[str, Any]]
 Contender = tuple[str, str]  # trees, name
-
-
-def in_words(name: str) -> str:
-    kind, _, rest = name.partition(":")
-    if kind == "generated":
-        documents, share, noise, spread = rest.split(":")
-        return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
-    return {"digits": "images of digits", "flights": "flights of a day"}.get(kind) or set_name(name)
 
 
 def difference(
@@ -322,7 +313,7 @@ def by_set(fits: Fits, metric: str, sets: list[str]) -> Table:
         best = best_built_in(fits, framework, TREES, metric, [on])
         ours = TREES, OURS_FOR[metric]
         rows.append([
-            f"{in_words(on)}, {FRAMEWORKS[framework]}",
+            f"{list_sets.in_words(on)}, {FRAMEWORKS[framework]}",
             f"{mean_value(fits, framework, box, metric, [on]):.4f}",
             *(
                 shown(difference(fits, framework, one, box, metric, [on]))
@@ -413,6 +404,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
     parser.add_argument("--trees", type=lambda text: text.split(","), default=["box"])
     parser.add_argument("--contenders", type=lambda text: text.split(";"), default=["main"])
+    parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--kept", type=Path, default=Path("build/out-of-the-box"))
     given = parser.parse_args()

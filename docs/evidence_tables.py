@@ -7,15 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lambdaplus.evaluation import Table
-from lambdaplus.evaluation.significance import holm
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
-METRICS = {"map": "MAP", "auc": "AUC", "ndcg@10": "NDCG@10", "mrr": "MRR"}
-WORDS = {"binary": "log-loss", "binary:logistic": "log-loss"}
+SHOWN = ("MAP", "NDCG@10")
 TRAININGS = {  # rows of the table of times, and the titles of what was measured
     "12,000 rows in short queries": "Whole training: README's example",
     "180,000 rows in queries of about 120": "Whole training: queries of about 120",
@@ -34,28 +30,24 @@ def rows_of(name: str, title: str) -> list[list[str]]:
     return next(t["rows"] for t in measured(name)["tables"] if t["title"].startswith(title))
 
 
-def gains(name: str) -> str:
-    """The gain of each objective over the best built-in one; bold if significant after Holm."""
-    found = [gain for gain in measured(name)["gains"] if gain["on"] == "mean"]
-    found = [gain for gain in found if gain["framework"] in FRAMEWORKS]
-    corrected = dict(zip(map(_key, found), holm(np.array([g["p"] for g in found])), strict=True))
-    by_key = {_key(gain): gain for gain in found}
-    rows = []
-    for metric, title in METRICS.items():
-        row = [title]
-        for framework in FRAMEWORKS:
-            gain = by_key[metric, framework]
-            text = short(f"{gain['mean']:+.3f} ± {gain['error']:.3f}")
-            own = gain["own"].partition(":")[2]
-            row.append(f"**{text}**" if corrected[metric, framework] < 0.05 else text)
-            row.append(WORDS.get(own, f"`{own}`"))
-        rows.append(row)
-    heads = [h for name in FRAMEWORKS.values() for h in (name, "compared with")]
-    return Table(("trained and tested by", *heads), rows).to_markdown()
+def boxes() -> str:
+    """What trees and objectives gain on real sets; bold if significant after Holm."""
+    found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
+    shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
+    rows = [[row[0], *(_cell(row[i]) for i in shown)] for row in found["rows"]]
+    return Table(("", *(found["columns"][i] for i in shown)), rows).to_markdown()
 
 
-def _key(gain: dict[str, Any]) -> tuple[str, str]:
-    return gain["metric"], gain["framework"]
+def _cell(text: str) -> str:
+    """A difference with three digits, bold if it has a star; a name in brackets as code."""
+    difference, _, name = text.partition(" (")
+    star = difference.endswith("*")
+    mean, _, error = difference.rstrip("*").partition(" ± ")
+    if not error:
+        return short(f"{float(mean):.3f}")
+    cell = short(f"{float(mean):+.3f} ± {float(error):.3f}")
+    cell = f"**{cell}**" if star else cell
+    return f"{cell} ({name}" if name else cell
 
 
 def times() -> str:
@@ -95,4 +87,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (gains, times)}
+KINDS = {made.__name__: made for made in (boxes, times)}

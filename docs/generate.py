@@ -76,7 +76,8 @@ def _part(found: re.Match[str]) -> str:
 
 def pages() -> list[Path]:
     """The pages with generated parts."""
-    return [page for page in sorted(DOCS.rglob("*.md")) if PART.search(page.read_text("utf-8"))]
+    every = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+    return [page for page in every if PART.search(page.read_text("utf-8"))]
 
 
 def main() -> None:

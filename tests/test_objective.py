@@ -175,7 +175,7 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert len(set(same)) == 1
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
-    assert lambda_objective("ndcg", damping="default", pointwise="default") == lp.lambda_ndcg
+    assert lambda_objective("ndcg", damping=None, pointwise="default") == lp.lambda_ndcg
     assert len({lp.lambda_map, *OTHERS, lambda_objective("map", truncation=1)}) == 6
 
 

@@ -293,7 +293,6 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         # LightGBM fills the same buffer again; what was kept of it would change here.
         fresh = lp.gradients(
             GRADED.labels, before, metric=objective.surrogate, group=GRADED.sizes, normalize=True,
-            damping="default", pointwise="default",
         )  # fmt: skip
         assert_allclose(found[0], fresh[0], rtol=1e-6, atol=1e-9)
         earlier.append((found, [array.copy() for array in found]))

@@ -12,26 +12,22 @@ from pathlib import Path
 
 from certificate import certificate
 from measured import (
-    accuracy_gains,
     linear,
     many_labels,
-    options,
+    out_of_the_box,
     speed,
     sweep_against_pairs,
-    what_helps,
 )
 from pair_kernels import pair_kernels
 from potentials_of_metrics import potentials_of_metrics
 from style import save
 
 FIGURES = {
+    "out-of-the-box": out_of_the_box,
     "sweep-against-pairs": sweep_against_pairs,
     "pair-kernels": pair_kernels,
     "potentials": potentials_of_metrics,
     "certificate": certificate,
-    "accuracy-gains": accuracy_gains,
-    "options": options,
-    "what-helps": what_helps,
     "speed": speed,
     "linear": linear,
     "many-labels": many_labels,

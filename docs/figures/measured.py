@@ -26,97 +26,39 @@ def table(name: str, title: str) -> list[list[Any]]:
 
 
 @styled()
-def accuracy_gains() -> Figure:
-    """Our objective for a metric less the framework's best: a row for each set and their mean."""
-    gains = measured("one-line")["gains"]
-    metrics = list(dict.fromkeys(gain["metric"] for gain in gains))
-    sets = list(dict.fromkeys(gain["on"] for gain in gains))
-    figure, panels = new_figure(0.6 + 2 * (0.6 + 0.24 * len(sets)), 2, 2, width=6.4)
-    for place, (axes, metric) in enumerate(zip(panels, metrics, strict=True)):
-        for i, framework in enumerate(FRAMEWORKS):
-            mine = [g for g in gains if (g["metric"], g["framework"]) == (metric, framework)]
-            axes.errorbar(
-                [gain["mean"] for gain in mine],
-                [sets.index(gain["on"]) + 0.24 * (i - 0.5) for gain in mine],
-                xerr=[ERRORS * gain["error"] for gain in mine],
-                fmt="os"[i], color=SERIES[i], markersize=4, elinewidth=1.2,
-                label=FRAMEWORKS[framework],
-            )  # fmt: skip
-        axes.axvline(0, color=INK, linewidth=0.8)
-        axes.axhline(len(sets) - 1.5, color=INK, linewidth=0.6)  # the mean is below the line
-        axes.set_title(metric.upper(), loc="left")
-        axes.set_yticks(range(len(sets)), sets if place % 2 == 0 else [""] * len(sets))
-        axes.set_ylim(len(sets) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(False, axis="y")
-        axes.xaxis.set_major_formatter("{x:+g}")
-        axes.locator_params(axis="x", nbins=5)
-    figure.supxlabel(
-        "test metric less that of the framework's best; lines: 95% intervals", fontsize=9
-    )
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    return figure
-
-
-@styled()
-def what_helps() -> Figure:
-    """The gain of each change, the largest first, in each framework or in both."""
-    rows = measured("what-helps")["rows"]
-    changes: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        changes.setdefault(row["change"], []).append(row)
-    names = [*FRAMEWORKS.values(), "both"]
-    figure, panels = new_figure(0.9 + 0.3 * len(changes), 1, 2, width=6.4)
-    for axes, metric in zip(panels, ("map", "ndcg@10"), strict=True):
-        for place, mine in enumerate(changes.values()):
-            for row in mine:
-                if metric in row["gains"]:
-                    i = names.index(row["framework"])
-                    mean, error, _ = row["gains"][metric]
-                    axes.errorbar(
-                        mean, place + (-0.14, 0.14, 0.0)[i], xerr=ERRORS * error,
-                        fmt="osD"[i], color=SERIES[i], markersize=4, elinewidth=1.2,
-                    )  # fmt: skip
-        axes.axvline(0, color=INK, linewidth=0.8)
-        axes.set_title(metric.upper(), loc="left")
-        axes.set_yticks(range(len(changes)), changes if axes is panels[0] else [""] * len(changes))
-        axes.set_ylim(len(changes) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(False, axis="y")
-        axes.xaxis.set_major_formatter("{x:+g}")
-        axes.locator_params(axis="x", nbins=4)
-    for i, name in enumerate(names):
-        panels[0].plot([], [], "osD"[i], color=SERIES[i], markersize=4, label=name)
-    figure.supxlabel("gain of the metric; lines: 95% intervals", fontsize=9)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return figure
-
-
-@styled()
-def options() -> Figure:
-    """What options and contenders have less than the default objective, by framework."""
-    tables = {name: table("list-lengths", f"By option, {name}") for name in ("LightGBM", "XGBoost")}
-    names = list(dict.fromkeys(row[0] for rows in tables.values() for row in rows))
-    figure, panels = new_figure(3.6, 1, 3, width=6.4)
-    for column, (axes, metric) in enumerate(zip(panels, ("MAP", "AUC", "NDCG@10"), strict=True), 1):
-        for i, (framework, rows) in enumerate(tables.items()):
-            for row in rows:
-                mean, _, error = row[column].rstrip("*").partition(" ± ")
-                if error:
-                    axes.errorbar(
-                        float(mean), names.index(row[0]) + 0.2 * (2 * i - 1), fmt="osD"[i],
-                        xerr=ERRORS * float(error), markersize=4, color=SERIES[i],
-                    )  # fmt: skip
+def out_of_the_box() -> Figure:
+    """What trees and objectives gain over the framework's ranking objective as it comes."""
+    found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
+    shown = {
+        "lambdaplus, the same trees": "lambdaplus,\ndefault trees",
+        "lambdarank, rank:ndcg, trees of ranking_trees": "built-in objective,\nranking_trees",
+        "lambdaplus, trees of ranking_trees": "lambdaplus,\nranking_trees",
+    }
+    rows = {row[0]: row for row in found["rows"]}
+    figure, panels = new_figure(2.9, 1, 2, width=6.4)
+    for axes, metric in zip(panels, ("MAP", "NDCG@10"), strict=True):
+        for i, framework in enumerate(FRAMEWORKS.values()):
+            column = found["columns"].index(f"{metric}, {framework}")
+            for place, title in enumerate(shown):
+                mean, _, error = rows[title][column].partition(" (")[0].rstrip("*").partition(" ± ")
+                axes.errorbar(
+                    float(mean), place + 0.2 * (2 * i - 1), xerr=ERRORS * float(error),
+                    fmt="os"[i], color=SERIES[i], markersize=5, elinewidth=1.4,
+                )  # fmt: skip
             if axes is panels[0]:
-                axes.plot([], [], "osD"[i], color=SERIES[i], markersize=4, label=framework)
+                axes.plot([], [], "os"[i], color=SERIES[i], markersize=5, label=framework)
         axes.axvline(0, color=INK, linewidth=0.8)
         axes.set_title(metric, loc="left")
+        names = list(shown.values())
         axes.set_yticks(range(len(names)), names if axes is panels[0] else [""] * len(names))
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
-        axes.locator_params(axis="x", nbins=3)
-    figure.supxlabel("validation metric less that of the default; lines: 95% intervals", fontsize=9)
+        axes.xaxis.set_major_formatter("{x:+g}")
+        axes.locator_params(axis="x", nbins=4)
+    figure.supxlabel(
+        "gain over lambdarank and rank:ndcg with default trees; lines: 95% intervals", fontsize=9
+    )
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,11 +65,10 @@ class LambdaGradient:
         self.table = is_table(weights, queries)
         # Not for concordances, which have no gains, and rank correlations.
         rise = metric.gains_rise and bool(self.arrays.gain.any())
-        chosen = options.chosen_for(weights, self.table, rise)
+        chosen = options.chosen_for(weights, self.table)
         self.normalize, self.truncation = chosen.normalize, chosen.truncation
-        self.shape = PairShape(float(chosen.sigma), float(cast(Any, chosen.damping) or 0.0))
-        most = MOST_CLASSES if options.pointwise == "default" else queries.longest
-        self.labels = labels_from_gains(self.arrays, most) if rise else np.empty(0)
+        self.shape = PairShape(float(chosen.sigma), float(chosen.damping or 0.0))
+        self.labels = labels_from_gains(self.arrays) if rise else np.empty(0)
         self.pointwise = float(chosen.pointwise) if self.labels.any() else 0.0
         self.of_class = np.empty(0)  # factors of the Hessians of each class
         if metric.compares_some and not queries.divided:

@@ -44,7 +44,7 @@ class LambdaObjective(PairOptions, Objective):
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     sigma, damping, pointwise, balance : float
-        Damping may be None, damping and pointwise "default".
+        Damping may be None, pointwise "default".
     truncation : int or None
     normalize, one_group : bool
 
@@ -82,7 +82,7 @@ class LambdaObjective(PairOptions, Objective):
     def _in_words(self) -> str:
         """What the gradient is, for the help of this objective."""
         given = PairOptions(**{each.name: getattr(self, each.name) for each in fields(PairOptions)})
-        chosen = given.chosen_for(self.weighed_by(table=False), False, self.surrogate.gains_rise)
+        chosen = given.chosen_for(self.weighed_by(table=False), table=False)
         damped = f", divided by {chosen.damping:g} + |d|" if chosen.damping else ""
         paragraphs = [
             f"{self.metric.declaration.title}, as an objective of LightGBM and XGBoost.",
@@ -160,7 +160,7 @@ def lambda_objective(
     *,
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
-    damping: float | Default | None = DEFAULT.damping,
+    damping: float | None = DEFAULT.damping,
     truncation: int | None = DEFAULT.truncation,
     pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
@@ -188,12 +188,10 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float, None or "default"
+    damping : float or None, default=None
         Divide the weight of each pair by ``damping + |score distance|`` (unless all scores of the
-        query are equal), which gives more weight to pairs with close scores.  The default is 0.1
-        for data with queries, and None, which is the same as 0, without, and for metrics whose
-        gains do not rise with the label, such as concordance and Spearman's correlation.  The
-        built-in objectives of LightGBM and XGBoost have 0.01.
+        query are equal), which gives more weight to pairs with close scores.  The built-in
+        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
     truncation : int or None, default=None
         Only pairs with at least one document among the first ``truncation`` ranks, as in the
         objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost

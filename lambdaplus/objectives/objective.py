@@ -37,7 +37,7 @@ class Objective(ABC):
     >>> from lambdaplus import lambda_map
     >>> gradient, hessian = lambda_map([1, 0, 0], [0.0, 1.0, 2.0], None, [3])
     >>> gradient.round(3).tolist()
-    [-0.41600000858306885, 0.11800000071525574, 0.2980000078678131]
+    [-0.6370000243186951, 0.10899999737739563, 0.5270000100135803]
     """
 
     metric: RankingMetric | WeightedSum

@@ -12,9 +12,7 @@ from lambdaplus.metrics import RankingMetric
 Default = str
 """The word "default": the value depends on the metric and on whether the data has queries."""
 
-# What "default" is; the choice is explained on the page on the options' results.
-DAMPING_IN_QUERIES = 0.1
-POINTWISE_IN_TABLES = 0.5
+POINTWISE_IN_TABLES = 0.5  # of AUC; the page on the options' results says why
 
 # Metrics that neighbours of two labels change by the same, wherever they are: pairs may be equal.
 EQUAL_AT_NEIGHBOURS = ("auc", "mauc", "concordance")
@@ -47,7 +45,7 @@ class PairOptions:
 
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | Default | None = "default"
+    damping: float | None = None
     truncation: int | None = None
     pointwise: float | Default = "default"
     balance: float = 0.5  # for data without queries
@@ -56,7 +54,7 @@ class PairOptions:
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-15, most=1e15)  # its square fits float32
         check_flag(normalize=self.normalize)
-        if self.damping not in ("default", None) and number("damping", self.damping, least=0.0):
+        if self.damping is not None and number("damping", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
         if self.truncation is not None:
             whole_number("truncation, if not None,", self.truncation, least=1)
@@ -65,15 +63,9 @@ class PairOptions:
         number("balance", self.balance, least=0.0, most=1.0)
         check_choice("pairs", self.pairs, ("default", "swap", "equal"))
 
-    def chosen_for(self, weights: PairWeights, table: bool, gains_rise: bool) -> PairOptions:
-        """The same options with numbers for "default", for a metric on data of this kind.
-
-        ``gains_rise`` says whether the metric has gains, which rise with the label.
-        """
-        damping, pointwise = self.damping, self.pointwise
-        if damping == "default":
-            damping = DAMPING_IN_QUERIES if gains_rise and not table else None
-        if pointwise == "default":
-            of_table = table and weights.metric.declaration.name == "auc" and weights.equal
-            pointwise = POINTWISE_IN_TABLES if of_table else 0.0
-        return replace(self, damping=damping, pointwise=pointwise)
+    def chosen_for(self, weights: PairWeights, table: bool) -> PairOptions:
+        """The same options with a number for "default", for a metric on data of this kind."""
+        if self.pointwise != "default":
+            return self
+        of_table = table and weights.metric.declaration.name == "auc" and weights.equal
+        return replace(self, pointwise=POINTWISE_IN_TABLES if of_table else 0.0)

@@ -25,11 +25,11 @@ STEPS = 100
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-def labels_from_gains(arrays: MetricArrays, most_classes: int) -> Floats:
-    """Labels from 0 to 1 by stratum; 0 in queries of more classes, or without different gains."""
+def labels_from_gains(arrays: MetricArrays) -> Floats:
+    """Labels from 0 to 1 by stratum; 0 in queries without different gains."""
     start, classes = arrays.strata[:-1], np.diff(arrays.strata)
     lowest, highest = (f.reduceat(arrays.gain, start) for f in (np.minimum, np.maximum))
-    spread = np.repeat(np.where(classes > most_classes, 0.0, highest - lowest), classes)
+    spread = np.repeat(highest - lowest, classes)
     above = arrays.gain - np.repeat(lowest, classes)
     label: Floats = np.divide(above, spread, out=np.zeros_like(above), where=spread > 0)
     return label
