@@ -120,11 +120,14 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 MAIN = ("map", "map, half", "ndcg", "ndcg, half")
-OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc, swap", "mrr": "all rr"}
-"""The default objective of each metric."""
+OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr"}
+"""The default objective of each metric, on graded labels, too."""
 OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
-TREES = "16/.05/.5/.5"
+TREES = {"lightgbm": "16/.05/.5/.5", "xgboost": "16/.1/.5/.5"}
+"""Those of `ranking_trees`."""
+OTHER_SHAPES = ("generated:40:", "generated:200:", "generated:600:")
+"""Sets on which nothing was chosen."""
 SEEDS = 5
 Key = tuple[str, str, str, str, int]  # set, framework, trees, contender, seed
 
@@ -243,21 +246,24 @@ def mean_value(fits: Fits, framework: str, one: Contender, metric: str, sets: li
 
 
 def on_validation(
-    fits: Fits, framework: str, one: Contender, metric: str, sets: list[str]
+    fits: Fits, framework: str, one: Contender, metric: str, sets: list[str], beside: Contender
 ) -> float:
+    """The mean over sets of the validation values, of the seeds that ``beside`` has, too."""
     return float(np.mean([
         np.mean([
             fits[on, framework, *one, seed]["valid"][metric]
-            for seed in range(SEEDS) if (on, framework, *one, seed) in fits
+            for seed in range(SEEDS)
+            if (on, framework, *one, seed) in fits and (on, framework, *beside, seed) in fits
         ]) for on in sets
     ]))  # fmt: skip
 
 
 def best_built_in(fits: Fits, framework: str, trees: str, metric: str, sets: list[str]) -> str:
     """The contender of the framework with the highest mean on validation queries."""
+    ours = trees, OURS_FOR[metric]
     return max(
         THEIRS[framework],
-        key=lambda name: on_validation(fits, framework, (trees, name), metric, sets),
+        key=lambda name: on_validation(fits, framework, (trees, name), metric, sets, ours),
     )
 
 
@@ -275,28 +281,29 @@ def out_of_the_box(fits: Fits, sets: list[str]) -> Table:
     def row(title: str, cell: Any) -> None:
         rows.append([title, *(cell(metric, framework) for metric, framework in columns)])
 
-    def less(trees: str, name: str | None) -> Any:
+    def less(box: bool, name: str | None) -> Any:
         def cell(metric: str, framework: str) -> Any:
-            found = name or OURS_FOR[metric]
-            found = OWN[framework] if name == "own" else found
-            against = ("box", OWN[framework])
-            return shown(difference(fits, framework, (trees, found), against, metric, sets))
+            found = OWN[framework] if name == "own" else name or OURS_FOR[metric]
+            one = "box" if box else TREES[framework], found
+            against = "box", OWN[framework]
+            return shown(difference(fits, framework, one, against, metric, sets))
 
         return cell
 
     def over_best(metric: str, framework: str) -> Any:
-        best = best_built_in(fits, framework, TREES, metric, sets)
-        pair = (TREES, OURS_FOR[metric]), (TREES, best)
+        trees = TREES[framework]
+        best = best_built_in(fits, framework, trees, metric, sets)
+        pair = (trees, OURS_FOR[metric]), (trees, best)
         return shown(difference(fits, framework, *pair, metric, sets), f" ({best})")
 
     row(
         "lambdarank, rank:ndcg as they come",
         lambda m, f: f"{mean_value(fits, f, ('box', OWN[f]), m, sets):.4f}",
     )
-    row("lambdaplus, the same trees", less("box", None))
-    row("lambdarank, rank:ndcg, trees of ranking_trees", less(TREES, "own"))
-    row("log-loss, trees of ranking_trees", less(TREES, "log-loss"))
-    row("lambdaplus, trees of ranking_trees", less(TREES, None))
+    row("lambdaplus, the same trees", less(True, None))
+    row("lambdarank, rank:ndcg, trees of ranking_trees", less(False, "own"))
+    row("log-loss, trees of ranking_trees", less(False, "log-loss"))
+    row("lambdaplus, trees of ranking_trees", less(False, None))
     row("the same, less the best built-in objective with these trees", over_best)
     foot = (
         "test values, the mean over sets; differences from the first row, and in the last row "
@@ -309,17 +316,17 @@ def out_of_the_box(fits: Fits, sets: list[str]) -> Table:
 def by_set(fits: Fits, metric: str, sets: list[str]) -> Table:
     rows = []
     for on, framework in product(sets, THEIRS):
-        box = "box", OWN[framework]
-        best = best_built_in(fits, framework, TREES, metric, [on])
-        ours = TREES, OURS_FOR[metric]
+        box, trees = ("box", OWN[framework]), TREES[framework]
+        best = best_built_in(fits, framework, trees, metric, [on])
+        ours = trees, OURS_FOR[metric]
         rows.append([
             f"{list_sets.in_words(on)}, {FRAMEWORKS[framework]}",
             f"{mean_value(fits, framework, box, metric, [on]):.4f}",
             *(
                 shown(difference(fits, framework, one, box, metric, [on]))
-                for one in (("box", OURS_FOR[metric]), (TREES, OWN[framework]), ours)
+                for one in (("box", OURS_FOR[metric]), (trees, OWN[framework]), ours)
             ),
-            shown(difference(fits, framework, ours, (TREES, best), metric, [on]), f" ({best})"),
+            shown(difference(fits, framework, ours, (trees, best), metric, [on]), f" ({best})"),
         ])  # fmt: skip
     heads = (
         "set", "lambdarank, rank:ndcg as they come", "lambdaplus, the same trees",
@@ -332,22 +339,23 @@ def by_set(fits: Fits, metric: str, sets: list[str]) -> Table:
 def by_trees(fits: Fits, sets: list[str]) -> Table:
     """Validation and test values of each record less those of the trees as they come."""
     rows = []
+    metrics = ("map", "ndcg@10")
     names = list(dict.fromkeys(key[2] for key in fits))
-    for trees, framework in product(names, THEIRS):
+    for framework, trees in product(THEIRS, names):
         cells: list[Any] = []
-        for metric, name in product(OURS_FOR, ("own", "ours")):
-            name = OWN[framework] if name == "own" else OURS_FOR[metric]
+        for metric, ours in product(metrics, (False, True)):
+            name = OURS_FOR[metric] if ours else OWN[framework]
             if not all((on, framework, trees, name, 0) in fits for on in sets):
                 cells.append("")
                 continue
-            valid = on_validation(fits, framework, (trees, name), metric, sets) - on_validation(
-                fits, framework, ("box", name), metric, sets
-            )
-            tested = difference(fits, framework, (trees, name), ("box", name), metric, sets)
+            one, box = (trees, name), ("box", name)
+            valid = on_validation(fits, framework, one, metric, sets, box)
+            valid -= on_validation(fits, framework, box, metric, sets, one)
+            tested = difference(fits, framework, one, box, metric, sets)
             cells.append(f"{valid:+.4f} / {tested[0]:+.4f}")
         if any(cells):
             rows.append([f"{trees}, {FRAMEWORKS[framework]}", *cells])
-    heads = [f"{m.upper()}, {name}" for m in OURS_FOR for name in ("built-in", "lambdaplus")]
+    heads = [f"{m.upper()}, {name}" for m in metrics for name in ("built-in", "lambdaplus")]
     foot = (
         "leaves/rate/rows/columns; validation / test values less those of the same objective with "
         "the trees as they come; built-in: lambdarank, rank:ndcg"
@@ -361,14 +369,16 @@ def by_option(fits: Fits, framework: str, sets: list[str]) -> Table:
     for name in (*THEIRS[framework], *OURS):
         cells: list[Any] = []
         for metric, ours in OURS_FOR.items():
-            some = [on for on in sets if (on, framework, TREES, name, 0) in fits]
+            trees = TREES[framework]
+            some = [on for on in sets if (on, framework, trees, name, 0) in fits]
             if not some:
                 cells += ["", ""]
                 continue
-            pair = (TREES, name), (TREES, ours)
-            valid = [on_validation(fits, framework, one, metric, some) for one in pair]
+            pair = (trees, name), (trees, ours)
+            valid = on_validation(fits, framework, pair[0], metric, some, pair[1])
+            valid -= on_validation(fits, framework, pair[1], metric, some, pair[0])
             cells += [
-                f"{valid[0] - valid[1]:+.4f}",
+                f"{valid:+.4f}",
                 shown(difference(fits, framework, *pair, metric, some), f" ({len(some)})"),
             ]
         rows.append([name, *cells])
@@ -384,12 +394,13 @@ def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"]): one for one in read(given.kept)}
     sets = list(dict.fromkeys(key[0] for key in fits))
     real = [on for on in sets if not on.startswith(("generated", "digits"))]
+    other = [on for on in sets if on.startswith(OTHER_SHAPES)]
+    generated = [on for on in sets if on not in (*real, *other)]
+    of = {"Real sets": real, "Generated sets and digits": generated, "Other shapes": other}
     tables = {
-        "Real sets": out_of_the_box(fits, real),
-        "Generated sets and digits": out_of_the_box(fits, [on for on in sets if on not in real]),
+        **{title: out_of_the_box(fits, some) for title, some in of.items() if some},
         **{f"By set, {metric.upper()}": by_set(fits, metric, sets) for metric in OURS_FOR},
-        "Trees, real sets": by_trees(fits, real),
-        "Trees, all sets": by_trees(fits, sets),
+        **{f"Trees, {title.lower()}": by_trees(fits, some) for title, some in of.items() if some},
         **{f"Options, {FRAMEWORKS[name]}": by_option(fits, name, sets) for name in THEIRS},
     }
     hours = sum(fit["seconds"] for fit in fits.values()) / 3600

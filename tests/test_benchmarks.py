@@ -1,6 +1,7 @@
 """The statistics of the benchmarks on made-up results, and their studies on small data."""
 
 import argparse
+import base64
 import importlib
 import itertools
 import json
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 from sklearn.datasets import make_classification
@@ -17,7 +17,6 @@ from sklearn.datasets import make_classification
 from lambdaplus.evaluation import Table
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-METRICS = ("ndcg@10", "map", "mrr", "auc")
 
 
 @pytest.fixture
@@ -28,50 +27,28 @@ def benchmark_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return importlib.import_module
 
 
-@pytest.fixture
-def differences(benchmark_named: Any) -> Any:
-    return benchmark_named("differences")
-
-
-def values(rows: dict[tuple[str, str, int], list[float]]) -> pl.DataFrame:
-    """Results of one set by method, fold and seed: the same for every metric."""
-    return pl.DataFrame(
-        [
-            (method, fold, seed, metric, f"{fold} {query}", value)
-            for (method, fold, seed), mine in rows.items()
-            for metric in METRICS
-            for query, value in enumerate(mine)
-        ],
-        ["method", "fold", "seed", "metric", "query", "value"],
-        orient="row",
-    ).with_columns(pl.col("value").fill_nan(None))
-
-
-def test_seeds_are_averaged_and_queries_without_a_value_left_out(differences: Any) -> None:
-    rows = {
-        ("a", "1", 0): [0.1, np.nan], ("a", "2", 0): [0.7, 0.8],
-        ("a", "1", 1): [0.5, np.nan], ("a", "2", 1): [0.9, 0.8],
-        ("lacks a fold", "2", 0): [0.7, 0.8],
-    }  # fmt: skip
-    studies = {"s": values(rows)}
-    by_query = differences.values_of(studies, "map", "query")
-    assert list(by_query) == ["a"]
-    assert by_query["a"]["s"] == pytest.approx([0.3, 0.8, 0.8])
-    by_fold = differences.values_of(studies, "map", "fold")
-    assert by_fold["a"]["s"] == pytest.approx([0.3, 0.8])
-
-
-def test_one_set_is_the_paired_t_test_and_two_are_welchs(differences: Any) -> None:
+def test_one_set_is_the_paired_t_test_and_two_are_welchs(benchmark_named: Any) -> None:
+    box = benchmark_named("out_of_the_box")
     rng = np.random.default_rng(1)
-    gains = {"s": rng.normal(size=30), "t": rng.normal(2.0, 3.0, size=12)}
-    by_method = {"a": gains, "b": {name: np.zeros(gain.size) for name, gain in gains.items()}}
-    one = differences.difference(by_method, "a", "b", ["s"])
-    assert one.p == pytest.approx(stats.ttest_1samp(gains["s"], 0.0).pvalue)
+    gains = {"s": rng.normal(0.1, 0.2, 30), "t": rng.normal(0.2, 0.1, 12)}
+    fits = {}
+    for on, gain in gains.items():
+        for name, values in (("a", 0.5 + gain / 4), ("b", np.full(gain.size, 0.5))):
+            for seed, part in enumerate(np.split(values, [5])):
+                whole = np.rint(65534 * part).astype("<u2")
+                text = base64.b64encode(whole.tobytes()).decode()
+                fits[on, "lightgbm", "box", name, seed] = {"test": {"map": text}}
+    pair = ("box", "a"), ("box", "b")
+    mean, _, p = box.difference(fits, "lightgbm", *pair, "map", ["s"])
+    assert mean == pytest.approx(gains["s"].mean() / 4, abs=1e-5)
+    assert p == pytest.approx(
+        stats.ttest_1samp(gains["s"], 0.0).pvalue, rel=1e-2
+    )  # 16 bits a value
     # a + b over two sets: Welch's test of a against -b has the same statistic and freedom.
-    both = differences.difference(by_method, "a", "b", ["s", "t"])
+    mean, _, p = box.difference(fits, "lightgbm", *pair, "map", ["s", "t"])
     welch = stats.ttest_ind(gains["s"], -gains["t"], equal_var=False)
-    assert both.p == pytest.approx(welch.pvalue)
-    assert both.mean == pytest.approx((gains["s"].mean() + gains["t"].mean()) / 2)
+    assert p == pytest.approx(welch.pvalue, rel=1e-2)  # 16 bits a value
+    assert mean == pytest.approx((gains["s"].mean() + gains["t"].mean()) / 8, abs=1e-5)
 
 
 def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> None:
@@ -85,32 +62,32 @@ def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> Non
     assert row == ["a", "+.1", "+.1"]  # twice .03
 
 
-SMALL = ["web-search-like:15", "--rounds", "6", "--jobs", "1"]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("script", "options"),
-    [
-        ("one_line", ["--draws", "2", "--frameworks", "lightgbm"]),
-        ("accuracy", ["--trials", "2", "--methods", "lightgbm:lambdarank,lightgbm:lambda_map"]),
-    ],
-)
-def test_a_study_keeps_its_tables(
-    benchmark_named: Any, tmp_path: Path, monkeypatch: Any, script: str, options: list[str]
+def test_a_study_of_trees_and_objectives_keeps_its_tables(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = ["--kept", str(tmp_path / "kept"), "--results", "found"]
-    monkeypatch.setattr(sys, "argv", ["script", *SMALL, *options, *folder])
-    benchmark_named(script).main()
-    kept = json.loads((tmp_path / "found.json").read_text())
-    means = {row[0]: row[1:] for row in kept["tables"][-1]["rows"]}
-    [gain] = [g for g in kept["gains"] if (g["metric"], g["on"]) == ("map", "mean")]
-    assert gain["mean"] == pytest.approx(means[gain["ours"]][1] - means[gain["own"]][1])
-    assert 0.5 < means["lightgbm:lambdarank"][3] < 1
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("*.npz")}
-    benchmark_named(script).main()  # finished trainings are kept
-    assert before
-    assert all(path.stat().st_mtime_ns == time for path, time in before.items())
+    box, sets = benchmark_named("out_of_the_box"), benchmark_named("list_sets")
+    monkeypatch.setattr(sets, "TRAINING_ROWS", 400)
+    monkeypatch.setattr(sets, "OTHER_ROWS", 600)
+    monkeypatch.setattr(box, "rounds_of", lambda name: (10, 10))
+    on = "generated:20:0.1:1:even"
+    keys = [
+        (on, framework, trees, name, 0)
+        for framework in box.THEIRS
+        for trees in ("box", box.TREES[framework])
+        for name in (*box.THEIRS[framework], *box.OURS_FOR.values())
+    ]
+    (tmp_path / "1.jsonl").write_text(
+        "".join(json.dumps(box.fit(key), default=float) + "\n" for key in keys)
+    )
+    monkeypatch.setattr(sys, "argv", ["script", "show", "--kept", str(tmp_path)])
+    box.main()
+    kept = json.loads((tmp_path / "out-of-the-box.json").read_text())
+    assert kept["fits"] == len(keys)
+    [table] = [t for t in kept["tables"] if t["title"] == "Generated sets and digits"]
+    rows = {row[0]: row[1:] for row in table["rows"]}
+    assert 0 < float(rows["lambdarank, rank:ndcg as they come"][0]) < 1
+    assert all("±" in cell for row in list(rows.values())[1:] for cell in row)
 
 
 @pytest.mark.slow

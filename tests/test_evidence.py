@@ -39,12 +39,6 @@ def plain(cell: str) -> str:
     return starred(cell).replace("*", "")
 
 
-def three(cell: str, sign: str = "+") -> str:
-    """A difference with three digits."""
-    mean, error = map(float, plain(cell).split(" ± "))
-    return plain(f"{mean:{sign}.3f} ± {error:.3f}")
-
-
 def span(values: list[float], digits: int = 2) -> str:
     return plain(f"{min(values):.{digits}f} to {max(values):.{digits}f}")
 
@@ -78,12 +72,6 @@ def less_log_loss(framework: str, name: str = "whole-tables") -> list[str]:
     return rows(name, f"Less log-loss, {framework.lower()}")["lambda_auc"]
 
 
-def of_30_documents(framework: str, noise: str = "1, uneven") -> str:
-    """MAP of lambdaplus above that of log-loss, without its sign."""
-    cells = rows("list-lengths", f"By set, {framework}")
-    return short(-float(cells[f"30 documents, 10% relevant, noise {noise}"][1].split()[0]))
-
-
 def classifiers(name: str, of: str = "10,000") -> dict[str, float]:
     found = rows(name, f"Classifiers: {of} rows")
     return {row: float(cells[1]) for row, cells in found.items()}
@@ -101,7 +89,6 @@ def sentences_of_a_gradient() -> list[str]:
     cheapest = [table["LightGBM rank_xendcg"] for table in gradients()]
     first = [float(row[0]) for name, row in rows("speed", "Start").items() if "first" in name]
     return [
-        f"`{measured('one-line')['command']}`",
         f"takes {span(every)} of the time of `lambdarank`'s",
         f"takes {span(cheapest)}.",
         f"takes {first[1]:.1f} s after installation, and {plain(f'{first[0]:.1f}')} s in later",
@@ -109,12 +96,7 @@ def sentences_of_a_gradient() -> list[str]:
 
 
 def sentences_of_the_readme() -> list[str]:
-    gains = {name: row[-1] for name, row in rows("one-line", "Gain of the").items()}
     found = sentences_of_a_gradient()
-    for metric in ("MAP", "AUC", "NDCG@10", "MRR"):
-        both = [gains[f"{metric}, {framework}"] for framework in FRAMEWORKS]
-        cells = [f"**{three(cell)}**" if "*" in cell else three(cell) for cell in both]
-        found.append(f"| {metric} | {' | '.join(cells)} |")
     for row, title in (
         ("12,000 rows in short queries | `lambdarank`, `rank:ndcg`", "Whole training: README's"),
         ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries"),
@@ -126,18 +108,14 @@ def sentences_of_the_readme() -> list[str]:
 
 
 def sentences_of_evidence() -> list[str]:
-    long_lists = rows("list-lengths", "By length")["LightGBM, 13 sets of 300 documents and more"]
     one, two = (
         classifiers(name)["XGBoostClassifier"] for name in ("training-1-thread", "training")
     )
     returns = rows("returns", "Rank IC")["squared error"][1]
     built_in = rows("training-built-in", "Whole training")
     lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
-    clean = list(map(of_30_documents, FRAMEWORKS))
     return [
         *sentences_of_a_gradient(),
-        f"is {clean[0]} (LightGBM) and {clean[1]} (XGBoost) higher",
-        f"improves MAP by {three(long_lists[0], '')} over log-loss",
         f"is {plain(lightgbm[0])} in LightGBM and {plain(xgboost[0])} in XGBoost",
         f"returns by {plain(returns)[1:]} over squared error",
         f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
@@ -180,42 +158,11 @@ def sentences_of_options() -> list[str]:
     lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
     sizes = [less_log_loss(framework, "whole-tables-sizes")[0] for framework in FRAMEWORKS]
     validation = rows("whole-tables", "Validation")["lambda_auc"]
-    options = rows("list-lengths", "By option, XGBoost")
-    long_lists = rows("list-lengths", "By length")["LightGBM, 13 sets of 300 documents and more"]
-    mean = rows("list-lengths", "By set, XGBoost")["1000 documents, 2% relevant, noise 1, even"][1]
     return [
-        f"MAP {three(options['map, pairs alone'][0])[1:]} above pairs alone",
-        f"are {three(options['auc, swap deltas'][0])[1:]} below MAP's damped pairs",
-        f"in LightGBM, {three(long_lists[0])}.",
-        f"by {three(mean)[1:]} in MAP with lists of 1,000",
         f"by {plain(validation[0])[1:]} and {plain(validation[2])[1:]}.",
         f"by {plain(lightgbm[0])} (LightGBM) and {plain(xgboost[0])} (XGBoost) in AUC, and by "
         f"{plain(lightgbm[2])} and {plain(xgboost[2])} in average precision",
         f"AUC differs by {plain(sizes[0])} and {plain(sizes[1])}.",
-    ]
-
-
-def sentences_of_choosing() -> list[str]:
-    lightgbm, xgboost = map(of_30_documents, FRAMEWORKS)
-    [alike] = {of_30_documents(framework, "2, even") for framework in FRAMEWORKS}
-    trees = [
-        cell.split()[0][1:]
-        for cell in rows("what-helps", "What each")["trees and learning rate by validation"][:2]
-    ]
-    pairs = rows("list-lengths", "By option, XGBoost")["map, pairs alone"][0]
-    quarter = [
-        cells
-        for name, cells in rows("list-lengths", "Cheaper").items()
-        if name.endswith("a quarter of the negatives")
-    ]
-    changes = sorted(float(cells[0].split()[0]) for cells in quarter)
-    return [
-        f"a MAP {lightgbm} (LightGBM) and {xgboost} (XGBoost) above lambdaplus",
-        f"with noisier labels, the two differ by {alike}",
-        f"gains {trees[0]} to {trees[1]} in MAP",
-        f"gain {three(pairs)[1:]} in MAP over pairs alone in XGBoost",
-        f"MAP changes by {short(changes[0], '+')} to {short(changes[-1], '+')}",
-        f"a round takes {span([float(cells[3]) for cells in quarter])} of the time",
     ]
 
 
@@ -258,7 +205,6 @@ def sentences_of_real_valued_labels() -> list[str]:
 
 PAGES = {
     "README.md": sentences_of_the_readme,
-    "docs/choose-an-objective.md": sentences_of_choosing,
     "docs/rare-positives.md": sentences_of_rare_positives,
     "docs/real-valued-labels.md": sentences_of_real_valued_labels,
     "docs/evidence.md": sentences_of_evidence,
@@ -272,22 +218,6 @@ PAGES = {
 )
 def test_a_sentence_has_the_numbers_of_the_results(page: str, sentence: str) -> None:
     assert sentence in " ".join((ROOT / page).read_text().split())
-
-
-def test_what_the_tables_of_evidence_are_said_to_show() -> None:
-    assert all("*" not in row[-1] for row in rows("accuracy", "Gain of the").values())
-    significant = {name for name, row in rows("one-line", "Gain of the").items() if "*" in row[-1]}
-    assert significant == {"MAP, XGBoost", "AUC, XGBoost"}
-    changes = rows("what-helps", "What each change")
-    assert "*" not in "".join(changes["rounds by validation, not 100"])
-    by_length = rows("list-lengths", "By length")
-    assert all("*" not in cell for row in by_length.values() for cell in row[1::2])
-    own = {gain["own"] for gain in measured("accuracy")["gains"] if gain["framework"] == "lightgbm"}
-    assert own == {"lightgbm:rank_xendcg"}
-    means = {name: list(map(float, row)) for name, row in rows("accuracy", "Means").items()}
-    for place in (1, 3):  # MAP and AUC
-        assert max(means, key=lambda name: means[name][place]) == "catboost:YetiRank:mode=MAP"
-    assert "*" not in rows("list-lengths", "By option, LightGBM")["map, pairs alone"][0]
 
 
 def test_the_commands_of_the_readme_are_those_that_ran() -> None:
