@@ -185,11 +185,6 @@ def test_a_notebook_is_its_page(name: str) -> None:
     assert written == made.notebook(name), "write it anew: python docs/notebooks.py"
 
 
-def test_the_picture_of_the_readme_shows_these_results() -> None:
-    drawn = import_module("gain_and_time")
-    assert drawn.PICTURE.read_text() == drawn.picture(), "draw it anew: gain_and_time.py"
-
-
 def anchors(page: Path) -> set[str]:
     """Of the headings, as GitHub and MyST make them."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -51,6 +51,7 @@ def test_xgboost_and_its_estimator_train_the_same_trees(size: str) -> None:
     assert np.array_equal(trained.predict(data, output_margin=True), ranker.predict(X))
     leaves = trained.trees_to_dataframe().query("Feature == 'Leaf'").groupby("Tree").size()
     assert leaves.max() <= SIZES[size].leaves
+    assert trees["learning_rate"] == 2 * SIZES[size].learning_rate
     half = xgboost.train({**trees, **same, "subsample": 1.0, "colsample_bytree": 1.0}, data, 5)
     assert not np.array_equal(trained.predict(data), half.predict(data))
 

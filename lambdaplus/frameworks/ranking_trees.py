@@ -79,4 +79,7 @@ def ranking_trees(
         "catboost": {"depth": max(1, round(math.log2(leaves))), "bootstrap_type": "Bernoulli",
                      "subsample": rows, "rsm": columns},
     }  # fmt: skip
+    if framework == "xgboost":
+        # It doubles the Hessians of rankings, and so do objectives of lambdaplus there: half steps.
+        rate *= 2
     return {"learning_rate": rate, **named[framework]}
