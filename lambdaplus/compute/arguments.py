@@ -255,6 +255,13 @@ def check_flag(**flags: Any) -> None:
             raise ValueError(f"{name}={value!r} is neither True nor False")
 
 
+def check_callable(**functions: Any) -> None:
+    """Raise a ValueError unless all values are functions."""
+    for name, value in functions.items():
+        if not callable(value):
+            raise ValueError(f"{name} must be a function, got {value!r}")
+
+
 def is_flag(value: Any) -> bool:
     """Whether the value is True or False, not a number or text."""
     return isinstance(value, (bool, np.bool_))

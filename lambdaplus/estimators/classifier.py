@@ -132,14 +132,8 @@ class RankingClassifier(FrameworkEstimator):
 
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
-        for name in (
-            "_columns",
-            "_labels",
-            "pos_label_",
-            "offset_",
-            "calibrator_",
-            "_no_probabilities",
-        ):
+        learnt = "_columns", "_labels", "pos_label_", "offset_", "calibrator_", "_no_probabilities"
+        for name in learnt:
             vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:

@@ -111,11 +111,9 @@ def warn_of_minimised(watched: Iterable[Any], stops: bool) -> None:
     """Warn if XGBoost's early stopping minimises a function that may be one to maximise."""
     for metric in watched if stops else ():
         name = getattr(metric, "__name__", "")
-        if not callable(metric) or (
-            name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"
-        ):
-            continue  # XGBoost knows these names
-        if not name.endswith(("_error", "_loss", "_deviance")):  # as scikit-learn calls losses
+        known = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"  # to XGBoost
+        loss = name.endswith(("_error", "_loss", "_deviance"))  # as scikit-learn calls them
+        if callable(metric) and not known and not loss:
             warnings.warn(
                 f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
                 "callbacks=[xgboost.callback.EarlyStopping(rounds=..., maximize=True)] in place of "

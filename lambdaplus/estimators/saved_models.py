@@ -16,9 +16,7 @@ _MAKERS: dict[str, Any] = {
     "combine": combine, "eval_metric": eval_metric, "lambda_objective": lambda_objective,
     "LogLoss": LogLoss,
 }  # fmt: skip
-_TOO_OLD = (
-    "this file was saved by an older lambdaplus, or was damaged: fit and save the model again"
-)
+_TOO_OLD = "this file is of an older lambdaplus, or damaged: fit and save the model again"
 
 
 def as_data(value: Any) -> Any:

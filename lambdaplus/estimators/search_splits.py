@@ -17,10 +17,9 @@ from lambdaplus.frameworks.internals import splits_of_scikit_learn
 
 def warn_of_split_queries(qid: Any) -> None:
     """Warn if this fit, to rows of these queries, belongs to a split that cuts queries."""
-    fitted = rows = None
+    fitted, rows = identifiers(qid), None
     for split in splits_of_scikit_learn():
-        if rows is None:
-            fitted, rows = identifiers(qid), split["train"]
+        rows = split["train"] if rows is None else rows
         for whole in _of_all_rows(split):
             if not np.array_equal(_taken(whole, rows), fitted):
                 continue

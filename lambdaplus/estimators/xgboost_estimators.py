@@ -196,8 +196,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     """An `xgboost.XGBClassifier` for two classes that ranks the rarer one first.
 
     Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
-    of XGBClassifier.  A file of ``save_model`` holds labels, threshold and probabilities, too, which
-    this class loads; XGBoost itself loads its trees, whose raw scores are those of
+    of XGBClassifier.  A file of ``save_model`` holds labels, threshold and probabilities, too,
+    which this class loads; XGBoost itself loads the trees, whose scores are those of
     ``predict(output_margin=True)``.
 
     Examples
@@ -227,7 +227,7 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     def _recall(self, data: dict[str, Any] | None) -> None:
         self._forget()
         if data is not None and data.get("classifier") is not None:
-            vars(self).update(classifier_from_data(data["classifier"]))
+            self.__dict__.update(classifier_from_data(data["classifier"]))
         elif self.objective == self._saved_as:
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "

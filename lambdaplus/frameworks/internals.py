@@ -176,10 +176,10 @@ def _decorated_by_xgboost(function: Any) -> list[Any]:
 def _caller(class_name: str) -> Any:
     """The object of this class of LightGBM or XGBoost on the call stack; None if there is none.
 
-    The call stack is read in this file alone.  It holds what the frameworks do not pass to objectives and
-    metrics: the booster, which has the number of threads and the workers, and tells the data of one
-    training from that of another; and XGBoost's early stopping, which does not ask a metric for its
-    direction.
+    The call stack is read in this file alone.  It holds what the frameworks do not pass to
+    objectives and metrics: the booster, which has the number of threads and the workers, and tells
+    the data of one training from that of another; and XGBoost's early stopping, which does not ask
+    a metric for its direction.
     """
     for frame in _frames("lightgbm", "xgboost", most=20):
         if "self" in frame.f_code.co_varnames:
