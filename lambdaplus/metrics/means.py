@@ -66,10 +66,10 @@ def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
         all_or_none = "all documents are" if relevant[0] else "no document is"
         advice = float(np.unique(labels)[1]) if relevant[0] else high
         queries.once(
-            ("one class", metric.declaration.name, threshold),
+            ("one class", threshold),
             lambda: warnings.warn(
-                f"{all_or_none} relevant to {metric}: the labels are from {low:g} to {high:g}, and "
-                f"relevant={threshold:g}. Pass relevant={advice:g}, or other labels",
+                f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to "
+                f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels",
                 stacklevel=7,
             ),
         )

@@ -138,8 +138,9 @@ def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
     if n_labels.max(initial=0) > MOST_CLASSES and visits > MANY_VISITS:
         warnings.warn(
             f"{gradient.metric} visits the documents of a query for each pair of its labels, of "
-            f"which there are up to {n_labels.max()}: a round visits {visits:.1g}, of which some "
-            f"{MANY_VISITS:.0e} take a second. Group the labels into grades, or train ndcg",
+            f"which there are up to {n_labels.max()}: {visits / 1e6:,.0f} million visits in each "
+            f"round, of which {MANY_VISITS / 1e6:.0f} million take about a second. Group the labels "
+            "into grades",
             stacklevel=8,
         )
 
