@@ -139,8 +139,8 @@ def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
         warnings.warn(
             f"{gradient.metric} visits the documents of a query for each pair of its labels, of "
             f"which there are up to {n_labels.max()}: {visits / 1e6:,.0f} million visits in each "
-            f"round, of which {MANY_VISITS / 1e6:.0f} million take about a second. Group the labels "
-            "into grades",
+            f"round, of which {MANY_VISITS / 1e6:.0f} million take about a second. Group the "
+            "labels into grades",
             stacklevel=8,
         )
 
