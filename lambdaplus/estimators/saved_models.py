@@ -56,16 +56,18 @@ def from_data(data: Any, name: str = "objective", own: Any = None) -> Any:
         if data.get("not saved") != _described(own):
             warnings.warn(
                 f"this model was saved with {name}={data.get('not saved')}, which a file cannot "
-                f"hold, and has {name}={own!r} now: construct the estimator with its {name} before "
-                "load_model",
+                f"hold, and has {name}={_described(own)} now: construct the estimator with its "
+                f"{name} before load_model",
                 stacklevel=4,
             )
         return own
-    if not isinstance(data, str) or data.partition("(")[0] not in _MAKERS:
+    if not isinstance(data, str | None):
+        raise ValueError(_TOO_OLD)
+    if data is None or data.partition("(")[0] not in _MAKERS:
         return data  # a name
     try:
         return _value(ast.parse(data, mode="eval").body)
-    except (SyntaxError, TypeError, RecursionError, MemoryError) as error:
+    except (SyntaxError, TypeError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{name}={data!r} cannot be read: {error}") from None
 
 
@@ -81,7 +83,8 @@ def _value(node: ast.AST) -> Any:
 
 
 def _described(value: Any) -> str:
-    return str(getattr(value, "__qualname__", repr(value)))
+    text = str(value) if isinstance(value, Named) else repr(value)
+    return str(getattr(value, "__qualname__", text))
 
 
 def read_attribute(text: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def _of_all_rows(variables: Mapping[str, Any]) -> Iterator[Any]:
     named = [variables.get(name) for name in ("score_params", "fit_params", "params")]
     for given in (*named, getattr(routed, "fit", None)):
         yield from given.values() if isinstance(given, Mapping) else ()
-    if "qid" in (columns_of(variables["X"]) or ()):
+    if "qid" in (columns_of(variables.get("X")) or ()):
         yield variables["X"]["qid"]
 
 

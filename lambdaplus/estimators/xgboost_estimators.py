@@ -78,6 +78,13 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             raise ValueError(
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
+        if objective is None and isinstance(self, xgb.XGBClassifier):
+            labels = np.unique(call["y"]).tolist()
+            if labels != [0, 1]:
+                raise ValueError(
+                    f"y has the labels {labels}: XGBoost's own objectives, with a metric of "
+                    "lambdaplus, need 0 and 1"
+                )
         [metric] = functions or [None]
         params = {k: v for k, v in self.get_xgb_params().items() if v is not None}
         if objective is not None:
@@ -129,8 +136,8 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         self._columns = None
         self._recall(data)
         if data is not None:  # XGBoost takes the objective of the file, which is its own
-            params = {name: from_data(data.get(name), name, own[name]) for name in own}
-            self.set_params(**params)
+            saved = {name: from_data(data[name], name, own[name]) for name in own if name in data}
+            self.set_params(**{**own, **saved})
 
     def _learnt(self) -> dict[str, Any]:
         return {}

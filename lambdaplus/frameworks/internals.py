@@ -209,9 +209,11 @@ _CALLS = {  # functions of LightGBM and XGBoost; the last one is of XGBRanker
 
 
 def splits_of_scikit_learn() -> Iterator[dict[str, Any]]:
-    """The variables of the functions of scikit-learn's cross-validation that call, inmost first."""
+    """The variables of scikit-learn's functions that call, from that of a split of X outwards."""
+    found = False
     for frame in _frames("sklearn"):
-        if {"X", "train", "test"} <= {*frame.f_code.co_varnames}:
+        found |= {"X", "train", "test"} <= {*frame.f_code.co_varnames}
+        if found:
             yield frame.f_locals
 
 
