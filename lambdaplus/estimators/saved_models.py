@@ -16,6 +16,7 @@ _MAKERS: dict[str, Any] = {
     "combine": combine, "eval_metric": eval_metric, "lambda_objective": lambda_objective,
     "LogLoss": LogLoss,
 }  # fmt: skip
+_NUMBERS = ("b", "i", "u", "f")  # kinds of labels that are no text
 _TOO_OLD = "this file is of an older lambdaplus, or damaged: fit and save the model again"
 
 
@@ -104,7 +105,8 @@ def classifier_as_data(model: Any) -> dict[str, Any]:
     Labels may be numbers, True and False, and text.
     """
     labels = model.classes_
-    if labels.dtype.kind not in "biufU" and not all(isinstance(one, str) for one in labels):
+    kind = labels.dtype.kind
+    if kind not in _NUMBERS and not all(isinstance(one, str) for one in labels):
         raise ValueError(
             f"a file cannot hold the labels {labels.tolist()} of type {labels.dtype}: pickle the "
             "estimator, or use labels that are numbers or text"
@@ -112,7 +114,7 @@ def classifier_as_data(model: Any) -> dict[str, Any]:
     calibrator = getattr(model, "calibrator_", None)
     return {
         "classes": labels.tolist(),
-        "dtype": labels.dtype.str,
+        "dtype": labels.dtype.str if kind in _NUMBERS else kind,
         "pos_label": labels.tolist().index(model.pos_label_),
         "offset": model.offset_,
         "calibration": None if calibrator is None else list(calibrator),
@@ -123,7 +125,10 @@ def classifier_as_data(model: Any) -> dict[str, Any]:
 def classifier_from_data(data: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a classifier from `classifier_as_data`."""
     try:
-        labels = np.array(data["classes"], dtype=np.dtype(str(data["dtype"])))
+        dtype = np.dtype(str(data["dtype"]))
+        if dtype.kind not in (*_NUMBERS, "U", "O") or dtype.itemsize > 16:
+            raise ValueError  # "<U100000000" would fill the memory
+        labels = np.array(data["classes"], dtype=dtype)
         found = {
             "_labels": labels,
             "pos_label_": labels[int(data["pos_label"])],
