@@ -200,10 +200,6 @@ def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
 ) -> None:
     file = str(tmp_path / "data.bin")
     lightgbm_alone.data(GRADED).save_binary(file)
-    given = lightgbm_alone.module.Dataset(file, params=QUIET)
-    # Before that the queries are not known, but split ones raise an error later.
-    with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
-        lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map)
     given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
     expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(GRADED)).scores(GRADED)
     assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(GRADED), expected)
@@ -212,8 +208,9 @@ def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
     found = lp.lambda_map(part.scores(), subset)
     assert same_gradient(found, lp.lambda_map(part.scores(), lightgbm_alone.data(part)))
     metric = Recorder(lp.eval_map, rows_of)
-    given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
-    lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
+    lightgbm_alone.own.cv(
+        QUIET, lightgbm_alone.module.Dataset(file), 1, fobj=lp.lambda_map, feval=metric
+    )
     assert_queries_whole(GRADED, metric.seen)
 
 

@@ -38,7 +38,15 @@ def _unmasked(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
-    return np.asarray(from_gpu(values))
+    try:
+        return np.asarray(from_gpu(values))
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            f"{name} is a list of lists of different lengths: pass one list of all rows, and the "
+            "lengths as group="
+        ) from None
 
 
 def canonical(X: Any) -> Any:

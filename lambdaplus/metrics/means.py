@@ -70,7 +70,7 @@ def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
             lambda: warnings.warn(
                 f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to "
                 f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels",
-                stacklevel=7,
+                stacklevel=6,
             ),
         )
 
