@@ -133,11 +133,11 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         text = self.get_booster().attr("lambdaplus")
         self.get_booster().set_attr(lambdaplus=None)
         data = None if text is None else read_attribute(text)
-        self._columns = None
-        self._recall(data)
         if data is not None:  # XGBoost takes the objective of the file, which is its own
             saved = {name: from_data(data[name], name, own[name]) for name in own if name in data}
             self.set_params(**{**own, **saved})
+        self._columns = None
+        self._recall(data)
 
     def _learnt(self) -> dict[str, Any]:
         return {}
@@ -233,9 +233,10 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
 
     def _recall(self, data: dict[str, Any] | None) -> None:
         self._forget()
-        if data is not None and data.get("classifier") is not None:
-            self.__dict__.update(classifier_from_data(data["classifier"]))
-        elif self.objective == self._saved_as:
+        learnt, objective = (data or {}).get("classifier"), find_objective(self.objective)
+        if learnt is not None:
+            self.__dict__.update(classifier_from_data(learnt))
+        elif objective == self._saved_as or isinstance(objective, Objective):
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "
                 "XGBoostClassifier.save_model, or load it by xgboost.Booster"
