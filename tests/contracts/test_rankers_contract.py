@@ -1,0 +1,393 @@
+"""What LightGBMRanker and XGBoostRanker promise; test_estimators.py has what they train."""
+
+import pickle
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from contracts import Raises, Rows, Warns, contract, hold
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    learning_curve,
+)
+from sklearn.pipeline import make_pipeline
+from small_data import graded
+
+import lambdaplus as lp
+import lambdaplus.lightgbm as lgb
+import lambdaplus.xgboost as xgb
+from lambdaplus.estimators.saved_models import as_data, from_data
+
+DATA = graded(12)
+X, Y, QID = DATA.ranking
+BINARY = (Y > 1).astype(int)
+HALF = QID < 6
+KINDS = (lp.LightGBMRanker, lp.XGBoostRanker)
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+
+
+def made(kind: Any, **options: Any) -> Any:
+    quiet = {"verbose": -1, "min_child_samples": 2} if kind is lp.LightGBMRanker else {}
+    return kind(**{"n_estimators": 3, "n_jobs": 1, "objective": "map", **quiet, **options})
+
+
+def fit(kind: Any, given: Any = (), **options: Any) -> Any:
+    return made(kind, **options).fit(**{"X": X, "y": Y, "qid": QID, **dict(given)})
+
+
+def watched(kind: Any, given: Any = (), **options: Any) -> Any:
+    """With an evaluation set."""
+    quiet = {"verbose": False} if kind is lp.XGBoostRanker else {}
+    rest = {"eval_set": [(X[~HALF], Y[~HALF])], "eval_qid": [QID[~HALF]], **quiet}
+    first = {"X": X[HALF], "y": Y[HALF], "qid": QID[HALF]}
+    return fit(kind, {**first, **rest, **dict(given)}, **options)
+
+
+def names(kind: Any, **options: Any) -> list[str]:
+    """Of the metrics that are recorded."""
+    model = watched(kind, **options)
+    curves = model.evals_result_ if kind is lp.LightGBMRanker else model.evals_result()
+    return list(next(iter(curves.values())))
+
+
+def own_kind(kind: Any, lightgbm: Any, xgboost: Any) -> Any:
+    return lightgbm if kind is lp.LightGBMRanker else xgboost
+
+
+def squares(scores: Any, given: Any) -> Any:
+    labels = given.get_label() if hasattr(given, "get_label") else scores
+    scores = scores if hasattr(given, "get_label") else given
+    return scores - labels, np.ones_like(scores)
+
+
+def with_one(values: Any, value: Any) -> Any:
+    found = np.asarray(values).astype(object if value is pd.NA else float)
+    found[3] = value
+    return found
+
+
+# -- what is refused, and what is warned of -------------------------------------------------------
+
+LOSS = {lp.LightGBMRanker: "l2", lp.XGBoostRanker: "rmse"}
+NO_EFFECT = {
+    lp.LightGBMRanker: "lambdarank_truncation_level",
+    lp.XGBoostRanker: "lambdarank_num_pair_per_sample",
+}
+NATIVE = {lp.LightGBMRanker: "lambdarank", lp.XGBoostRanker: "rank:ndcg"}
+NATIVELY = {kind: {"objective": name} for kind, name in NATIVE.items()}
+UNKNOWN = partial(Raises, kind=Exception)  # or a note on the framework's own error
+BOTH: Rows = {
+    # data
+    "NaN label": (
+        lambda kind: fit(kind, {"y": with_one(Y, np.nan)}), Raises("labels must .*nan in row 3")
+    ),
+    "NaN label, the framework's objective": (
+        lambda kind: fit(kind, {"y": with_one(Y, np.nan)}, **NATIVELY[kind]),
+        Raises("training data: labels must be finite"),
+    ),
+    "NaN weight": (
+        lambda kind: fit(kind, {"sample_weight": with_one(Y, np.nan)}), Raises("weight .*row 3")
+    ),
+    "missing query": (
+        lambda kind: fit(kind, {"qid": with_one(QID, pd.NA)}), Raises("qid is missing in row 3")
+    ),
+    "masked features": (
+        lambda kind: fit(kind, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")
+    ),
+    "masked features in predict": (
+        lambda kind: fit(kind).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")
+    ),
+    "no queries": (
+        lambda kind: fit(kind, {"qid": None}), Raises("training data has no queries: pass qid=")
+    ),
+    "no queries in score": (
+        lambda kind: fit(kind, objective="auc").score(X, BINARY),
+        Raises("score has no queries: pass qid=.*metadata_routing=True"),
+    ),
+    "no queries in an evaluation set": (
+        lambda kind: watched(kind, {"eval_qid": []}), Raises("evaluation set 0 .*: pass eval_qid=")
+    ),
+    "columns in another order": (
+        lambda kind: fit(kind, {"X": pd.DataFrame(X).add_prefix("x")}).predict(
+            pd.DataFrame(X[:, ::-1], columns=[f"x{i}" for i in range(5)][::-1])
+        ),
+        Raises("are not those of fit, in their order"),
+    ),
+    "an argument that the parent lacks": (
+        lambda kind: fit(kind, {"bogus": 1}), Raises("bogus", TypeError)
+    ),
+    # objectives
+    "mapp": (
+        lambda kind: fit(kind, objective="mapp"),
+        UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)")),
+    ),
+    "lambda_mapp": (
+        lambda kind: fit(kind, objective="lambda_mapp"), UNKNOWN("unknown metric 'mapp'")
+    ),
+    "kendall": (
+        lambda kind: fit(kind, objective="kendall"), UNKNOWN("was removed; use concordance")
+    ),
+    "ndcg@0": (lambda kind: fit(kind, objective="ndcg@0"), UNKNOWN("a cutoff must be a whole")),
+    "an option that there is not": (  # LightGBM would read nothing after a blank or =
+        lambda kind: fit(kind, objective="ndcg(gains=linear)"), UNKNOWN("no option 'gains'; it has")
+    ),
+    "a sum with an unknown part": (
+        lambda kind: fit(kind, objective="map + bogus"), UNKNOWN("unknown metric 'bogus'")
+    ),
+    "a misspelt name of the framework": (
+        lambda kind: fit(kind, objective=own_kind(kind, "lambdarnk", "rank:ndgc")),
+        UNKNOWN("if any .did you mean "),
+    ),
+    "a metric as objective": (
+        lambda kind: fit(kind, objective=lp.eval_map), Raises("is not an objective", TypeError)
+    ),
+    "a function that makes objectives": (
+        lambda kind: fit(kind, objective=lp.lambda_objective), Raises("is not an obj", TypeError)
+    ),
+    "an objective without a metric": (
+        lambda kind: fit(kind, objective=squares).score(X, Y, qid=QID),
+        Raises("no metric is known for .*: pass eval_metric"),
+    ),
+    # metrics
+    "unknown metric": (lambda kind: watched(kind, eval_metric="map + bogus"), Raises("'bogus'")),
+    "5 as metric": (lambda kind: watched(kind, eval_metric=5), Raises("neither a metric nor a")),
+    "an objective as metric": (
+        lambda kind: watched(kind, eval_metric=lp.lambda_map), Raises("neither a metric nor a")
+    ),
+    "a metric with labels of its own": (
+        lambda kind: watched(kind, eval_metric=lp.eval_map.on(Y)), Raises("has labels of its own")
+    ),
+    "a metric of the reverse ranking": (
+        lambda kind: watched(kind, eval_metric=["map", "cindex"]), Raises("higher with low labels")
+    ),
+    "of the reverse ranking, the framework's objective": (
+        lambda kind: watched(kind, eval_metric="cindex", **NATIVELY[kind]),
+        Raises("higher with low labels first"),
+    ),
+    "an objective of the reverse ranking": (
+        lambda kind: watched(kind, objective="cindex", eval_metric="ndcg"),
+        Raises("higher with high labels first"),
+    ),
+    "a sum of opposite metrics": (
+        lambda kind: watched(kind, eval_metric="map + cindex"), Raises("in opposite orders")
+    ),
+    "early stopping by a loss": (
+        lambda kind: watched(kind, eval_metric=LOSS[kind], early_stopping_rounds=2),
+        Warns("watches '.*', which takes scores for .* of lambda_map only rank"),
+    ),
+    "a loss without early stopping": (
+        lambda kind: names(kind, eval_metric=LOSS[kind]), lambda kind: [LOSS[kind]]
+    ),
+    "a loss beside a metric, which is watched": (
+        lambda kind: names(
+            kind, early_stopping_rounds=2,
+            eval_metric=own_kind(kind, ["map"], [LOSS[kind], "map"]),
+        ),
+        lambda kind: own_kind(kind, ["map"], [LOSS[kind], "map"]),
+    ),
+    "a parameter of other objectives": (
+        lambda kind: fit(kind, **{NO_EFFECT[kind]: 2}), Warns("has no effect with lambda_objective")
+    ),
+    "the same with the framework's objective": (
+        lambda kind: fit(kind, **{NO_EFFECT[kind]: 2}, **NATIVELY[kind]).objective,
+        lambda kind: NATIVE[kind],
+    ),
+}  # fmt: skip
+
+
+@each_kind
+@contract(BOTH)
+def test_both_rankers(act: Callable[..., Any], right: Any, kind: Any) -> None:
+    hold(act, right, kind)
+
+
+def negative(labels: Any, scores: Any) -> float:
+    return -float(np.mean(labels * scores))
+
+
+def mean_loss(labels: Any, scores: Any) -> float:
+    return negative(labels, scores)
+
+
+def minimised(**options: Any) -> Any:
+    return watched(lp.XGBoostRanker, **{"eval_metric": negative, **options})
+
+
+light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
+STOP = xgb.callback.EarlyStopping
+WORDS = pl.DataFrame({"x": X[:, 0], "brand": ["a", "b"] * (len(X) // 2) + ["a"] * (len(X) % 2)})
+ONE: Rows = {
+    "eval_at of the estimator": (
+        lambda: light(eval_at=[1, 5]), Raises(r"eval_at=\[1, 5\] .*: pass eval_metric=\['ndcg@1'")
+    ),
+    "eval_at by another name": (lambda: light(ndcg_at=3), Raises("eval_at=3 is for LightGBM's")),
+    "eval_at of fit": (lambda: light({"eval_at": [5]}), Raises(r"eval_at=\[5\] is for LightGBM's")),
+    "eval_at with LightGBM's metric": (
+        lambda: names(lp.LightGBMRanker, metric="ndcg", eval_at=[1, 5]), ["ndcg@1", "ndcg@5"]
+    ),
+    "eval_at with LightGBM's objective": (
+        lambda: names(lp.LightGBMRanker, objective="lambdarank", eval_at=[2]), ["ndcg@2"]
+    ),
+    "several metrics of LightGBM in one string": (
+        lambda: light(eval_metric="l2,mrr"), Raises("pass several metrics as a list")
+    ),
+    "a metric that LightGBM would ignore": (
+        lambda: light(eval_metric="mapp"),
+        Raises(r"unknown metric 'mapp' \(did you mean 'map'\?\).*; LightGBM has no metric 'ma"),
+    ),
+    "the same beside another": (
+        lambda: light({"eval_metric": ["map", "ndgc@5"]}), Raises("unknown metric 'ndgc'")
+    ),
+    "columns on which LightGBM ends Python": (
+        lambda: fit(lp.LightGBMRanker, {"X": WORDS.cast({"brand": pl.Categorical})}),
+        Raises("'brand' is Categorical, which LightGBM cannot"),
+    ),
+    "random forest": (
+        lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
+        Raises("RF mode do not support custom", lgb.basic.LightGBMError),
+    ),
+    "a function that XGBoost minimises": (
+        lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")
+    ),
+    "by a callback": (
+        lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minimises 'negative'")
+    ),
+    "with XGBoost's objective": (
+        lambda: minimised(early_stopping_rounds=2, objective="rank:ndcg"), Warns("minimises 'neg")
+    ),
+    "a callback that says so": (
+        lambda: minimised(callbacks=[STOP(rounds=2, maximize=True)]).best_iteration >= 0, True
+    ),
+    "a function that is called a loss": (
+        lambda: minimised(eval_metric=mean_loss, early_stopping_rounds=2).best_iteration >= 0, True
+    ),
+    "a function without early stopping": (lambda: minimised().n_estimators, 3),
+    "two functions": (
+        lambda: boost(eval_metric=[negative, "map"]), Raises("XGBoost supports one callable metric")
+    ),
+    "weights of rows that differ in a query": (
+        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.row_weights}),
+        Raises("one weight for each query.*the objective carry"),
+    ),
+    "weights of rows that are equal in a query": (
+        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights[QID]}).predict(X),
+        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights}).predict(X),
+    ),
+}  # fmt: skip
+
+
+@contract(ONE)
+def test_one_ranker(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right)
+
+
+# -- searches and cross-validation of scikit-learn ------------------------------------------------
+
+WHOLE, CUT = lp.query_folds(qid=QID, n_splits=3), KFold(3, shuffle=True, random_state=0)
+COLUMN = pd.DataFrame(X).add_prefix("x").assign(qid=QID)
+PARAMS, GRID = {"params": {"qid": QID}}, {"max_depth": [1, 2, 3]}
+SPLITS = partial(Warns, "this cross-validation splits queries: .*cv=lambdaplus.query_folds")
+halving = partial(HalvingGridSearchCV, cv=WHOLE, random_state=0)
+SEARCHES: Rows = {
+    "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
+    "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE).size, 3),
+    "groups": (
+        lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3
+    ),
+    "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
+    "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT), SPLITS(3)),
+    "in a pipeline": (
+        lambda m: cross_val_score(make_pipeline(m), X, Y, cv=CUT, **PARAMS), SPLITS(3)
+    ),
+    "predictions": (lambda m: cross_val_predict(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
+    "a search": (lambda m: GridSearchCV(m, GRID, cv=3).fit(X, Y, qid=QID), SPLITS(9)),
+    "rows as the resource": (
+        lambda m: halving(m, GRID, min_resources=60).fit(X, Y, qid=QID), SPLITS(9)
+    ),
+    "trees as the resource": (
+        lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
+        WHOLE,
+    ),
+    "a learning curve of rows": (
+        lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)
+    ),
+    "a fit, and a score of some rows": (
+        lambda m: m.fit(X[HALF], Y[HALF], qid=QID[HALF]).score(X[:9], Y[:9], qid=QID[:9]) > 0, True
+    ),
+}  # fmt: skip
+
+
+@each_kind
+@contract(SEARCHES)
+def test_searches(act: Callable[..., Any], right: Any, kind: Any) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        hold(act, right, made(kind))
+
+
+def test_a_search_without_routing_says_what_to_do() -> None:
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        cross_val_score(made(lp.LightGBMRanker), X, Y, error_score="raise")
+
+
+# -- saved models of XGBoost ----------------------------------------------------------------------
+
+SAVED: dict[str, dict[str, Any]] = {
+    "names": {"objective": "map@5 + 0.5*ndcg(gain=linear)", "eval_metric": ["ndcg@3", "mrr"]},
+    "XGBoost's objective": {"objective": "rank:pairwise", "eval_metric": "mrr"},
+    "options": {"objective": lp.lambda_objective("map", sigma=2.0)},
+    "every option": {
+        "objective": lp.lambda_objective(
+            "ndcg@5", gain=[0, 1, 3, 7], normalize=False, damping=None, truncation=9,
+            pointwise=0.0, surrogate="ndcg", balance=0.1,
+        )
+    },
+    "a sum": {"objective": lp.combine({lp.lambda_map: 1, lp.lambda_objective("mrr", sigma=3): 2})},
+    "a sum with log-loss": {"objective": lp.lambda_objective("map + 0.5*logloss(relevant=2)")},
+    "metrics": {"eval_metric": [lp.eval_metric("auc"), "map"], "objective": "mrr"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", SAVED.values(), ids=SAVED)
+def test_a_loaded_ranker_is_the_saved_one(options: dict[str, Any], tmp_path: Path) -> None:
+    """With the objective ``rank:ndcg``, as XGBoost loads it, score and the next fit were others."""
+    file = tmp_path / "model.json"
+    model = boost(**options)
+    model.save_model(file)
+    loaded, plain = lp.XGBoostRanker(n_jobs=1), xgb.XGBRanker()
+    loaded.load_model(file)
+    plain.load_model(file)
+    for other in (loaded, plain, pickle.loads(pickle.dumps(loaded))):
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    assert (loaded.objective, loaded.eval_metric) == (model.objective, model.eval_metric)
+    assert loaded.score(X, Y, qid=QID) == model.score(X, Y, qid=QID)
+    loaded.set_params(n_estimators=3).fit(X[HALF], Y[HALF], qid=QID[HALF])
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    plain.save_model(file)
+
+
+def test_what_is_saved_of_an_objective_is_its_text() -> None:
+    for objective in (options["objective"] for options in SAVED.values()):
+        assert from_data(as_data(objective)) == objective
+    assert as_data(lp.parse_metric("ndcg@5")) == "ndcg@5"
+
+
+def test_no_other_attribute_is_taken_from_a_file() -> None:
+    booster = fit(lp.XGBoostRanker).get_booster()
+    booster.set_attr(lambdaplus='{"objective": "mrr", "n_estimators": 9, "predict": 1}')
+    loaded = made(lp.XGBoostRanker)
+    loaded.load_model(booster.save_raw())
+    assert (loaded.objective, loaded.n_estimators, callable(loaded.predict)) == ("mrr", 3, True)
