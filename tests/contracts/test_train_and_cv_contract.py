@@ -1,0 +1,411 @@
+"""What `train` and `cv` promise, ours and those of LightGBM and XGBoost with our functions.
+
+Most rows run on both frameworks, and on LightGBM 3, too.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from boosting_frameworks import pytest_generate_tests  # noqa: F401
+from contracts import Raises, Rows, Warns, contract, hold
+from small_data import GRADED, Small
+
+import lambdaplus as lp
+from lambdaplus import eval_metric, lambda_objective
+
+N, X = GRADED.n, GRADED.features
+START = np.where(np.arange(N) == 7, np.nan, 0.0)
+
+
+def train(
+    f: Any, objective: Any = lp.lambda_map, metric: Any = None, valid: Any = "the same",
+    rounds: int = 2, data: Any = (), **options: Any,
+) -> Any:  # fmt: skip
+    """Scores after a training, and the names of what it records."""
+    given = f.data(GRADED, **dict(data)) if isinstance(data, tuple | dict) else data
+    sets = {"v": given if valid == "the same" else valid} if metric is not None else {}
+    trained = f.train(objective, given, rounds, metric=metric, valid=sets, **options)
+    return trained.scores(GRADED), sorted(trained.curves.get("v", {}))
+
+
+def lost(f: Any) -> Any:
+    """The data without its queries."""
+    return f.data(GRADED, sizes=None)
+
+
+own = partial(train, own=True)
+
+
+def by_name(f: Any, name: Any) -> Any:
+    """Our train with an objective among the parameters."""
+    return f.own.train({**f.quiet, "objective": name}, f.data(GRADED), 2)
+
+
+def cv(f: Any, objective: Any = lp.lambda_map, **params: Any) -> Any:
+    data, params = params.pop("data", None), {**f.quiet, **params}
+    given = {"fobj": objective} if f.name == "lightgbm" else {"obj": objective}
+    return f.own.cv(params, f.data(GRADED) if data is None else data, 2, **given)
+
+
+def forms(_: Any, act: Callable[..., Any]) -> None:
+    """Raises the error of a metric if an objective has one, too."""
+    try:
+        act(lp.lambda_ndcg)
+    except ValueError:
+        act(lp.eval_ndcg)
+
+
+NO_QUERIES = Raises(r"mrr ranks.*no queries: set group=")
+BOTH: Rows = {
+    # one in place of the other
+    "an objective as metric": (
+        lambda f: train(f, metric=lp.lambda_map),
+        Raises(r"was passed as a metric .*: pass eval_metric\('map'\)", TypeError),
+    ),
+    "a metric as objective": (
+        lambda f: train(f, eval_metric("ndcg@3")),
+        Raises(r"is no objective: pass lambda_objective\('ndcg@3'\)", TypeError),
+    ),
+    "a metric of yours that calls an objective": (
+        lambda f: train(
+            f, metric=lambda s, d: ("size", float(np.abs(lp.lambda_map(s, d)[0]).sum()), False)[
+                : 3 if f.name == "lightgbm" else 2
+            ],
+        )[1],
+        ["size"],
+    ),
+    **{
+        f"{what} as objective of our {way}": (
+            lambda f, one=one, way=way: by_name(f, one) if way == "train" else cv(f, one),
+            Raises(r"is not an objective: pass lambda_objective\('map'\)", TypeError),
+        )
+        for what, one in (
+            ("lambda_objective", lp.lambda_objective), ("combine", lp.combine),
+            ("a metric", lp.eval_map),
+        )
+        for way in ("train", "cv")
+    },
+    # names
+    "ndgc@10": (
+        lambda f: by_name(f, "ndgc@10"), Raises("unknown metric 'ndgc' .did you", Exception)
+    ),
+    "map of a sum": (lambda f: by_name(f, "map + bogus"), Raises("unknown metric 'bogus'")),
+    # queries
+    "no queries in the training": (
+        lambda f: train(f, lambda_objective("mrr"), data={"sizes": None}), NO_QUERIES
+    ),
+    "no queries in the metric": (
+        lambda f: train(f, lp.lambda_auc, eval_metric("mrr"), data={"sizes": None}), NO_QUERIES
+    ),
+    "all rows as one query": (
+        lambda f: train(f, lambda_objective("mrr", one_group=True), data={"sizes": None}),
+        lambda f: train(f, lambda_objective("mrr"), data={"sizes": [N]}),
+    ),
+    "queries in the training alone": (
+        lambda f: train(f, metric=lp.eval_map, valid=lost(f)),
+        Raises("an evaluation set has no queries, and the training data has"),
+    ),
+    "the same, with our train": (
+        lambda f: own(f, metric=lp.eval_map, valid=lost(f)), Raises("evaluation set has no queries")
+    ),
+    "the same, as wished": (
+        lambda f: train(f, metric=eval_metric("map", one_group=True), valid=lost(f))[1], ["map"]
+    ),
+    "queries in the evaluation alone": (
+        lambda f: train(f, metric=lp.eval_map, valid=f.data(GRADED), data=lost(f)),
+        Warns("the training data has no queries, but an evaluation set has"),
+    ),
+    # values
+    "NaN scores": (
+        lambda f: forms(f, lambda made: made(START, f.data(GRADED))),
+        Raises("scores must be finite.*nan in row 7"),
+    ),
+    "labels that a metric cannot take": (
+        lambda f: train(f, lp.lambda_ndcg, data={"label": -GRADED.labels}),
+        Raises("ndcg needs labels >= 0"),
+    ),
+    "nothing to rank": (
+        lambda f: train(f, rounds=3, data={"label": np.zeros(N)})[0],
+        Warns("map has nothing to rank, so its gradient is zero"),
+    ),
+    "labels 1 and 2": (
+        lambda f: train(f, metric=lp.eval_map, data={"label": GRADED.binary + 1}),
+        Warns("map has nothing to rank|all documents are relevant, as map .*Pass relevant=2", 2),
+    ),
+    # metrics of two frameworks of one name
+    "ndcg@10 of both": (
+        lambda f: train(f, metric=eval_metric("ndcg@10"), params={
+            "lightgbm": {"metric": "ndcg", "eval_at": [10]}, "xgboost": {"eval_metric": "ndcg@10"},
+        }[f.name]),
+        Warns("ndcg@10 is reported as ndcg@10_lambdaplus"),
+    ),
+}  # fmt: skip
+
+
+@contract(BOTH)
+def test_both_frameworks(act: Callable[..., Any], right: Any, framework: Any) -> None:
+    hold(act, right, framework)
+
+
+NO_EFFECT: dict[str, dict[str, tuple[Any, str]]] = {  # and what is to be set instead
+    "lightgbm": {
+        "label_gain": ([0, 1, 3, 3], r"ndcg\(gain=.*metric ndcg still reads it"),
+        "sigmoid": (2.0, "sigma="),
+        "lambdarank_norm": (False, "normalize="),
+        "lambdarank_truncation_level": (1, "all pairs are compared"),
+        "scale_pos_weight": (3.0, "AUC does not depend on the share of positives"),
+        "is_unbalance": (True, "pass weights with the data"),
+    },
+    "xgboost": {
+        "lambdarank_pair_method": ("mean", "remove it"),
+        "lambdarank_num_pair_per_sample": (3, "all pairs are compared"),
+        "ndcg_exp_gain": (False, "metric ndcg still reads it"),
+        "lambdarank_unbiased": (True, "PositionBias"),
+    },
+}
+
+
+def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framework: Any) -> None:
+    expected = train(framework, rounds=3)
+    for name, (given, instead) in NO_EFFECT[framework.name].items():
+        with pytest.warns(UserWarning, match=f"^{name} has no effect with lambda.*{instead}"):
+            found = own(framework, rounds=3, params={name: given})
+        np.testing.assert_array_equal(found[0], expected[0])
+
+
+# -- LightGBM -------------------------------------------------------------------------------------
+
+BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+BAGGED = Raises("bagging_by_query=True, .* nothing .*by rows works")
+
+
+def dataset(f: Any, **changed: Any) -> Any:
+    """Data that is not constructed yet."""
+    given = {"label": GRADED.labels, "group": GRADED.sizes, "params": f.quiet, **changed}
+    return f.module.Dataset(X, **given)
+
+
+def with_nan(values: Any, value: float = np.nan) -> Any:
+    return np.where(np.arange(len(values)) == 3, value, values)
+
+
+def both_ways(f: Any, data: Callable[[], Any], objective: Any = lp.lambda_map) -> None:
+    """Our cv raises, and then our train."""
+    with pytest.raises(ValueError, match="train_set must be finite"):
+        f.own.cv(f.quiet, data(), 2, fobj=objective)
+    f.own.train(f.quiet, data(), 2, fobj=objective)
+
+
+def saved(f: Any, folder: Path) -> str:
+    dataset(f).construct().save_binary(file := str(folder / "data.bin"))
+    return file
+
+
+LIGHTGBM: Rows = {
+    "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
+    "of a function that calls an objective": (
+        lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED
+    ),
+    "with our train": (
+        lambda f, _: f.own.train({**f.quiet, **BY_QUERY}, dataset(f), 2, fobj=lp.lambda_map), BAGGED
+    ),
+    "with our cv": (lambda f, _: cv(f, **BY_QUERY), BAGGED),
+    "that is off": (
+        lambda f, _: train(f, params={**BY_QUERY, "bagging_by_query": False})[1], []
+    ),
+    "NaN label": (
+        lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels))),
+        Raises("labels of train_set must be finite: 1 of .* nan in row 3"),
+    ),
+    "NaN label, LightGBM's objective": (
+        lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels)), None),
+        Raises("labels of train_set must be finite"),
+    ),
+    "infinite weight": (
+        lambda f, _: both_ways(f, lambda: dataset(f, weight=with_nan(np.ones(N), np.inf))),
+        Raises("weights of train_set must be finite.*inf"),
+    ),
+    "NaN label of an evaluation set": (
+        lambda f, _: f.own.train(
+            f.quiet, d := dataset(f), 2, fobj=lp.lambda_map,
+            valid_sets=[d, d.create_valid(X, with_nan(GRADED.labels), group=GRADED.sizes)],
+        ),
+        Raises(r"labels of valid_sets\[1\] must be finite"),
+    ),
+    "our cv with an argument that LightGBM lacks": (
+        lambda f, _: f.own.cv(f.quiet, dataset(f), 1, nfolds=3), Raises("'nfolds'", TypeError)
+    ),
+    "folds that cut queries": (
+        lambda f, _: f.own.cv(
+            f.quiet, dataset(f), 1, fobj=lp.lambda_map,
+            folds=[(np.arange(200, N), np.arange(200))],
+        ),
+        Raises(r"splits \d+ of \d+ queries"),
+    ),
+    "our cv on a binary file": (
+        lambda f, folder: cv(f, data=f.module.Dataset(saved(f, folder))),
+        lambda f, folder: cv(f, data=dataset(f)),
+    ),
+    "with another parameter of the data": (
+        lambda f, folder: cv(f, data=f.module.Dataset(saved(f, folder)), max_bin=7),
+        Raises("cannot be changed to 7 when loading from binary file", Exception),
+    ),
+    "an evaluation set without queries, LightGBM's objective": (
+        lambda f, _: train(f, "lambdarank", lp.eval_map, lost(f), params={"metric": "None"}),
+        Raises("an evaluation set has no queries"),
+    ),
+}  # fmt: skip
+
+
+@contract(LIGHTGBM)
+def test_lightgbm(act: Callable[..., Any], right: Any, lightgbm_alone: Any, tmp_path: Path) -> None:
+    hold(act, right, lightgbm_alone, tmp_path)
+
+
+# -- XGBoost --------------------------------------------------------------------------------------
+
+
+def stopped(f: Any, params: Any = (), **options: Any) -> int:
+    """A training with early stopping, and without our defaults."""
+    given = f.data(GRADED)
+    options = {"early_stopping_rounds": 3, **options}
+    f.module.train(
+        {"nthread": 1, "base_score": 0.0, **dict(params)}, given, 8, obj=lp.lambda_map,
+        evals=[(given, "v")], verbose_eval=False, **options,
+    )  # fmt: skip
+    return 1
+
+
+def matrix(f: Any, **given: Any) -> Any:
+    return f.module.DMatrix(X, **given)
+
+
+def weighted(f: Any) -> Any:
+    given = f.data(GRADED)
+    given.set_weight(np.ones(N))  # XGBoost does not mind yet
+    return given
+
+
+def fitted(f: Any, kind: str, given: Any = (), **options: Any) -> Any:
+    """One of XGBoost's own estimators."""
+    model = getattr(f.module, kind)(n_estimators=2, n_jobs=1, **options)
+    half = np.where(GRADED.qid % 2, GRADED.labels, 0)
+    return model.fit(X, GRADED.labels, eval_set=[(X, half)], verbose=False, **dict(given))
+
+
+QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
+XGBOOST: Rows = {
+    "early stopping by RMSE": (lambda f: stopped(f), Warns("its default metric, rmse")),
+    "without early stopping": (lambda f: stopped(f, early_stopping_rounds=None), 1),
+    "by our metric": (lambda f: stopped(f, custom_metric=lp.eval_map), 1),
+    "by XGBoost's metric": (lambda f: stopped(f, {"eval_metric": "ndcg"}), 1),
+    "an evaluation set without queries, XGBoost's objective": (
+        lambda f: train(f, f.native, lp.eval_map, lost(f)),
+        Warns("if the training data has queries: an evaluation set has no queries"),
+    ),
+    "no labels": (
+        lambda f: lp.lambda_auc(GRADED.scores(), matrix(f)), Raises(f"has 0 labels for {N} rows")
+    ),
+    "two columns of labels": (
+        lambda f: lp.lambda_auc(GRADED.scores(), matrix(f, label=np.stack([GRADED.labels] * 2, 1))),
+        Raises(f"{2 * N} labels for {N} rows"),
+    ),
+    "weights of rows": (
+        lambda f: forms(f, lambda made: made(GRADED.scores(), weighted(f))),
+        Raises(f"{N} weights for 60 .*one weight per query"),
+    ),
+    "several metrics in XGBRegressor": (
+        lambda f: fitted(
+            f, "XGBRegressor", objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map")
+        ),
+        Raises("support a single metric", TypeError),
+    ),
+    "a metric in XGBRanker": (
+        lambda f: fitted(f, "XGBRanker", QUERIES, eval_metric=lp.eval_map),
+        Raises("XGBRanker calls a metric query by query"),
+    ),
+    "an objective in XGBRanker": (
+        lambda f: fitted(f, "XGBRanker", QUERIES, objective=lp.lambda_map),
+        Raises("not supported by XGBRanker"),
+    ),
+    "an objective as metric of XGBRanker": (
+        lambda f: fitted(f, "XGBRanker", QUERIES, eval_metric=lp.lambda_map),
+        Raises("was passed as a metric", TypeError),
+    ),
+    "rank:map of graded labels": (
+        lambda f: train(f, "rank:map"), Raises("binary", Exception)
+    ),
+    "folds that cut queries": (
+        lambda f: f.own.cv(
+            f.quiet, f.data(GRADED), 1, obj=lp.lambda_map,
+            folds=[(np.arange(200, N), np.arange(200))],
+        ),
+        Raises("this fold splits 1 of 60 queries: pass"),
+    ),
+}  # fmt: skip
+
+
+@contract(XGBOOST)
+def test_xgboost(act: Callable[..., Any], right: Any, xgboost_alone: Any) -> None:
+    hold(act, right, xgboost_alone)
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def call(labels: Any, scores: Any, weight: Any, group: Any) -> Any:
+    return forms(None, lambda made: made(labels, scores, weight, group))
+
+
+LONG = Small(np.eye(2), np.ones(2), np.array([2])).sizes
+ARRAYS: Rows = {
+    "NaN score": (lambda: call([1, 0], [0.0, np.nan], None, [2]), Raises("finite.*nan in row 1")),
+    "sizes": (lambda: call([1, 0], [0, 1], None, [3]), Raises("add up to 3, but there are 2 rows")),
+    "weight": (lambda: call([1, 0], [0, 1], [1, -1], LONG), Raises("negative: -1.0 in row 1")),
+    "label below 0": (lambda: call([1, -1], [0, 1], None, LONG), Raises("needs labels >= 0.*-1")),
+    "huge label": (
+        lambda: call([1, 1000], [0, 1], None, LONG), Raises("not fit a float64; use gain='linear'")
+    ),
+    "option": (lambda: lambda_objective("ndcg", gian=1), Raises("no option 'gian'; it has: gain")),
+    "surrogate": (lambda: lambda_objective("ndcg", surrogate="ndgc"), Raises("metric 'ndgc'")),
+    "sigma": (lambda: lambda_objective("ndcg", sigma=0), Raises("sigma must be a number at least")),
+    "damping": (lambda: lambda_objective("ndcg", damping=-0.1), Raises("damping must be a number")),
+    "truncation": (
+        lambda: lambda_objective("ndcg", truncation=2.5), Raises("truncation, if not None, must be")
+    ),
+    "balance": (lambda: lambda_objective("ndcg", balance=1.1), Raises("and at most 1, got 1.1")),
+    "weight of a part": (lambda: lambda_objective("1e39*map"), Raises("and at most 1e.06")),
+    **{
+        f"{metric} without a value": (
+            lambda metric=metric: eval_metric(metric)([0] * 4, [1, 2, 3, 4], None, [2, 2]),
+            Raises(f"{metric} has no value on any query"),
+        )
+        for metric in ("auc", "mauc", "map", "mrr", "ndcg", "bpref")
+    },
+    "ERR of many labels": (
+        lambda: lambda_objective("err")(np.arange(500) / 200, np.zeros(500), None, [500]),
+        Warns("err visits the documents .* for each pair of its labels, .* 500: .* a second"),
+    ),
+    "NDCG of many labels": (
+        lambda: lp.lambda_ndcg(np.arange(500) / 200, np.zeros(500), None, [500])[0].size, 500
+    ),
+    "gains whose sums overflow": (
+        lambda: lambda_objective("dcg(gain=linear)")([1e308, 1e308, 0, 3], np.arange(4), None, [4]),
+        Raises("too large for its gradient: divide the labels"),
+    ),
+    "gains that float32 cannot hold": (
+        lambda: lambda_objective("dcg(gain=linear)", normalize=False)(
+            [1e35, 1e35, 0, 3], np.arange(4), None, [4]
+        ),
+        Raises("too large for its gradient: divide the labels"),
+    ),
+}  # fmt: skip
+
+
+@contract(ARRAYS)
+def test_arrays(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right)
