@@ -124,18 +124,6 @@ def assert_queries_whole(data: Small, folds: list[Any]) -> None:
         assert set(np.unique(taken / data.sizes)) == {0.0, 1.0}
 
 
-def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) -> None:
-    def objective(scores: Any, data: Any) -> Any:
-        return lp.lambda_ndcg(scores, data)
-
-    given = lightgbm_alone.data(GRADED)
-    fobj = lightgbm_alone.module.__version__.startswith("3.")
-    params, more = (QUIET, {"fobj": objective}) if fobj else ({**QUIET, "objective": objective}, {})
-    with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
-        lightgbm_alone.module.cv(params, given, 2, **more)
-    assert lightgbm_alone.module.cv({**QUIET, "objective": "lambdarank"}, given, 2)
-
-
 @pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
 @pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
 def test_folds_of_our_cv_keep_queries_whole(lightgbm_alone: Any, folds: Any, before: bool) -> None:
@@ -271,34 +259,6 @@ def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alon
     assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
 
 
-NO_EFFECT: dict[str, dict[str, tuple[Any, str]]] = {  # and what is to be set instead
-    "lightgbm": {
-        "label_gain": ([0, 1, 3, 3], r"ndcg\(gain=.*metric ndcg still reads it"),
-        "sigmoid": (2.0, "sigma="),
-        "lambdarank_norm": (False, "normalize="),
-        "lambdarank_truncation_level": (1, "all pairs are compared"),
-        "scale_pos_weight": (3.0, "AUC does not depend on the share of positives"),
-        "is_unbalance": (True, "pass weights with the data"),
-    },
-    "xgboost": {
-        "lambdarank_pair_method": ("mean", "remove it"),
-        "lambdarank_num_pair_per_sample": (3, "all pairs are compared"),
-        "ndcg_exp_gain": (False, "metric ndcg still reads it"),
-        "lambdarank_unbiased": (True, "PositionBias"),
-    },
-}
-
-
-def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framework: Any) -> None:
-    expected = framework.train(lp.lambda_ndcg, framework.data(GRADED), 3).scores(GRADED)
-    for name, (given, instead) in NO_EFFECT[framework.name].items():
-        with pytest.warns(UserWarning, match=f"^{name} has no effect with lambda.*{instead}"):
-            found = framework.train(
-                lp.lambda_ndcg, framework.data(GRADED), 3, params={name: given}, own=True
-            )
-        assert_array_equal(found.scores(GRADED), expected)
-
-
 NATIVE_NDCG: dict[str, Any] = {
     "lightgbm": {"metric": "ndcg", "eval_at": [10]},
     "xgboost": {"eval_metric": "ndcg@10"},
@@ -390,37 +350,3 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     again = clone(pickle.loads(pickle.dumps(model)))
     again.fit(GRADED.features, GRADED.binary, sample_weight=weight, eval_set=held_out, **fit)
     assert_array_equal(again.predict(GRADED.features, **raw), margin)
-
-
-def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
-    xgb = xgboost_alone.module
-    held_out = {"eval_set": [(GRADED.features, GRADED.labels)], "verbose": False}
-    model = xgb.XGBRegressor(
-        objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
-    )
-    with pytest.raises(TypeError, match="support a single metric"):
-        model.fit(GRADED.features, GRADED.labels, **held_out)
-    model = xgb.XGBRanker(eval_metric=lp.eval_map, **ESTIMATOR)
-    held_out["eval_set"] = [(GRADED.features, np.where(GRADED.qid % 2, GRADED.labels, 0))]
-    with pytest.raises(ValueError, match="XGBRanker calls a metric query by query"):
-        model.fit(GRADED.features, GRADED.labels, qid=GRADED.qid, eval_qid=[GRADED.qid], **held_out)
-    with pytest.raises(ValueError, match="not supported by XGBRanker"):
-        xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
-
-
-@pytest.mark.parametrize("other", [lp.lambda_objective, lp.combine, eval_metric("map")])
-def test_what_is_no_objective_of_lambdaplus_is_refused(
-    lightgbm_alone: Any, xgboost_alone: Any, other: Any
-) -> None:
-    of_lightgbm, of_xgboost = lightgbm_alone.data(GRADED), xgboost_alone.data(GRADED)
-    X, y, qid = GRADED.features, GRADED.labels, GRADED.qid
-    for fit in (
-        lambda: lightgbm_alone.own.train({"objective": other}, of_lightgbm, 2),
-        lambda: lightgbm_alone.own.cv({}, of_lightgbm, 2, fobj=other),
-        lambda: xgboost_alone.own.train({"objective": other}, of_xgboost, 2),
-        lambda: xgboost_alone.own.cv({}, of_xgboost, 2, obj=other),
-        lambda: lp.LightGBMRanker(objective=other).fit(X, y, qid=qid),
-        lambda: lp.XGBoostClassifier(objective=other).fit(X, y > 1),
-    ):
-        with pytest.raises(TypeError, match=r"is not an objective: pass lambda_objective\('map'\)"):
-            fit()

@@ -134,17 +134,6 @@ def test_positions_are_used_by_position_bias(lightgbm_alone: Any) -> None:
     assert (used.scores(PART) != ignored).any()
 
 
-def test_lightgbms_random_forest_is_refused(lightgbm_alone: Any) -> None:
-    bagging: dict[str, Any] = {"bagging_fraction": 0.7, "bagging_freq": 1}
-    ranker = lp.LightGBMRanker(boosting_type="rf", verbose=-1, **bagging)
-    for train in (
-        lambda: trained(lightgbm_alone, {"boosting": "rf", **bagging}),
-        lambda: ranker.fit(X, Y, group=SIZES),
-    ):
-        with pytest.raises(lgb.basic.LightGBMError, match="RF mode do not support custom"):
-            train()
-
-
 def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
     y = (Y > 1).astype(int)
     model = lp.LightGBMClassifier(**SMALL, verbose=-1).fit(X, y)
@@ -206,13 +195,6 @@ def test_default_metrics_of_xgboost_are_those_of_its_objective(xgboost_alone: An
     ):
         found = trained(xgboost_alone, params, valid=valid, metric=metric)
         assert list(found.curves["rest"]) == names
-
-
-def test_labels_of_map_need_not_be_binary(xgboost_alone: Any) -> None:
-    with pytest.raises(xgb.core.XGBoostError, match="binary"):
-        trained(xgboost_alone, objective="rank:map")
-    from_two = trained(xgboost_alone, objective=lambda_objective("map", relevant=2))
-    assert (from_two.scores(PART) != trained(xgboost_alone).scores(PART)).any()
 
 
 def test_xgboosts_cv_ignores_weights_of_queries_and_ours_does_not(xgboost_alone: Any) -> None:

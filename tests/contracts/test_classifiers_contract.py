@@ -82,15 +82,20 @@ def test_xgboosts_predict_proba_takes_what_its_parents_takes(name: str) -> None:
 LABELS: Rows = {
     "labels 1 and 2 of eval_y, our metric": (lambda: best(Y + 1), lambda: best(Y)),
     "names in eval_y, our metric": (lambda: best(np.where(Y, "y", "n")), lambda: best(Y)),
-    "labels 5 to 7 of eval_y, LightGBM's metric": (
-        lambda: best(np.arange(300) % 3 + 5, objective="multiclass", eval_metric=None),
-        lambda: best(np.arange(300) % 3, objective="multiclass", eval_metric=None),
-    ),
-    "a label that y lacks in eval_y": (
-        lambda: best(np.append(Y[:150], Y[150:] + 1)), Raises(r"set 0: \{2\} are none of"),
-    ),
-    "a class that y lacks": (
-        lambda: alone(Y, pos_label=2), Raises(r"pos_label=2 is none of \[0, 1\]"),
+    "labels 5 to 7 of eval_y, LightGBM's metric":
+        (lambda: best(np.arange(300) % 3 + 5, objective="multiclass", eval_metric=None),
+         lambda: best(np.arange(300) % 3, objective="multiclass", eval_metric=None)),
+    "a label that y lacks in eval_y":
+        (lambda: best(np.append(Y[:150], Y[150:] + 1)), Raises(r"set 0: \{2\} are none of")),
+    "a class that y lacks":
+        (lambda: alone(Y, pos_label=2), Raises(r"pos_label=2 is none of \[0, 1\]")),
+    "weights of other classes":
+        (lambda: alone(Y, class_weight={"0": 1, 1: 5}), Raises(r"are none of the classes \[0, 1\]")),
+    "weights of classes of an evaluation set": (
+        lambda: made(lp.LightGBMClassifier).fit(
+            X, Y, eval_set=[(X, Y)], eval_class_weight=[{1: 5.0}]
+        ),
+        Raises("pass eval_sample_weight"),
     ),
     "XGBoost's objective, labels 1 and 2, our metric": (
         lambda: made(lp.XGBoostClassifier, objective="binary:logistic", eval_metric="map").fit(
@@ -99,6 +104,25 @@ LABELS: Rows = {
         Raises(r"y has the labels \[1, 2\]: XGBoost's own .* need 0 and 1"),
     ),
 }  # fmt: skip
+
+
+UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "three classes":
+        ({"y": np.arange(300) % 3}, "Only binary classification is supported.*multiclass"),
+    "one class": ({"y": np.zeros(300)}, "y holds one class"),
+    "NaN": ({"y": np.where(np.arange(300) == 5, np.nan, Y)}, "NaN"),
+    "a label of an evaluation set": ({"eval_set": [(X, Y * 2)]}, "set 0: .2. are none of"),
+    "a negative weight": ({"sample_weight": np.full(300, -1.0)}, "weights must not be negative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+@pytest.mark.parametrize(("given", "message"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_fit_that_fails_leaves_no_model(given: dict[str, Any], message: str, kind: Any) -> None:
+    model = made(kind).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        model.fit(**{"X": X, "y": Y, **given})
+    assert not hasattr(model, "offset_")
 
 
 @contract(LABELS)
@@ -158,9 +182,8 @@ SAVED: dict[str, tuple[Any, dict[str, Any]]] = {  # labels, and options of the e
     "without probabilities": (Y, {"cv": None}),
     "a sum and two metrics": (Y, {"objective": "p@50 + 0.5*ndcg", "eval_metric": ["auc", "map"]}),
     "options of an objective": (Y, {"objective": lp.lambda_objective("map", sigma=2.0)}),
-    "a sum with log-loss": (
-        Y, {"objective": lp.combine({lp.LogLoss(relevant=1): 1, lp.lambda_map: 0.5})}
-    ),
+    "a sum with log-loss":
+        (Y, {"objective": lp.combine({lp.LogLoss(relevant=1): 1, lp.lambda_map: 0.5})}),
     "XGBoost's objective": (Y, {"objective": "binary:logistic", "eval_metric": "map"}),
 }  # fmt: skip
 

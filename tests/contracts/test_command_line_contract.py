@@ -18,33 +18,28 @@ FILES = {
 }
 ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words of its output
     "evaluate": ("evaluate a.csv --metrics map", 0, "0.7500"),
-    "a folder as --per-query": (
-        "evaluate a.csv --per-query sub", 2, "sub is a folder: pass a file, as"
-    ),
+    "a folder as --per-query":
+        ("evaluate a.csv --per-query sub", 2, "sub is a folder: pass a file, as"),
     "this folder": ("evaluate a.csv --per-query .", 2, "per-query . is a folder: pass a file"),
-    "a file in no folder": (
-        "evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"
-    ),
-    "an input as --per-query": (
-        "evaluate a.csv --per-query sub/../a.csv", 2, "would be overwritten"
-    ),
+    "a file in no folder":
+        ("evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"),
+    "an input as --per-query":
+        ("evaluate a.csv --per-query sub/../a.csv", 2, "would be overwritten"),
     "a document twice": (
         "evaluate twice.csv --columns qid,label,score,docno", 2, "the document a is twice in query 1"
     ),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
-    "a metric that went": (
-        "evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"
-    ),
+    "a metric that went":
+        ("evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"),
     "a metric that never was": ("evaluate a.csv --metrics ndgc", 2, "(did you mean 'ndcg'?)"),
     "reproduce": ("reproduce yue-2007", 2, "'reproduce': it was removed; use python -m papers"),
     "export": ("export", 2, "'export': it was removed; use"),
     "explain": ("explain", 2, "'explain': it was removed; use lambdaplus.explain"),
     "a command that never was": ("bogus", 2, "No such command 'bogus'."),
     "a file that is not there": ("evaluate a.cvs", 2, "(did you mean 'a.csv'?)"),
-    "a TREC run without judgements": (
-        "evaluate run", 2, "run is not .csv, .tsv or .parquet: pass --data"
-    ),
+    "a TREC run without judgements":
+        ("evaluate run", 2, "run is not .csv, .tsv or .parquet: pass --data"),
 }  # fmt: skip
 
 

@@ -21,55 +21,38 @@ def of(metric: str, *arrays: Any, **options: Any) -> float:
 ONE_CLASS = partial(Warns, "all documents are relevant, as .*: the labels are from 1 to 2")
 EVALUATE: Rows = {
     # relevance
-    "AUC of labels 1 and 2": (
-        lambda: of("auc", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), ONE_CLASS()
-    ),
-    "with relevant=2": (
-        lambda: of("auc(relevant=2)", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), 1.0
-    ),
-    "AUC of labels 0 and .5": (
-        lambda: of("auc", [0, 0.5], [1, 2]), Warns("no document is .* Pass relevant=0.5")
-    ),
-    "MAP of labels 1 and 2 in queries": (
-        lambda: of("map", np.tile([1, 2], 6), np.arange(12), qid=QID), ONE_CLASS()
-    ),
-    "several metrics, which are one cause": (
-        lambda: lp.evaluate([1, 2], [1, 2], group=[2], metrics=["map", "mrr"]), ONE_CLASS()
-    ),
+    "AUC of labels 1 and 2": (lambda: of("auc", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), ONE_CLASS()),
+    "with relevant=2": (lambda: of("auc(relevant=2)", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), 1.0),
+    "AUC of labels 0 and .5": (lambda: of("auc", [0, 0.5], [1, 2]), Warns("no document is .* Pas")),
+    "MAP of labels 1 and 2 in queries":
+        (lambda: of("map", np.tile([1, 2], 6), np.arange(12), qid=QID), ONE_CLASS()),
+    "several metrics, which are one cause":
+        (lambda: lp.evaluate([1, 2], [1, 2], group=[2], metrics=["map", "mrr"]), ONE_CLASS()),
     "NDCG of labels 1 and 2": (lambda: of("ndcg", [1, 2], [1, 2], group=[2]), 1.0),
     "MAP of labels that are all 1": (lambda: of("map", [1, 1], [1, 2], group=[2]), 1.0),
     "a query without label 0": (lambda: of("map", [1, 2, 0, 1], [1, 2, 1, 2], group=[2, 2]), 1.0),
     # documents
-    "a document twice in a query": (
-        lambda: of("map", [1, 1, 0], [3, 2, 1], group=[3], docno=["a", "a", "b"]),
-        Raises("the document a is twice in query 0, in rows 0 and 1"),
-    ),
-    "by the convention of trec": (
-        lambda: of("map", [1, 1], [2, 1], qid=["q", "q"], docno=[7, 7], convention="trec"),
-        Raises("the document 7 is twice in query q"),
-    ),
-    "a document in two queries": (
-        lambda: of("map", [1, 0, 1, 0], [2, 1, 2, 1], qid=[5, 5, 6, 6], docno=list("abab")), 1.0
-    ),
+    "a document twice in a query":
+        (lambda: of("map", [1, 1, 0], [3, 2, 1], group=[3], docno=["a", "a", "b"]),
+         Raises("the document a is twice in query 0, in rows 0 and 1")),
+    "by the convention of trec":
+        (lambda: of("map", [1, 1], [2, 1], qid=["q", "q"], docno=[7, 7], convention="trec"),
+         Raises("the document 7 is twice in query q")),
+    "a document in two queries":
+        (lambda: of("map", [1, 0, 1, 0], [2, 1, 2, 1], qid=[5, 5, 6, 6], docno=list("abab")), 1.0),
     "document numbers of a table": (lambda: of("auc", [1, 0], [2, 1], docno=["a", "a"]), 1.0),
     # forms
-    "lists of different lengths": (
-        lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
-        Raises("labels is a list of lists of different lengths: pass one list .* as group="),
-    ),
-    "a table": (
-        lambda: of("map", [[1, 0], [0, 1]], [[1, 2], [3, 4]]), Raises("must be one-dimensional")
-    ),
-    "scores of longdouble that float64 ties": (
-        lambda: of("map", [0, 1], np.longdouble(1) + np.finfo(np.longdouble).eps * np.arange(2)),
-        Raises("differ, but are equal as float64"),
-    ),
-    "weights that a metric of a table ignores": (
-        lambda: of("cindex", [1, 2], [1, 2], weight=[1, 2]), Raises("does not weight the rows")
-    ),
-    "a function as metric": (
-        lambda: lp.evaluate([1], [1], metrics=[lp.eval_map]), Raises(".*: pass 'map'")
-    ),
+    "lists of different lengths":
+        (lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
+         Raises("labels is a list of lists of different lengths: pass one list .* as group=")),
+    "a table": (lambda: of("map", [[1, 0], [0, 1]], [[1, 2], [3, 4]]), Raises("must be one-dimen")),
+    "scores of longdouble that float64 ties":
+        (lambda: of("map", [0, 1], np.longdouble(1) + np.finfo(np.longdouble).eps * np.arange(2)),
+         Raises("differ, but are equal as float64")),
+    "weights that a metric of a table ignores":
+        (lambda: of("cindex", [1, 2], [1, 2], weight=[1, 2]), Raises("does not weight the rows")),
+    "a function as metric":
+        (lambda: lp.evaluate([1], [1], metrics=[lp.eval_map]), Raises(".*: pass 'map'")),
     "two names in one": (
         lambda: of("map,ndcg", [1], [1]), Raises(r"several metrics: pass the list \['map', 'ndcg'")
     ),
@@ -114,15 +97,9 @@ DECLARE: Rows = {
     "relation": (  # type: ignore[arg-type]
         lambda: CountAbove(label, label, "x"), Raises("is neither")
     ),
-    "parameters": (
-        lambda: declared(parameters=("x",)), Raises("'x' in parameters is no Parameter")
-    ),
-    "correlation": (
-        lambda: declared(correlation="x"), Raises("correlation='x' is neither True nor")
-    ),
-    "cutoff": (
-        lambda: declared(cutoff="maybe"), Raises("cutoff='maybe' is not optional, required")
-    ),
+    "parameters": (lambda: declared(parameters=("x",)), Raises("'x' in parameters is no Paramete")),
+    "correlation": (lambda: declared(correlation="x"), Raises("correlation='x' is neither True n")),
+    "cutoff": (lambda: declared(cutoff="maybe"), Raises("cutoff='maybe' is not optional, require")),
     "form": (lambda: declared(form="gains"), Raises("form must be one of .*, got 'gains'")),
     "name": (lambda: declared(name="top_10"), Raises("does not end in _ and a number")),
 }  # fmt: skip

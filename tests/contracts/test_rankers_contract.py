@@ -1,4 +1,4 @@
-"""What LightGBMRanker and XGBoostRanker promise; test_estimators.py has what they train."""
+"""What rankers promise, and what all estimators do; test_estimators.py has what they train."""
 
 import pickle
 import re
@@ -36,22 +36,32 @@ X, Y, QID = DATA.ranking
 BINARY = (Y > 1).astype(int)
 HALF = QID < 6
 KINDS = (lp.LightGBMRanker, lp.XGBoostRanker)
+CLASSIFIERS = (lp.LightGBMClassifier, lp.XGBoostClassifier)
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+each_estimator = pytest.mark.parametrize(
+    "kind", KINDS + CLASSIFIERS, ids=lambda kind: kind.__name__
+)
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 def made(kind: Any, **options: Any) -> Any:
-    quiet = {"verbose": -1, "min_child_samples": 2} if kind is lp.LightGBMRanker else {}
+    quiet = {"verbose": -1, "min_child_samples": 2} if issubclass(kind, lgb.LGBMModel) else {}
+    quiet |= {"cv": None} if kind in CLASSIFIERS else {}
     return kind(**{"n_estimators": 3, "n_jobs": 1, "objective": "map", **quiet, **options})
 
 
 def fit(kind: Any, given: Any = (), **options: Any) -> Any:
-    return made(kind, **options).fit(**{"X": X, "y": Y, "qid": QID, **dict(given)})
+    call = {"X": X, "y": Y, "qid": QID, **dict(given)}
+    if kind in CLASSIFIERS:
+        call = {name: value for name, value in call.items() if not name.endswith("qid")}
+        call["y"] = call["y"] > 1
+        call["eval_set"] = [(features, y > 1) for features, y in call.get("eval_set") or ()] or None
+    return made(kind, **options).fit(**call)
 
 
 def watched(kind: Any, given: Any = (), **options: Any) -> Any:
     """With an evaluation set."""
-    quiet = {"verbose": False} if kind is lp.XGBoostRanker else {}
+    quiet = {} if issubclass(kind, lgb.LGBMModel) else {"verbose": False}
     rest = {"eval_set": [(X[~HALF], Y[~HALF])], "eval_qid": [QID[~HALF]], **quiet}
     first = {"X": X[HALF], "y": Y[HALF], "qid": QID[HALF]}
     return fit(kind, {**first, **rest, **dict(given)}, **options)
@@ -60,12 +70,12 @@ def watched(kind: Any, given: Any = (), **options: Any) -> Any:
 def names(kind: Any, **options: Any) -> list[str]:
     """Of the metrics that are recorded."""
     model = watched(kind, **options)
-    curves = model.evals_result_ if kind is lp.LightGBMRanker else model.evals_result()
+    curves = model.evals_result_ if issubclass(kind, lgb.LGBMModel) else model.evals_result()
     return list(next(iter(curves.values())))
 
 
 def own_kind(kind: Any, lightgbm: Any, xgboost: Any) -> Any:
-    return lightgbm if kind is lp.LightGBMRanker else xgboost
+    return lightgbm if issubclass(kind, lgb.LGBMModel) else xgboost
 
 
 def squares(scores: Any, given: Any) -> Any:
@@ -82,130 +92,112 @@ def with_one(values: Any, value: Any) -> Any:
 
 # -- what is refused, and what is warned of -------------------------------------------------------
 
-LOSS = {lp.LightGBMRanker: "l2", lp.XGBoostRanker: "rmse"}
-NO_EFFECT = {
+LOSS = dict(zip(KINDS + CLASSIFIERS, ("l2", "rmse", "binary_logloss", "logloss"), strict=True))
+NO_EFFECT = dict.fromkeys(CLASSIFIERS, "scale_pos_weight") | {
     lp.LightGBMRanker: "lambdarank_truncation_level",
     lp.XGBoostRanker: "lambdarank_num_pair_per_sample",
 }
-NATIVE = {lp.LightGBMRanker: "lambdarank", lp.XGBoostRanker: "rank:ndcg"}
+NATIVES = ("lambdarank", "rank:ndcg", "binary", "binary:logistic")
+NATIVE = dict(zip(KINDS + CLASSIFIERS, NATIVES, strict=True))
 NATIVELY = {kind: {"objective": name} for kind, name in NATIVE.items()}
+TIMES = {"y": np.where(np.arange(HALF.sum()) % 3, -1.0, 1.0) * (1.0 + Y[HALF])}
+LIFE = "cindex(higher=life)"
 UNKNOWN = partial(Raises, kind=Exception)  # or a note on the framework's own error
-BOTH: Rows = {
+ANY: Rows = {
     # data
-    "NaN label": (
-        lambda kind: fit(kind, {"y": with_one(Y, np.nan)}), Raises("labels must .*nan in row 3")
-    ),
-    "NaN label, the framework's objective": (
-        lambda kind: fit(kind, {"y": with_one(Y, np.nan)}, **NATIVELY[kind]),
-        Raises("training data: labels must be finite"),
-    ),
-    "NaN weight": (
-        lambda kind: fit(kind, {"sample_weight": with_one(Y, np.nan)}), Raises("weight .*row 3")
-    ),
-    "missing query": (
-        lambda kind: fit(kind, {"qid": with_one(QID, pd.NA)}), Raises("qid is missing in row 3")
-    ),
-    "masked features": (
-        lambda kind: fit(kind, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")
-    ),
-    "masked features in predict": (
-        lambda kind: fit(kind).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")
-    ),
-    "no queries": (
-        lambda kind: fit(kind, {"qid": None}), Raises("training data has no queries: pass qid=")
-    ),
-    "no queries in score": (
-        lambda kind: fit(kind, objective="auc").score(X, BINARY),
-        Raises("score has no queries: pass qid=.*metadata_routing=True"),
-    ),
-    "no queries in an evaluation set": (
-        lambda kind: watched(kind, {"eval_qid": []}), Raises("evaluation set 0 .*: pass eval_qid=")
-    ),
+    "masked features":
+        (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
+    "masked features in predict":
+        (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
     "columns in another order": (
-        lambda kind: fit(kind, {"X": pd.DataFrame(X).add_prefix("x")}).predict(
+        lambda k: fit(k, {"X": pd.DataFrame(X).add_prefix("x")}).predict(
             pd.DataFrame(X[:, ::-1], columns=[f"x{i}" for i in range(5)][::-1])
         ),
         Raises("are not those of fit, in their order"),
     ),
-    "an argument that the parent lacks": (
-        lambda kind: fit(kind, {"bogus": 1}), Raises("bogus", TypeError)
-    ),
+    "an argument that the parent lacks":
+        (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     # objectives
-    "mapp": (
-        lambda kind: fit(kind, objective="mapp"),
-        UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)")),
-    ),
-    "lambda_mapp": (
-        lambda kind: fit(kind, objective="lambda_mapp"), UNKNOWN("unknown metric 'mapp'")
-    ),
-    "kendall": (
-        lambda kind: fit(kind, objective="kendall"), UNKNOWN("was removed; use concordance")
-    ),
-    "ndcg@0": (lambda kind: fit(kind, objective="ndcg@0"), UNKNOWN("a cutoff must be a whole")),
+    "mapp":
+        (lambda k: fit(k, objective="mapp"),
+         UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)"))),
+    "lambda_mapp": (lambda k: fit(k, objective="lambda_mapp"), UNKNOWN("unknown metric 'mapp'")),
+    "kendall": (lambda k: fit(k, objective="kendall"), UNKNOWN("was removed; use concordance")),
+    "ndcg@0": (lambda k: fit(k, objective="ndcg@0"), UNKNOWN("a cutoff must be a whole")),
     "an option that there is not": (  # LightGBM would read nothing after a blank or =
-        lambda kind: fit(kind, objective="ndcg(gains=linear)"), UNKNOWN("no option 'gains'; it has")
+        lambda k: fit(k, objective="ndcg(gains=linear)"), UNKNOWN("no option 'gains'; it has")
     ),
-    "a sum with an unknown part": (
-        lambda kind: fit(kind, objective="map + bogus"), UNKNOWN("unknown metric 'bogus'")
-    ),
-    "a misspelt name of the framework": (
-        lambda kind: fit(kind, objective=own_kind(kind, "lambdarnk", "rank:ndgc")),
-        UNKNOWN("if any .did you mean "),
-    ),
-    "a metric as objective": (
-        lambda kind: fit(kind, objective=lp.eval_map), Raises("is not an objective", TypeError)
-    ),
-    "a function that makes objectives": (
-        lambda kind: fit(kind, objective=lp.lambda_objective), Raises("is not an obj", TypeError)
-    ),
-    "an objective without a metric": (
-        lambda kind: fit(kind, objective=squares).score(X, Y, qid=QID),
-        Raises("no metric is known for .*: pass eval_metric"),
-    ),
+    "a sum with an unknown part":
+        (lambda k: fit(k, objective="map + bogus"), UNKNOWN("unknown metric 'bogus'")),
+    "a misspelt name of the framework":
+        (lambda k: fit(k, objective=own_kind(k, "lambdarnk", "rank:ndgc")),
+         UNKNOWN("if any .did you mean ")),
+    "a metric as objective":
+        (lambda k: fit(k, objective=lp.eval_map), Raises("is not an objective", TypeError)),
+    "a function that makes objectives":
+        (lambda k: fit(k, objective=lp.lambda_objective), Raises("is not an obj", TypeError)),
     # metrics
-    "unknown metric": (lambda kind: watched(kind, eval_metric="map + bogus"), Raises("'bogus'")),
-    "5 as metric": (lambda kind: watched(kind, eval_metric=5), Raises("neither a metric nor a")),
-    "an objective as metric": (
-        lambda kind: watched(kind, eval_metric=lp.lambda_map), Raises("neither a metric nor a")
-    ),
-    "a metric with labels of its own": (
-        lambda kind: watched(kind, eval_metric=lp.eval_map.on(Y)), Raises("has labels of its own")
-    ),
-    "a metric of the reverse ranking": (
-        lambda kind: watched(kind, eval_metric=["map", "cindex"]), Raises("higher with low labels")
-    ),
-    "of the reverse ranking, the framework's objective": (
-        lambda kind: watched(kind, eval_metric="cindex", **NATIVELY[kind]),
-        Raises("higher with low labels first"),
-    ),
-    "an objective of the reverse ranking": (
-        lambda kind: watched(kind, objective="cindex", eval_metric="ndcg"),
-        Raises("higher with high labels first"),
-    ),
-    "a sum of opposite metrics": (
-        lambda kind: watched(kind, eval_metric="map + cindex"), Raises("in opposite orders")
-    ),
-    "early stopping by a loss": (
-        lambda kind: watched(kind, eval_metric=LOSS[kind], early_stopping_rounds=2),
-        Warns("watches '.*', which takes scores for .* of lambda_map only rank"),
-    ),
-    "a loss without early stopping": (
-        lambda kind: names(kind, eval_metric=LOSS[kind]), lambda kind: [LOSS[kind]]
-    ),
+    "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
+    "5 as metric": (lambda k: watched(k, eval_metric=5), Raises("neither a metric nor a")),
+    "an objective as metric":
+        (lambda k: watched(k, eval_metric=lp.lambda_map), Raises("neither a metric nor a")),
+    "a metric with labels of its own":
+        (lambda k: watched(k, eval_metric=lp.eval_map.on(Y)), Raises("has labels of its own")),
+    "a metric of the reverse ranking":
+        (lambda k: watched(k, eval_metric=["map", "cindex"]), Raises("higher with low labels")),
+    "of the reverse ranking, the framework's objective":
+        (lambda k: watched(k, eval_metric="cindex", **NATIVELY[k]),
+         Raises("higher with low labels first")),
+    "a sum of opposite metrics":
+        (lambda k: watched(k, eval_metric="map + cindex"), Raises("in opposite orders")),
+    "early stopping by a loss":
+        (lambda k: watched(k, eval_metric=LOSS[k], early_stopping_rounds=2),
+         Warns("watches '.*', which takes scores for .* of lambda_map only rank")),
+    "a loss without early stopping": (lambda k: names(k, eval_metric=LOSS[k]), lambda k: [LOSS[k]]),
     "a loss beside a metric, which is watched": (
-        lambda kind: names(
-            kind, early_stopping_rounds=2,
-            eval_metric=own_kind(kind, ["map"], [LOSS[kind], "map"]),
+        lambda k: names(
+            k, early_stopping_rounds=2,
+            eval_metric=own_kind(k, ["map"], [LOSS[k], "map"]),
         ),
-        lambda kind: own_kind(kind, ["map"], [LOSS[kind], "map"]),
+        lambda k: own_kind(k, ["map"], [LOSS[k], "map"]),
     ),
-    "a parameter of other objectives": (
-        lambda kind: fit(kind, **{NO_EFFECT[kind]: 2}), Warns("has no effect with lambda_objective")
-    ),
-    "the same with the framework's objective": (
-        lambda kind: fit(kind, **{NO_EFFECT[kind]: 2}, **NATIVELY[kind]).objective,
-        lambda kind: NATIVE[kind],
-    ),
+    "a parameter of other objectives":
+        (lambda k: fit(k, **{NO_EFFECT[k]: 2}), Warns("has no effect with lambda_objective")),
+    "the same with the framework's objective":
+        (lambda k: fit(k, **{NO_EFFECT[k]: 2}, **NATIVELY[k]).objective, lambda k: NATIVE[k]),
+}  # fmt: skip
+
+
+@each_estimator
+@contract(ANY)
+def test_any_estimator(act: Callable[..., Any], right: Any, kind: Any) -> None:
+    hold(act, right, kind)
+
+
+BOTH: Rows = {
+    "NaN label": (lambda k: fit(k, {"y": with_one(Y, np.nan)}), Raises("labels must .*nan in row")),
+    "NaN label, the framework's objective":
+        (lambda k: fit(k, {"y": with_one(Y, np.nan)}, **NATIVELY[k]),
+         Raises("training data: labels must be finite")),
+    "NaN weight":
+        (lambda k: fit(k, {"sample_weight": with_one(Y, np.nan)}), Raises("weight .*row 3")),
+    "missing query": (lambda k: fit(k, {"qid": with_one(QID, pd.NA)}), Raises("qid is missing in")),
+    "no queries": (lambda k: fit(k, {"qid": None}), Raises("training data has no queries: pass q")),
+    "no queries in score":
+        (lambda k: fit(k, objective="auc").score(X, BINARY),
+         Raises("score has no queries: pass qid=.*metadata_routing=True")),
+    "no queries in an evaluation set":
+        (lambda k: watched(k, {"eval_qid": []}), Raises("evaluation set 0 .*: pass eval_qid=")),
+    "censored times, high risks first":
+        (lambda k: watched(k, TIMES, objective="cindex", eval_metric="cindex").objective, "cindex"),
+    "censored times, long lives first":
+        (lambda k: watched(k, TIMES, objective=LIFE, eval_metric=LIFE).objective, LIFE),
+    "an objective without a metric":
+        (lambda k: fit(k, objective=squares).score(X, Y, qid=QID),
+         Raises("no metric is known for .*: pass eval_metric")),
+    "an objective of the reverse ranking":
+        (lambda k: watched(k, objective="cindex", eval_metric="ndcg"),
+         Raises("higher with high labels first")),
 }  # fmt: skip
 
 
@@ -236,57 +228,42 @@ ONE: Rows = {
     ),
     "eval_at by another name": (lambda: light(ndcg_at=3), Raises("eval_at=3 is for LightGBM's")),
     "eval_at of fit": (lambda: light({"eval_at": [5]}), Raises(r"eval_at=\[5\] is for LightGBM's")),
-    "eval_at with LightGBM's metric": (
-        lambda: names(lp.LightGBMRanker, metric="ndcg", eval_at=[1, 5]), ["ndcg@1", "ndcg@5"]
-    ),
-    "eval_at with LightGBM's objective": (
-        lambda: names(lp.LightGBMRanker, objective="lambdarank", eval_at=[2]), ["ndcg@2"]
-    ),
-    "several metrics of LightGBM in one string": (
-        lambda: light(eval_metric="l2,mrr"), Raises("pass several metrics as a list")
-    ),
-    "a metric that LightGBM would ignore": (
-        lambda: light(eval_metric="mapp"),
-        Raises(r"unknown metric 'mapp' \(did you mean 'map'\?\).*; LightGBM has no metric 'ma"),
-    ),
-    "the same beside another": (
-        lambda: light({"eval_metric": ["map", "ndgc@5"]}), Raises("unknown metric 'ndgc'")
-    ),
-    "columns on which LightGBM ends Python": (
-        lambda: fit(lp.LightGBMRanker, {"X": WORDS.cast({"brand": pl.Categorical})}),
-        Raises("'brand' is Categorical, which LightGBM cannot"),
-    ),
-    "random forest": (
-        lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
-        Raises("RF mode do not support custom", lgb.basic.LightGBMError),
-    ),
-    "a function that XGBoost minimises": (
-        lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")
-    ),
-    "by a callback": (
-        lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minimises 'negative'")
-    ),
+    "eval_at with LightGBM's metric":
+        (lambda: names(lp.LightGBMRanker, metric="ndcg", eval_at=[1, 5]), ["ndcg@1", "ndcg@5"]),
+    "eval_at with LightGBM's objective":
+        (lambda: names(lp.LightGBMRanker, objective="lambdarank", eval_at=[2]), ["ndcg@2"]),
+    "several metrics of LightGBM in one string":
+        (lambda: light(eval_metric="l2,mrr"), Raises("pass several metrics as a list")),
+    "a metric that LightGBM would ignore":
+        (lambda: light(eval_metric="mapp"),
+         Raises(r"unknown metric 'mapp' \(did you mean 'map'\?\).*; LightGBM has no metric 'ma")),
+    "the same beside another":
+        (lambda: light({"eval_metric": ["map", "ndgc@5"]}), Raises("unknown metric 'ndgc'")),
+    "columns on which LightGBM ends Python":
+        (lambda: fit(lp.LightGBMRanker, {"X": WORDS.cast({"brand": pl.Categorical})}),
+         Raises("'brand' is Categorical, which LightGBM cannot")),
+    "random forest":
+        (lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
+         Raises("RF mode do not support custom", lgb.basic.LightGBMError)),
+    "a function that XGBoost minimises":
+        (lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")),
+    "by a callback": (lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minim")),
     "with XGBoost's objective": (
         lambda: minimised(early_stopping_rounds=2, objective="rank:ndcg"), Warns("minimises 'neg")
     ),
-    "a callback that says so": (
-        lambda: minimised(callbacks=[STOP(rounds=2, maximize=True)]).best_iteration >= 0, True
-    ),
+    "a callback that says so":
+        (lambda: minimised(callbacks=[STOP(rounds=2, maximize=True)]).best_iteration >= 0, True),
     "a function that is called a loss": (
         lambda: minimised(eval_metric=mean_loss, early_stopping_rounds=2).best_iteration >= 0, True
     ),
     "a function without early stopping": (lambda: minimised().n_estimators, 3),
-    "two functions": (
-        lambda: boost(eval_metric=[negative, "map"]), Raises("XGBoost supports one callable metric")
-    ),
-    "weights of rows that differ in a query": (
-        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.row_weights}),
-        Raises("one weight for each query.*the objective carry"),
-    ),
-    "weights of rows that are equal in a query": (
-        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights[QID]}).predict(X),
-        lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights}).predict(X),
-    ),
+    "two functions": (lambda: boost(eval_metric=[negative, "map"]), Raises("XGBoost supports one")),
+    "weights of rows that differ in a query":
+        (lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.row_weights}),
+         Raises("one weight for each query.*the objective carry")),
+    "weights of rows that are equal in a query":
+        (lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights[QID]}).predict(X),
+         lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.query_weights}).predict(X)),
 }  # fmt: skip
 
 
@@ -305,26 +282,21 @@ halving = partial(HalvingGridSearchCV, cv=WHOLE, random_state=0)
 SEARCHES: Rows = {
     "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
     "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE).size, 3),
-    "groups": (
-        lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3
-    ),
+    "groups":
+        (lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3),
     "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT), SPLITS(3)),
-    "in a pipeline": (
-        lambda m: cross_val_score(make_pipeline(m), X, Y, cv=CUT, **PARAMS), SPLITS(3)
-    ),
+    "in a pipeline":
+        (lambda m: cross_val_score(make_pipeline(m), X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "predictions": (lambda m: cross_val_predict(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "a search": (lambda m: GridSearchCV(m, GRID, cv=3).fit(X, Y, qid=QID), SPLITS(9)),
-    "rows as the resource": (
-        lambda m: halving(m, GRID, min_resources=60).fit(X, Y, qid=QID), SPLITS(9)
-    ),
-    "trees as the resource": (
-        lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
-        WHOLE,
-    ),
-    "a learning curve of rows": (
-        lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)
-    ),
+    "rows as the resource":
+        (lambda m: halving(m, GRID, min_resources=60).fit(X, Y, qid=QID), SPLITS(9)),
+    "trees as the resource":
+        (lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
+         WHOLE),
+    "a learning curve of rows":
+        (lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)),
     "a fit, and a score of some rows": (
         lambda m: m.fit(X[HALF], Y[HALF], qid=QID[HALF]).score(X[:9], Y[:9], qid=QID[:9]) > 0, True
     ),
