@@ -25,9 +25,8 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
         ("evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"),
     "an input as --per-query":
         ("evaluate a.csv --per-query sub/../a.csv", 2, "would be overwritten"),
-    "a document twice": (
-        "evaluate twice.csv --columns qid,label,score,docno", 2, "the document a is twice in query 1"
-    ),
+    "a document twice":
+        ("evaluate twice.csv --columns qid,label,score,docno", 2, "document a is twice in query 1"),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
     "a metric that went":

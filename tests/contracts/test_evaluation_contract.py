@@ -1,4 +1,4 @@
-"""What `evaluate` and the declarations of metrics promise; test_values.py has the values."""
+"""What `evaluate` promises, and what names that went say; test_values.py has the values."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,6 @@ from contracts import Raises, Rows, Warns, contract, hold
 
 import lambdaplus as lp
 from lambdaplus.compute.removed import REMOVED
-from lambdaplus.metrics import Cascade, CountAbove, Declaration, Window
 
 QID = np.repeat([3, 1, 2], 4)
 
@@ -61,52 +60,6 @@ EVALUATE: Rows = {
 
 @contract(EVALUATE)
 def test_evaluate(act: Callable[..., Any], right: Any) -> None:
-    hold(act, right)
-
-
-def declared(**changed: Any) -> Declaration:
-    given: dict[str, Any] = {
-        "name": "mine", "title": "", "source": "", "binary": True,
-        "discount": lambda metric, ranks: 1 / ranks, "gain": lambda counts: counts.label,
-        "normalizer": lambda counts: counts.ideal(counts.label), **changed,
-    }  # fmt: skip
-    return Declaration(**given)
-
-
-def label(counts: Any) -> Any:
-    return counts.label
-
-
-DECLARE: Rows = {
-    **{
-        f"{name}=3": (
-            lambda name=name: declared(**{name: 3}), Raises(f"{name} must be a function, got 3")
-        )
-        for name in ("discount", "gain", "normalizer", "offset")
-    },
-    "stop=3": (  # type: ignore[arg-type]
-        lambda: Cascade(3), Raises("stop must be a function, got 3")
-    ),
-    "limit=3": (lambda: Cascade(label, limit=3), Raises("limit must be")),  # type: ignore[arg-type]
-    "ranks=3": (lambda: Window(3), Raises("ranks must be a function")),  # type: ignore[arg-type]
-    "row=3": (lambda: CountAbove(3, label), Raises("row must be")),  # type: ignore[arg-type]
-    "column=3": (lambda: CountAbove(label, 3), Raises("column must be")),  # type: ignore[arg-type]
-    "labels=3": (  # type: ignore[arg-type]
-        lambda: CountAbove(label, label, labels=3), Raises("labels must be")
-    ),
-    "relation": (  # type: ignore[arg-type]
-        lambda: CountAbove(label, label, "x"), Raises("is neither")
-    ),
-    "parameters": (lambda: declared(parameters=("x",)), Raises("'x' in parameters is no Paramete")),
-    "correlation": (lambda: declared(correlation="x"), Raises("correlation='x' is neither True n")),
-    "cutoff": (lambda: declared(cutoff="maybe"), Raises("cutoff='maybe' is not optional, require")),
-    "form": (lambda: declared(form="gains"), Raises("form must be one of .*, got 'gains'")),
-    "name": (lambda: declared(name="top_10"), Raises("does not end in _ and a number")),
-}  # fmt: skip
-
-
-@contract(DECLARE)
-def test_declarations(act: Callable[..., Any], right: Any) -> None:
     hold(act, right)
 
 
