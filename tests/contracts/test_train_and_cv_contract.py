@@ -295,6 +295,20 @@ def fitted(f: Any, kind: str, given: Any = (), **options: Any) -> Any:
     return model.fit(X, GRADED.labels, eval_set=[(X, half)], verbose=False, **dict(given))
 
 
+def reused(f: Any) -> list[bool]:
+    """Whether a second training with a callback is as long as the first one."""
+    stop, rounds = f.module.callback.EarlyStopping(rounds=2, maximize=True, metric_name="map"), []
+    for _ in range(2):
+        curves: dict[str, Any] = {}
+        given = f.data(GRADED)
+        f.own.train(
+            f.quiet, given, 9, obj=lp.lambda_map, custom_metric=lp.eval_map, verbose_eval=False,
+            evals=[(given, "v")], evals_result=curves, callbacks=[stop],
+        )  # fmt: skip
+        rounds.append(len(curves["v"]["map"]))
+    return [rounds[0] == 9, rounds[1] < 9]
+
+
 QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
 XGBOOST: Rows = {
     "NaN scores at the start":  # which LightGBM replaces
@@ -306,6 +320,7 @@ XGBOOST: Rows = {
     "an evaluation set without queries, XGBoost's objective":
         (lambda f: train(f, f.native, lp.eval_map, lost(f)),
          Warns("if the training data has queries: an evaluation set has no queries")),
+    "an EarlyStopping callback that is used again": (reused, [True, True]),
     "no labels":
         (lambda f: lp.lambda_auc(GRADED.scores(), matrix(f)), Raises(f"has 0 labels for {N} rows")),
     "two columns of labels": (
