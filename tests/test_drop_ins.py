@@ -214,51 +214,6 @@ def test_our_modules_are_the_frameworks_otherwise(framework: Any) -> None:
         framework.own.no_such_thing  # noqa: B018
 
 
-def test_our_train_is_the_frameworks(framework: Any) -> None:
-    params = {"max_depth": 3}
-    plain, ours = (
-        framework.train(lp.lambda_map, framework.data(GRADED), params=params, own=own)
-        for own in (False, True)
-    )
-    assert_array_equal(ours.scores(GRADED), plain.scores(GRADED))
-    assert params == {"max_depth": 3}
-
-
-def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alone: Any) -> None:
-    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(GRADED)).scores(GRADED)
-    ours: list[tuple[dict[str, Any], Any]] = [
-        ({name: lp.lambda_ndcg}, None)
-        for name in ("objective", "objective_type", "app", "application", "loss")
-    ]
-    ours += [  # fobj wins
-        ({"objective": "lambdarank"}, lp.lambda_ndcg),
-        ({"application": "binary"}, lp.lambda_ndcg),
-        ({"objective_type": lp.lambda_auc, "objective": "binary"}, lp.lambda_ndcg),
-    ]
-    for params, fobj in ours:
-        params = {**QUIET, **params}
-        before = dict(params)
-        booster = lightgbm_alone.own.train(params, lightgbm_alone.data(GRADED), 8, fobj=fobj)
-        assert_array_equal(booster.predict(GRADED.features), expected)
-        assert params == before
-
-
-def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alone: Any) -> None:
-    given = xgboost_alone.data(GRADED, weight=GRADED.query_weights)
-
-    def reported(**params: Any) -> list[str]:
-        curves: dict[str, Any] = {}
-        xgboost_alone.own.train(
-            {"nthread": 1, **params}, given, 2, obj=lp.lambda_ndcg, custom_metric=lp.eval_map,
-            evals=[(given, "train")], evals_result=curves, verbose_eval=False,
-        )  # fmt: skip
-        return list(curves["train"])
-
-    # With query weights XGBoost's default metric, rmse, ends the process.
-    assert reported() == ["map"]
-    assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
-
-
 NATIVE_NDCG: dict[str, Any] = {
     "lightgbm": {"metric": "ndcg", "eval_at": [10]},
     "xgboost": {"eval_metric": "ndcg@10"},

@@ -1,6 +1,5 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
-import inspect
 import pickle
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csc_matrix, csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -203,60 +201,6 @@ def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
 # -- names ----------------------------------------------------------------------------------------
 
 
-@rankers
-@pytest.mark.parametrize("name", ["map@5", "ndcg@10 + 0.5*map"])
-def test_metrics_are_objectives_under_any_of_their_names(kind: Any, name: str) -> None:
-    fit, valid = halves(kind)
-    objective = lambda_objective(name)
-    models = [made(kind, objective=one).fit(**fit) for one in (name, f"lambda_{name}", objective)]
-    for model in models:
-        assert_array_equal(model.predict(valid["X"]), models[0].predict(valid["X"]))
-        [(metric, values)] = curve_of(model).items()
-        assert metric == str(objective.metric)
-        assert values[-1] == pytest.approx(model.score(**valid), abs=2e-6)
-
-
-@rankers
-def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
-    fit, valid = halves(kind)
-    model = made(kind, objective="map").fit(**fit)
-    found = evaluate(
-        valid["y"], model.predict(valid["X"]), qid=valid["qid"], metrics=["map", "ndcg@3"]
-    )
-    assert model.score(**valid) == pytest.approx(found["map"])
-    group = GRADED.sizes[40:]
-    assert model.score(valid["X"], valid["y"], group=group) == pytest.approx(found["map"])
-    model = made(kind, objective="map", eval_metric=["ndcg@3", "mrr"]).fit(**fit)
-    assert model.score(**valid) == pytest.approx(found["ndcg@3"])
-    assert list(curve_of(model)) == ["ndcg@3", "mrr"]
-    weights = valid["qid"] + 1.0
-    weighted = evaluate(
-        valid["y"], model.predict(valid["X"]), qid=valid["qid"], weight=weights, metrics="ndcg@3"
-    )
-    assert model.score(**valid, sample_weight=weights) == pytest.approx(weighted["ndcg@3"])
-
-
-@pytest.mark.parametrize(
-    ("kind", "objective", "metric"),
-    [
-        (LightGBMRanker, "rank_xendcg", "ndcg@10"),
-        (LightGBMRanker, "lambdarank", "ndcg@10"),
-        (XGBoostRanker, "rank:ndcg", "ndcg@10"),
-        (XGBoostRanker, "rank:map", "map"),
-    ],
-)
-def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, metric: str) -> None:
-    fit, valid = halves(kind)
-    if objective == "rank:map":  # of binary labels
-        fit["y"], fit["eval_set"] = fit["y"] > 0, [(valid["X"], valid["y"] > 0)]
-    ours = made(kind, objective=objective).fit(**fit)
-    sizes = GRADED.sizes[:40]
-    theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], group=sizes)
-    assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
-    named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
-    assert named.score(**valid) == pytest.approx(ours.score(**valid))
-
-
 # -- queries --------------------------------------------------------------------------------------
 
 
@@ -310,40 +254,6 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
 
 
-@every_estimator
-@pytest.mark.parametrize("stored", ["unsorted", "in parts"])
-def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored: str) -> None:
-    """LightGBM misreads columns whose rows are not ascending, and both frameworks duplicates."""
-    data = data_of(kind)
-    dense = np.where(np.asarray(data["X"]) < 0, 0.0, data["X"])
-    if stored == "unsorted":
-        order = np.random.default_rng(0).permutation(len(dense))
-        X = csc_matrix(dense[np.argsort(order)])[order]
-        assert not X.has_sorted_indices
-    else:  # each entry is the sum of two
-        whole = csr_matrix(dense)
-        halves = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
-        X = csr_matrix(halves, shape=whole.shape)
-        assert not X.has_canonical_format
-    assert_array_equal(X.toarray(), dense)
-    sets = {"eval_qid": [data["qid"]]} if "qid" in data else {}
-    expected, found = (
-        made(kind).fit(**{**data, "X": given, "eval_set": [(given, data["y"])], **sets})
-        for given in (csr_matrix(dense), X)
-    )
-    assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
-    assert_array_equal(expected.predict(X.copy()), expected.predict(csr_matrix(dense)))
-    if hasattr(expected, "predict_proba"):
-        probabilities = [expected.predict_proba(given) for given in (X.copy(), csr_matrix(dense))]
-        assert_array_equal(*probabilities)
-    assert curves(found) == curves(expected)
-    if kind is LightGBMRanker:
-        boosters = [
-            lgb.train({"verbose": -1}, lgb.Dataset(given, data["y"]), 5) for given in (dense, X)
-        ]
-        assert_array_equal(*(booster.predict(dense) for booster in boosters))
-
-
 def _turns(qid: Any) -> Any:
     """The number of each row within its query."""
     first = np.concatenate([[0], np.flatnonzero(np.diff(qid)) + 1])
@@ -354,77 +264,6 @@ def shuffled() -> list[Any]:
     """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
     return [array[order] for array in GRADED.ranking]
-
-
-def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
-    X, y, qid = shuffled()
-    model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
-    assert list(curves(model)) == ["training"]
-
-
-def test_evaluation_sets_in_lightgbms_newer_form() -> None:
-    if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:
-        pytest.skip("LightGBM before 4.7")
-    fit, valid = halves(LightGBMRanker)
-    [expected] = curve_of(made(LightGBMRanker).fit(**fit)).values()
-    del fit["eval_set"], fit["eval_qid"]
-    order = np.random.default_rng(0).permutation(len(valid["y"]))
-    moved = {f"eval_{name}": array[order] for name, array in valid.items()}
-    [found] = curve_of(made(LightGBMRanker).fit(**fit, **moved)).values()
-    assert_allclose(found, expected, atol=1e-12)
-
-
-FRAMES = {
-    "pandas": lambda columns: pd.DataFrame(columns),
-    "polars": lambda columns: pl.DataFrame(columns),
-    "pyarrow": lambda columns: pa.table(columns),
-}
-
-
-def named(X: Any, *more: tuple[str, Any]) -> dict[str, Any]:
-    return {f"f{i}": np.ascontiguousarray(column) for i, column in enumerate(X.T)} | dict(more)
-
-
-@rankers
-@pytest.mark.parametrize("form", FRAMES)
-def test_queries_may_be_a_column(kind: Any, form: str) -> None:
-    fit, valid = halves(kind)
-    expected = made(kind, objective="map").fit(**fit)
-    frames = [FRAMES[form](named(part["X"], ("qid", part["qid"]))) for part in (fit, valid)]
-    given = {**fit, "X": frames[0], "eval_set": [(frames[1], valid["y"])]}
-    for ids in ("qid", "eval_qid"):
-        given.pop(ids)
-    model = made(kind, objective="map").fit(**given)
-    for X in (frames[1], FRAMES[form](named(valid["X"])), valid["X"]):
-        assert_array_equal(model.predict(X), expected.predict(valid["X"]))
-    assert model.score(frames[1], valid["y"]) == expected.score(**valid)
-    assert curves(model) == curves(expected)
-    # Beside qid=, too, the column is no feature.
-    both = made(kind, objective="map").fit(frames[0], fit["y"], qid=fit["qid"])
-    assert_array_equal(both.predict(valid["X"]), expected.predict(valid["X"]))
-    assert both.score(frames[1], valid["y"], qid=valid["qid"]) == expected.score(**valid)
-
-
-@every_estimator
-@pytest.mark.parametrize("form", FRAMES)
-def test_columns_in_another_order_are_refused(kind: Any, form: str) -> None:
-    data = data_of(kind)
-    columns = named(data["X"])
-    X, other = (FRAMES[form](dict(parts)) for parts in (columns.items(), [*columns.items()][::-1]))
-    model, rest = made(kind, n_estimators=3), {k: v for k, v in data.items() if k != "X"}
-    model.fit(X, **rest)
-    message = "are not those of fit"
-    for fitted in (model, pickle.loads(pickle.dumps(model))):
-        for method in ["predict", "predict_proba", "decision_function"][
-            : 1 if "qid" in rest else 3
-        ]:
-            getattr(fitted, method)(data["X"])  # of an array, names are not known
-            with pytest.raises(ValueError, match=message):
-                getattr(fitted, method)(other)
-    held_out = {"eval_set": [(other, data["y"])]}
-    held_out |= {"eval_qid": [data["qid"]]} if "qid" in data else {}
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, **rest, **held_out)
 
 
 # -- scikit-learn ---------------------------------------------------------------------------------
@@ -532,23 +371,6 @@ def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
 # -- labels and weights --------------------------------------------------------------------------
 
 
-def dataset(y: Any, weight: Any = None) -> Any:
-    return lgb.Dataset(GRADED.features, y, group=GRADED.sizes, weight=weight)
-
-
-PARAMS = {"verbose": -1, "num_threads": 1}
-
-
-def test_labels_in_a_file_and_constructed_data_are_taken(tmp_path: Any) -> None:
-    np.savetxt(tmp_path / "rows.tsv", np.column_stack([GRADED.labels, GRADED.features]), "%g", "\t")
-    (tmp_path / "rows.tsv.query").write_text("\n".join(map(str, GRADED.sizes)))
-    train = lgb.Dataset(str(tmp_path / "rows.tsv"), params={"verbose": -1})
-    assert lgb.train(PARAMS, train, 2, fobj=lp.lambda_map).num_trees() == 2
-    ready = dataset(GRADED.labels).construct()
-    part = ready.subset(np.arange(GRADED.sizes[:30].sum())).construct()
-    assert lgb.train(PARAMS, part, 2, fobj=lp.lambda_map).num_trees() == 2
-
-
 # -- a forgotten qid -----------------------------------------------------------------------------
 
 
@@ -632,21 +454,3 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
 
 
 # -- names of metrics ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        (["binary_logloss", "l2"], ["binary_logloss", "l2"]),
-        ("rmse,mean_absolute_error", ["rmse", "l1"]),
-        ("auc", ["auc"]),
-        ("None", []),
-    ],
-)
-def test_metrics_of_lightgbm_are_evaluated(
-    names: Any, shown: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    fit, _ = halves(LightGBMClassifier)
-    model = made(LightGBMClassifier, eval_metric=names).fit(**fit)
-    assert list(*curves(model).values()) == shown
-    assert "LightGBM" not in capfd.readouterr().err

@@ -22,7 +22,6 @@ from small_data import (
     GRADED,
     PLUMBED,
     TRAINED,
-    Recorder,
     Small,
     graded,
     lone_pairs,
@@ -69,53 +68,6 @@ def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
     assert_allclose(ours, own, rtol=1e-4)
-
-
-def test_our_train_knows_names_of_metrics(framework: Any) -> None:
-    given = framework.data(GRADED)
-
-    def train(objective: Any, **params: Any) -> Any:
-        by_name = {**framework.quiet, **params, "objective": objective}
-        return framework.own.train(by_name, framework.data(GRADED), 5)
-
-    def scores(booster: Any) -> Any:
-        return type(framework.train(lp.lambda_map, given, 1))(booster).scores(GRADED)
-
-    for name in ("ndcg@10", "map + 0.5*mrr", "lambda_map", lp.metrics.parse_metric("err")):
-        text = name.removeprefix("lambda_") if isinstance(name, str) else name
-        expected = framework.train(lambda_objective(text), given, 5).scores(GRADED)
-        assert_array_equal(scores(train(name)), expected)
-    native = framework.train(framework.native, given, 5).scores(GRADED)
-    assert_array_equal(scores(train(framework.native)), native)
-    for name, message in (
-        ("ndgc@10", r"unknown metric 'ndgc' .did you mean 'ndcg'"),
-        ("mapp", "'map'"),
-    ):
-        with pytest.raises(Exception, match=message):  # a note on the framework's error
-            train(name)
-
-
-def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
-    by_hand = framework.by_hand(lp.lambda_mrr, framework.data(GRADED), 8)
-    expected = framework.train(lp.lambda_mrr, framework.data(GRADED)).scores(GRADED)
-    assert_array_equal(by_hand.scores(GRADED), expected)
-
-
-def test_training_continues_from_a_model(framework: Any) -> None:
-    whole = framework.train(lp.lambda_map, framework.data(GRADED), 10)
-    half = framework.train(lp.lambda_map, framework.data(GRADED), 5)
-    rest = framework.train(lp.lambda_map, unconstructed(framework, GRADED), 5, model=half)
-    assert framework.n_rounds(rest) == 10
-    assert_allclose(rest.scores(GRADED), whole.scores(GRADED), rtol=1e-5)
-
-
-def unconstructed(framework: Any, data: Small) -> Any:
-    """LightGBM adds the scores of a model to a data set when it constructs it."""
-    if framework.name == "xgboost":
-        return framework.data(data)
-    return framework.module.Dataset(
-        data.features, data.labels, group=data.sizes, params=framework.quiet, free_raw_data=False
-    )
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
@@ -304,20 +256,6 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
     assert_array_equal(seen, plain)
     for kept, copied in earlier:
         assert same_gradient(kept, copied)
-
-
-def test_scores_start_at_what_the_data_or_the_parameters_say(framework: Any) -> None:
-
-    def first_scores(*, start: Any = None, **options: Any) -> Any:
-        recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
-        framework.train(recorder, framework.data(GRADED, start=start), 1, **options)
-        return recorder.seen[0]
-
-    start = GRADED.scores().astype(np.float32)
-    assert_array_equal(first_scores(), np.zeros(GRADED.n))
-    assert_array_equal(first_scores(start=start), start)
-    if framework.name == "xgboost":
-        assert_array_equal(first_scores(own=True, params={"base_score": 2}), np.full(GRADED.n, 2.0))
 
 
 @EACH_METRIC

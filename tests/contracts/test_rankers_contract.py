@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from contracts import Raises, Rows, Warns, contract, hold
+from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
@@ -69,9 +71,27 @@ def watched(kind: Any, given: Any = (), **options: Any) -> Any:
 
 def names(kind: Any, **options: Any) -> list[str]:
     """Of the metrics that are recorded."""
-    model = watched(kind, **options)
-    curves = model.evals_result_ if issubclass(kind, lgb.LGBMModel) else model.evals_result()
-    return list(next(iter(curves.values())))
+    return list(next(iter(curves(watched(kind, **options)).values())))
+
+
+def scores(model: Any, features: Any) -> Any:
+    return getattr(model, "decision_function", model.predict)(features)
+
+
+def curves(model: Any) -> Any:
+    found = model.evals_result_ if isinstance(model, lgb.LGBMModel) else model.evals_result()
+    return {name: dict(curve) for name, curve in found.items()}
+
+
+def on(kind: Any, features: Any, others: Any = None, **given: Any) -> Any:
+    """Scores and curves of a training on these features, which are an evaluation set, too."""
+    rest = {"eval_set": [(features, Y)], "eval_qid": [QID]}
+    model = fit(kind, {"X": features, **rest, **given}, eval_metric="map")
+    return scores(model, features if others is None else others), curves(model)
+
+
+def named(features: Any, **more: Any) -> dict[str, Any]:
+    return {f"f{i}": np.ascontiguousarray(x) for i, x in enumerate(features.T)} | more
 
 
 def own_kind(kind: Any, lightgbm: Any, xgboost: Any) -> Any:
@@ -99,22 +119,40 @@ NO_EFFECT = dict.fromkeys(CLASSIFIERS, "scale_pos_weight") | {
 }
 NATIVES = ("lambdarank", "rank:ndcg", "binary", "binary:logistic")
 NATIVE = dict(zip(KINDS + CLASSIFIERS, NATIVES, strict=True))
+PARENTS = {lp.LightGBMRanker: lgb.LGBMRanker, lp.XGBoostRanker: xgb.XGBRanker}
 NATIVELY = {kind: {"objective": name} for kind, name in NATIVE.items()}
 TIMES = {"y": np.where(np.arange(HALF.sum()) % 3, -1.0, 1.0) * (1.0 + Y[HALF])}
 LIFE = "cindex(higher=life)"
 UNKNOWN = partial(Raises, kind=Exception)  # or a note on the framework's own error
+SPARSE = csr_matrix(np.where(X < 0, 0.0, X))
+ORDER = np.random.default_rng(0).permutation(len(X))
+UNSORTED = csc_matrix(SPARSE[np.argsort(ORDER)])[ORDER]
+IN_PARTS = csr_matrix(  # each entry is the sum of two
+    (np.repeat(SPARSE.data / 2, 2), np.repeat(SPARSE.indices, 2), SPARSE.indptr * 2)
+)
+FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+BACKWARDS = dict([*named(X).items()][::-1])
 ANY: Rows = {
     # data
+    "columns whose rows do not ascend": (lambda k: on(k, UNSORTED), lambda k: on(k, SPARSE)),
+    "entries in parts": (lambda k: on(k, IN_PARTS), lambda k: on(k, SPARSE)),
+    "predictions of entries in parts":
+        (lambda k: on(k, SPARSE, IN_PARTS), lambda k: on(k, SPARSE)),
+    **{
+        f"columns in another order, {form}, {where}": (act, Raises("are not those of fit"))
+        for form, frame in FRAMES.items()
+        for where, act in (
+            ("predict", lambda k, frame=frame: on(k, frame(named(X)), frame(BACKWARDS))),
+            ("after pickle", lambda k, frame=frame: pickle.loads(
+                pickle.dumps(fit(k, {"X": frame(named(X))}))).predict(frame(BACKWARDS))),
+            ("eval_set", lambda k, frame=frame: fit(k, {
+                "X": frame(named(X)), "eval_set": [(frame(BACKWARDS), Y)], "eval_qid": [QID]})),
+        )
+    },
     "masked features":
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
     "masked features in predict":
         (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
-    "columns in another order": (
-        lambda k: fit(k, {"X": pd.DataFrame(X).add_prefix("x")}).predict(
-            pd.DataFrame(X[:, ::-1], columns=[f"x{i}" for i in range(5)][::-1])
-        ),
-        Raises("are not those of fit, in their order"),
-    ),
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     # objectives
@@ -175,6 +213,53 @@ def test_any_estimator(act: Callable[..., Any], right: Any, kind: Any) -> None:
 
 
 BOTH: Rows = {
+    **{
+        f"a column of queries, {form}": (
+            lambda k, frame=frame: (
+                on(k, frame(named(X, qid=QID)), qid=None, eval_qid=None),
+                fit(k, {"X": frame(named(X, qid=QID))}).predict(frame(named(X))),
+                fit(k, {"X": frame(named(X, qid=QID)), "qid": None}).score(
+                    frame(named(X, qid=QID)), Y
+                ),
+            ),
+            lambda k: (on(k, X), fit(k).predict(X), fit(k).score(X, Y, qid=QID)),
+        )
+        for form, frame in FRAMES.items()
+    },
+    **{
+        f"{name} by its names": (
+            lambda k, name=name: [
+                fit(k, objective=one).predict(X) for one in (name, f"lambda_{name}")
+            ],
+            lambda k, name=name: [fit(k, objective=lp.lambda_objective(name)).predict(X)] * 2,
+        )
+        for name in ("map@5", "ndcg@10 + 0.5*map")
+    },
+    "score of the objective's metric, and of eval_metric": (
+        lambda k: [
+            fit(k, eval_metric=one).score(X, Y, **rows)
+            for one in (None, ["ndcg@3", "mrr"])
+            for rows in ({"qid": QID}, {"group": DATA.sizes})
+        ],
+        lambda k: [
+            lp.evaluate(Y, fit(k).predict(X), qid=QID, metrics=one).mean[one]
+            for one in ("map", "map", "ndcg@3", "ndcg@3")
+        ],
+    ),
+    "score of weighted queries": (
+        lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
+        lambda k: lp.evaluate(Y, fit(k).predict(X), qid=QID, weight=QID + 1.0).mean["map"],
+    ),
+    "two metrics": (lambda k: names(k, eval_metric=["ndcg@3", "mrr"]), ["ndcg@3", "mrr"]),
+    "the framework's objective": (
+        lambda k: fit(k, **NATIVELY[k]).predict(X),
+        lambda k: PARENTS[k](**{**fit(k).get_params(), **NATIVELY[k]}).fit(
+            X, Y, group=DATA.sizes
+        ).predict(X),
+    ),
+    "its metric":
+        (lambda k: fit(k, **NATIVELY[k]).score(X, Y, qid=QID),
+         lambda k: fit(k, eval_metric="ndcg@10", **NATIVELY[k]).score(X, Y, qid=QID)),
     "NaN label": (lambda k: fit(k, {"y": with_one(Y, np.nan)}), Raises("labels must .*nan in row")),
     "NaN label, the framework's objective":
         (lambda k: fit(k, {"y": with_one(Y, np.nan)}, **NATIVELY[k]),
@@ -219,6 +304,8 @@ def minimised(**options: Any) -> Any:
     return watched(lp.XGBoostRanker, **{"eval_metric": negative, **options})
 
 
+TRAINING = {"X": X[ORDER], "y": Y[ORDER], "qid": QID[ORDER]}
+TRAINING |= {"eval_set": [(TRAINING["X"], TRAINING["y"])]}
 light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
 STOP = xgb.callback.EarlyStopping
 WORDS = pl.DataFrame({"x": X[:, 0], "brand": ["a", "b"] * (len(X) // 2) + ["a"] * (len(X) % 2)})
@@ -239,9 +326,31 @@ ONE: Rows = {
          Raises(r"unknown metric 'mapp' \(did you mean 'map'\?\).*; LightGBM has no metric 'ma")),
     "the same beside another":
         (lambda: light({"eval_metric": ["map", "ndgc@5"]}), Raises("unknown metric 'ndgc'")),
+    "training data among evaluation sets":
+        (lambda: list(curves(fit(lp.LightGBMRanker, {**TRAINING, "eval_qid": [QID[ORDER]]}))),
+         ["training"]),
+    "eval_X and eval_y": (
+        lambda: list(*curves(fit(lp.LightGBMRanker, {
+            "eval_X": X[ORDER], "eval_y": Y[ORDER], "eval_qid": QID[ORDER]
+        })).values()),
+        ["map"],
+    ),
+    **{
+        f"LightGBM's metrics {given}":
+            (lambda given=given: names(lp.LightGBMClassifier, eval_metric=given), shown)
+        for given, shown in (
+            ("rmse,mean_absolute_error", ["rmse", "l1"]), ("auc", ["auc"]),
+        )
+    },
+    "several of LightGBM's":
+        (lambda: names(lp.LightGBMClassifier, eval_metric=["binary_logloss", "l2"]),
+         ["binary_logloss", "l2"]),
     "columns on which LightGBM ends Python":
         (lambda: fit(lp.LightGBMRanker, {"X": WORDS.cast({"brand": pl.Categorical})}),
          Raises("'brand' is Categorical, which LightGBM cannot")),
+    "the same in our train":
+        (lambda: lgb.train({}, lgb.Dataset(WORDS.cast({"brand": pl.Categorical}).to_arrow(), Y), 1),
+         Raises("'brand' is Categorical, which LightGBM cannot read from pyarrow")),
     "random forest":
         (lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
          Raises("RF mode do not support custom", lgb.basic.LightGBMError)),

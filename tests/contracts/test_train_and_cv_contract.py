@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
-from small_data import GRADED, Small
+from small_data import GRADED, Recorder, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.ranking.queries import Queries
 
 N, X = GRADED.n, GRADED.features
 START = np.where(np.arange(N) == 7, np.nan, 0.0)
@@ -61,7 +61,77 @@ def forms(_: Any, act: Callable[..., Any]) -> None:
 
 
 NO_QUERIES = Raises(r"mrr ranks.*no queries: set group=")
+
+
+def by_hand(f: Any) -> Any:
+    return f.by_hand(lp.lambda_mrr, f.data(GRADED), 4).scores(GRADED)
+
+
+def going_on(f: Any) -> Any:
+    """Four rounds by twice two; LightGBM adds the scores of a model when it constructs data."""
+    first = f.train(lp.lambda_map, f.data(GRADED), 2)
+    rest = dataset(f, free_raw_data=False) if f.name == "lightgbm" else f.data(GRADED)
+    both = f.train(lp.lambda_map, rest, 2, model=first)
+    return f.n_rounds(both), both.scores(GRADED).round(5)
+
+
+def first_scores(f: Any, start: Any = None, **options: Any) -> Any:
+    recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
+    f.train(recorder, f.data(GRADED, start=start), 1, **options)
+    return recorder.seen[0]
+
+
+def learns(f: Any, rounds: int = 5, **params: Any) -> bool:
+    """Whether rows of a training are ranked better than by the strongest feature."""
+    given = dataset(f) if f.name == "lightgbm" else f.data(GRADED)
+    found = f.train(lp.lambda_map, given, rounds, params=params).scores(GRADED)
+    return value("map", GRADED, found) > value("map", GRADED, X[:, 0])
+
+
+def shares(f: Any) -> Any:
+    """The model as saved, and its SHAP values, less its scores."""
+    model = f.train(lp.lambda_map, f.data(GRADED), 3)
+    if f.name == "lightgbm":
+        loaded = f.module.Booster(model_str=model.booster.model_to_string())
+        parts = model.booster.predict(X, pred_contrib=True)
+    else:
+        loaded = f.module.Booster(model_file=model.booster.save_raw("json"))
+        parts = model.booster.predict(f.module.DMatrix(X), pred_contribs=True)
+    difference = type(model)(loaded).scores(GRADED) - model.scores(GRADED)
+    return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
+
+
+SOFT = GRADED.scores().astype(np.float32)
 BOTH: Rows = {
+    # the same models
+    **{
+        f"{name} among the parameters": (
+            lambda f, name=name: type(f.train(lp.lambda_map, f.data(GRADED), 1))(
+                by_name(f, name)
+            ).scores(GRADED),
+            lambda f, text=text: train(f, text if text == f.native else lambda_objective(text))[0],
+        )
+        for name, text in (
+            ("ndcg@10", "ndcg@10"), ("map + 0.5*mrr", "map + 0.5*mrr"), ("lambda_map", "map"),
+            (lp.parse_metric("err"), "err"),
+        )
+    },
+    "the framework's objective among the parameters":
+        (lambda f: type(f.train(f.native, f.data(GRADED), 1))(by_name(f, f.native)).scores(GRADED),
+         lambda f: train(f, f.native)[0]),
+    "our train":
+        (lambda f: own(f, params={"max_depth": 3}), lambda f: train(f, params={"max_depth": 3})),
+    "a booster updated by hand": (by_hand, lambda f: train(f, lp.lambda_mrr, rounds=4)[0]),
+    "a training that goes on":
+        (going_on, lambda f: (4, train(f, rounds=4)[0].round(5))),
+    "scores at the start": (first_scores, np.zeros(N)),
+    "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
+    "a saved model, and SHAP values": (shares, (0.0, 0.0)),
+    "labels beyond those of the framework":
+        (lambda f: train(f, lp.lambda_ndcg, rounds=9, data={"label": GRADED.labels * 20})[1], []),
+    "fractions as labels":
+        (lambda f: train(f, lp.lambda_ndcg, data={"label": GRADED.labels / 3 + 0.25})[1], []),
+    "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
     # one in place of the other
     "an objective as metric":
         (lambda f: train(f, metric=lp.lambda_map),
@@ -168,9 +238,7 @@ def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framewo
 
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 FOREST = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
-WORDS = pl.DataFrame({"x": [0.5, 1.5], "brand": ["a", "b"]})
 FOREST = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
-WORDS = pl.DataFrame({"x": [0.5, 1.5], "brand": ["a", "b"]}).cast({"brand": pl.Categorical})
 BAGGED = Raises("bagging_by_query=True, .* nothing .*by rows works")
 
 
@@ -198,12 +266,61 @@ def plain_cv(f: Any, objective: Any) -> Any:
     return f.module.cv(params, dataset(f), 2, **given)
 
 
+def from_file(f: Any, folder: Path) -> Any:
+    """A training on a text file, with the sizes of the queries beside it."""
+    np.savetxt(folder / "rows.tsv", np.column_stack([GRADED.labels, X]), "%.17g", "\t")
+    (folder / "rows.tsv.query").write_text("\n".join(map(str, GRADED.sizes)))
+    return own(f, data=f.module.Dataset(str(folder / "rows.tsv"), params=f.quiet))
+
+
 def saved(f: Any, folder: Path) -> str:
     dataset(f).construct().save_binary(file := str(folder / "data.bin"))
     return file
 
 
+def biased(f: Any, objective: Any) -> Any:
+    place = np.concatenate([np.arange(size) for size in GRADED.sizes])
+    return f.train(objective, dataset(f, position=place), 2).scores(GRADED)
+
+
 LIGHTGBM: Rows = {
+    **{
+        f"an objective as {[*params]}, and {'fobj' if fobj else 'no fobj'}": (
+            lambda f, _, params=params, fobj=fobj: f.own.train(
+                {**f.quiet, **params}, dataset(f), 2, fobj=fobj
+            ).predict(X),
+            lambda f, _: train(f)[0],
+        )
+        for params, fobj in (
+            *(({name: lp.lambda_map}, None) for name in
+              ("objective", "objective_type", "app", "application", "loss")),
+            ({"objective": "lambdarank"}, lp.lambda_map),
+            ({"application": "binary"}, lp.lambda_map),
+            ({"objective_type": lp.lambda_auc, "objective": "binary"}, lp.lambda_map),
+        )
+    },
+    **{
+        f"{[*params]} train": (lambda f, _, params=params: learns(f, **params), True)
+        for params in (
+            {"bagging_fraction": 0.7, "bagging_freq": 1}, {"data_sample_strategy": "goss"},
+            {"linear_tree": True},
+        )
+    },
+    "positions":
+        (lambda f, _: biased(f, lp.lambda_map), Warns("does not use the positions of this data")),
+    "positions with PositionBias":
+        (lambda f, _: (biased(f, lp.PositionBias(lp.lambda_map)) != train(f)[0]).any(), True),
+    "label_gain": (
+        lambda f, _: [
+            train(f, params={"metric": "ndcg", "label_gain": gains})[0]
+            for gains in ([0, 1, 3, 3], [0, 1, 3, 7])
+        ],
+        lambda f, _: [train(f)[0]] * 2,
+    ),
+    "refit": (
+        lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
+        Raises("null objective function", Exception),
+    ),
     "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
     "of a function that calls an objective":
         (lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED),
@@ -237,9 +354,10 @@ LIGHTGBM: Rows = {
         (lambda f, _: train(f, data=dataset(f, params={**f.quiet, **BY_QUERY}))[1], []),
     "random forest":
         (lambda f, _: train(f, params=FOREST), Raises("do not support custom", Exception)),
-    "columns on which LightGBM ends Python":
-        (lambda f, _: f.own.train(f.quiet, f.module.Dataset(WORDS.to_arrow(), [0, 1]), 1),
-         Raises("'brand' is Categorical, which LightGBM cannot read from pyarrow")),
+    "labels in a file": (lambda f, folder: from_file(f, folder), lambda f, _: train(f)),
+    "a constructed subset": (
+        lambda f, _: train(f, data=dataset(f).construct().subset(range(N)).construct())[1], []
+    ),
     "folds that cut queries": (
         lambda f, _: f.own.cv(
             f.quiet, dataset(f), 1, fobj=lp.lambda_map,
@@ -309,6 +427,31 @@ def reused(f: Any) -> list[bool]:
     return [rounds[0] == 9, rounds[1] < 9]
 
 
+def watched(f: Any, **params: Any) -> list[str]:
+    """The names that our train records; with query weights, XGBoost's RMSE ends the process."""
+    given, curves = f.data(GRADED, weight=GRADED.query_weights), {}
+    f.own.train(
+        {"nthread": 1, **params}, given, 2, obj=lp.lambda_map, verbose_eval=False,
+        evals=[(given, "v")], evals_result=curves, custom_metric=params.get("ours"),
+    )  # fmt: skip
+    return list(curves.get("v", ()))
+
+
+def cross_validated(f: Any, module: Any, weight: Any) -> Any:
+    given = f.data(GRADED, weight=weight)
+    found = module.cv(f.quiet, given, 2, nfold=2, seed=0, obj=lp.lambda_map,
+                      custom_metric=lp.eval_map, as_pandas=False)  # fmt: skip
+    return found["test-map-mean"]
+
+
+def refreshed(f: Any) -> Any:
+    """How far leaves move when they are refreshed by the same rows."""
+    params = {"process_type": "update", "updater": "refresh", "refresh_leaf": True}
+    old = f.train(lp.lambda_map, f.data(GRADED), 3)
+    new = f.train(lp.lambda_map, f.data(GRADED), 3, params=params, model=old)
+    return np.abs(new.scores(GRADED) - train(f, rounds=3)[0]).max().round(4)
+
+
 QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
 XGBOOST: Rows = {
     "NaN scores at the start":  # which LightGBM replaces
@@ -321,6 +464,28 @@ XGBOOST: Rows = {
         (lambda f: train(f, f.native, lp.eval_map, lost(f)),
          Warns("if the training data has queries: an evaluation set has no queries")),
     "an EarlyStopping callback that is used again": (reused, [True, True]),
+    "base_score of 2":
+        (lambda f: first_scores(f, own=True, params={"base_score": 2}), np.full(N, 2.0)),
+    "the default base_score":
+        (lambda f: train(f, params={"base_score": None})[0].round(5),
+         lambda f: (train(f)[0] + 0.5).round(5)),
+    "our train, whose default metric is off": (watched, []),
+    "our train with a metric of ours": (lambda f: watched(f, ours=lp.eval_map), ["map"]),
+    "our train with a metric of both":
+        (lambda f: watched(f, ours=lp.eval_map, eval_metric="ndcg@5"), ["ndcg@5", "map"]),
+    "the default metric of rank:ndcg": (
+        lambda f: train(f, metric=lambda *_: ("own", 0.0), params={
+            "disable_default_eval_metric": 0, "objective": "rank:ndcg"})[1],
+        ["ndcg@32", "own"],
+    ),
+    "a forest": (lambda f: learns(f, 1, num_parallel_tree=5, subsample=0.7, eta=1.0), True),
+    "refreshed leaves": (refreshed, 0.0),
+    "XGBoost's cv, which ignores weights of queries":
+        (lambda f: cross_validated(f, f.module, GRADED.query_weights),
+         lambda f: cross_validated(f, f.module, None)),
+    "our cv, which does not":
+        (lambda f: cross_validated(f, f.own, GRADED.query_weights)
+         == cross_validated(f, f.own, None), False),
     "no labels":
         (lambda f: lp.lambda_auc(GRADED.scores(), matrix(f)), Raises(f"has 0 labels for {N} rows")),
     "two columns of labels": (
@@ -368,7 +533,7 @@ def call(labels: Any, scores: Any, weight: Any, group: Any) -> Any:
     return forms(None, lambda made: made(labels, scores, weight, group))
 
 
-LONG = Small(np.eye(2), np.ones(2), np.array([2])).sizes
+LONG, OTHER = np.array([2]), lp.lambda_map.on([1, 0])
 ARRAYS: Rows = {
     "NaN score": (lambda: call([1, 0], [0.0, np.nan], None, [2]), Raises("finite.*nan in row 1")),
     "sizes": (lambda: call([1, 0], [0, 1], None, [3]), Raises("add up to 3, but there are 2 rows")),
@@ -389,9 +554,10 @@ ARRAYS: Rows = {
         )
         for metric in ("auc", "mauc", "map", "mrr", "ndcg", "bpref")
     },
-    "ERR of many labels":
-        (lambda: lambda_objective("err")(np.arange(500) / 200, np.zeros(500), None, [500]),
-         Warns("err visits the documents .* for each pair of its labels, .* 500: .* a second")),
+    "ERR of many labels": (  # without the gradient, which takes a second
+        lambda: lambda_objective("err")._gradient_on(Queries(np.arange(500) / 200, group=[500])),
+        Warns("err visits the documents .* for each pair of its labels, .* 500: .* a second"),
+    ),
     "NDCG of many labels":
         (lambda: lp.lambda_ndcg(np.arange(500) / 200, np.zeros(500), None, [500])[0].size, 500),
     **{
@@ -409,6 +575,14 @@ ARRAYS: Rows = {
     "a damping of 0": (
         lambda: lambda_objective("ndcg", damping=0)([2, 1, 0], np.arange(3), None, [3]),
         lambda: lambda_objective("ndcg", damping=None)([2, 1, 0], np.arange(3), None, [3]),
+    ),
+    "surrogate='default'":
+        (lambda: lambda_objective("mrr", surrogate="default"), Raises("unknown metric 'default'")),
+    "weights of one class":
+        (lambda: lp.lambda_auc([1, 0], [0, 1], [1, 0]), Raises("but one have weight 0")),
+    "labels of its own, and other rows": (
+        lambda: [OTHER([1, 0], [0, 1], None, LONG), OTHER([0, 1], [0, 1], None, LONG)],
+        Raises("is for the rows of another data set"),
     ),
     "gains whose sums overflow": (
         lambda: lambda_objective("dcg(gain=linear)")([1e308, 1e308, 0, 3], np.arange(4), None, [4]),
