@@ -5,6 +5,7 @@ The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 
 import copy
 import pickle
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -305,3 +306,24 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     again = clone(pickle.loads(pickle.dumps(model)))
     again.fit(GRADED.features, GRADED.binary, sample_weight=weight, eval_set=held_out, **fit)
     assert_array_equal(again.predict(GRADED.features, **raw), margin)
+
+
+def test_the_refit_of_the_example_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
+    def log_loss(labels: Any, scores: Any, *_: Any) -> Any:
+        p = 1.0 / (1.0 + np.exp(-scores))
+        return p - labels, p * (1.0 - p)
+
+    part, rest = GRADED.queries(0, 40), GRADED.queries(40, 60)
+    given = lightgbm_alone.data(part, label=part.binary)
+    params = {"boost_from_average": False, "min_data_in_leaf": 40}
+    booster = lightgbm_alone.train("binary", given, 5, params=params).booster
+    example = Path(__file__).parents[1] / "examples" / "refit_and_bagging.py"
+    ours = runpy.run_path(str(example))["refit"](
+        booster, log_loss, rest.features, rest.binary, None
+    )
+    theirs = booster.refit(rest.features, rest.binary)
+    found, expected, before = (
+        model.predict(part.features, raw_score=True) for model in (ours, theirs, booster)
+    )
+    assert_allclose(found, expected, atol=1e-6)
+    assert np.abs(found - before).max() > 0.01

@@ -11,6 +11,7 @@ import pytest
 from contracts import Raises, Rows, Warns, contract, hold
 
 import lambdaplus as lp
+import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
 from lambdaplus.metrics import Declaration
 
@@ -75,6 +76,15 @@ def test_xgboosts_predict_proba_takes_what_its_parents_takes(name: str) -> None:
             model.predict_proba(X[:3], **{name: 1})
     few = fitted(lp.XGBoostClassifier).predict_proba(X[:3], iteration_range=(0, 1))
     assert not np.array_equal(few, fitted(lp.XGBoostClassifier).predict_proba(X[:3]))
+
+
+def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
+    model = fitted(lp.LightGBMClassifier)
+    scores = lgb.Booster(model_str=model.booster_.model_to_string()).predict(X)
+    np.testing.assert_array_equal(scores, model.predict(X, raw_score=True))
+    np.testing.assert_array_equal(model.predict(X), (scores > model.offset_).astype(int))
+    shares = model.predict(X, pred_contrib=True).sum(axis=1)
+    np.testing.assert_allclose(shares, model.decision_function(X) + model.offset_, atol=1e-9)
 
 
 # -- labels ---------------------------------------------------------------------------------------

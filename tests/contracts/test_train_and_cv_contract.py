@@ -278,6 +278,29 @@ def saved(f: Any, folder: Path) -> str:
     return file
 
 
+HALF = slice(0, int(GRADED.sizes[:30].sum()))
+
+
+def goes_on(f: Any, objective: Any, rows: slice) -> Any:
+    first = f.train(objective, f.data(GRADED), 3)
+    sizes = GRADED.sizes if rows == slice(None) else GRADED.sizes[:30]
+    rest = f.module.Dataset(X[rows], GRADED.labels[rows], group=sizes, free_raw_data=False)
+    return f.train(lp.lambda_map, rest, 2, model=first)
+
+
+def tuned(f: Any, metric: str) -> str:
+    optuna = pytest.importorskip("optuna")
+    tuner = pytest.importorskip("optuna_integration.lightgbm").LightGBMTuner
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    given = {**f.quiet, "objective": lp.lambda_map, "metric": metric, "eval_at": [10]}
+    train = dataset(f, free_raw_data=False, params={})
+    search = tuner(
+        given, train, num_boost_round=3, feval=eval_metric("ndcg@10"), show_progress_bar=False,
+        valid_sets=[train.create_valid(X, GRADED.labels, group=GRADED.sizes)], time_budget=2,
+    )  # fmt: skip
+    return str(search.study.direction.name)
+
+
 def biased(f: Any, objective: Any) -> Any:
     place = np.concatenate([np.arange(size) for size in GRADED.sizes])
     return f.train(objective, dataset(f, position=place), 2).scores(GRADED)
@@ -317,6 +340,13 @@ LIGHTGBM: Rows = {
         ],
         lambda f, _: [train(f)[0]] * 2,
     ),
+    "a model of LightGBM's objective goes on":
+        (lambda f, _: f.n_rounds(goes_on(f, "lambdarank", slice(None))), 5),
+    "a model goes on with other rows":
+        (lambda f, _: f.n_rounds(goes_on(f, lp.lambda_map, HALF)), 5),
+    "optuna's tuner, by LightGBM's metric": (lambda f, _: tuned(f, "ndcg"), "MAXIMIZE"),
+    "optuna's tuner, by a metric whose direction it does not know":
+        (lambda f, _: tuned(f, "ndcg@10"), "MINIMIZE"),
     "refit": (
         lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
         Raises("null objective function", Exception),
@@ -437,9 +467,9 @@ def watched(f: Any, **params: Any) -> list[str]:
     return list(curves.get("v", ()))
 
 
-def cross_validated(f: Any, module: Any, weight: Any) -> Any:
+def cross_validated(f: Any, weight: Any) -> Any:
     given = f.data(GRADED, weight=weight)
-    found = module.cv(f.quiet, given, 2, nfold=2, seed=0, obj=lp.lambda_map,
+    found = f.module.cv(f.quiet, given, 2, nfold=2, seed=0, obj=lp.lambda_map,
                       custom_metric=lp.eval_map, as_pandas=False)  # fmt: skip
     return found["test-map-mean"]
 
@@ -481,11 +511,7 @@ XGBOOST: Rows = {
     "a forest": (lambda f: learns(f, 1, num_parallel_tree=5, subsample=0.7, eta=1.0), True),
     "refreshed leaves": (refreshed, 0.0),
     "XGBoost's cv, which ignores weights of queries":
-        (lambda f: cross_validated(f, f.module, GRADED.query_weights),
-         lambda f: cross_validated(f, f.module, None)),
-    "our cv, which does not":
-        (lambda f: cross_validated(f, f.own, GRADED.query_weights)
-         == cross_validated(f, f.own, None), False),
+        (lambda f: cross_validated(f, GRADED.query_weights), lambda f: cross_validated(f, None)),
     "no labels":
         (lambda f: lp.lambda_auc(GRADED.scores(), matrix(f)), Raises(f"has 0 labels for {N} rows")),
     "two columns of labels": (
@@ -511,13 +537,6 @@ XGBOOST: Rows = {
         (lambda f: fitted(f, "XGBRanker", QUERIES, eval_metric=lp.lambda_map),
          Raises("was passed as a metric", TypeError)),
     "rank:map of graded labels": (lambda f: train(f, "rank:map"), Raises("binary", Exception)),
-    "folds that cut queries": (
-        lambda f: f.own.cv(
-            f.quiet, f.data(GRADED), 1, obj=lp.lambda_map,
-            folds=[(np.arange(200, N), np.arange(200))],
-        ),
-        Raises("this fold splits 1 of 60 queries: pass"),
-    ),
 }  # fmt: skip
 
 
