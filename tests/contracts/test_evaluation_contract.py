@@ -44,10 +44,6 @@ EVALUATE: Rows = {
     "lists of different lengths":
         (lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
          Raises("labels is a list of lists of different lengths: pass one list .* as group=")),
-    "a table": (lambda: of("map", [[1, 0], [0, 1]], [[1, 2], [3, 4]]), Raises("must be one-dimen")),
-    "scores of longdouble that float64 ties":
-        (lambda: of("map", [0, 1], np.longdouble(1) + np.finfo(np.longdouble).eps * np.arange(2)),
-         Raises("differ, but are equal as float64")),
     "weights that a metric of a table ignores":
         (lambda: of("cindex", [1, 2], [1, 2], weight=[1, 2]), Raises("does not weight the rows")),
     "a function as metric":
