@@ -18,11 +18,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
-    cross_val_score,
     cross_validate,
 )
-from sklearn.pipeline import Pipeline
 from small_data import GRADED, Small
 
 import lambdaplus as lp
@@ -198,9 +195,6 @@ def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
         assert_allclose(found, whole, rtol=1e-3, atol=1e-3)
 
 
-# -- names ----------------------------------------------------------------------------------------
-
-
 # -- queries --------------------------------------------------------------------------------------
 
 
@@ -285,34 +279,6 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
     assert model.get_params()["objective"] == "auc"
     assert not of_lightgbm(kind) or "objective='auc'" in repr(model)  # XGBoost's are cut
     assert len(curve_of(model)["auc"]) == 3
-
-
-@rankers
-def test_searches_and_routing(kind: Any) -> None:
-    folds = query_folds(qid=GRADED.qid, n_splits=3)
-    given = {"X": GRADED.features, "y": GRADED.labels}
-    ranker: Any = made(kind, eval_metric="ndcg@5")
-    grid = {"objective": ["map", "ndcg"], "max_depth": [1, 3]}
-    # Before, searches do not pass metadata to score of a Pipeline.
-    if [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
-        ranker = Pipeline([("ranker", ranker)])
-        grid = {f"ranker__{name}": values for name, values in grid.items()}
-    search = GridSearchCV(ranker, grid, cv=GroupKFold(3), error_score="raise")
-    with sklearn.config_context(enable_metadata_routing=True):
-        search.fit(**given, groups=GRADED.qid, qid=GRADED.qid)
-        assert len(np.unique(search.cv_results_["mean_test_score"])) > 2
-        model = made(kind, eval_metric="ndcg@5").set_fit_request(sample_weight=True)
-        params = {"qid": GRADED.qid, "sample_weight": np.repeat(GRADED.query_weights, GRADED.sizes)}
-        model.set_score_request(sample_weight=False)
-        found = cross_val_score(model, **given, cv=folds, params=params, error_score="raise")
-    train, test = folds[0]
-    fit = {name: value[train] for name, value in {**given, **params}.items()}
-    expected = model.fit(**fit).score(
-        GRADED.features[test], GRADED.labels[test], qid=GRADED.qid[test]
-    )
-    assert found[0] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
-        cross_val_score(made(kind), **given, error_score="raise")
 
 
 @rankers

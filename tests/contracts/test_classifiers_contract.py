@@ -1,5 +1,6 @@
 """What the classifiers promise; test_classifiers.py has how good they are."""
 
+import inspect
 import pickle
 from collections.abc import Callable
 from functools import cache
@@ -31,6 +32,13 @@ def fitted(kind: Any, **options: Any) -> Any:
     return made(kind, **options).fit(X, Y)
 
 
+def held_out(features: Any, labels: Any) -> dict[str, Any]:
+    """An evaluation set in the form of LightGBM 4.7, if this is one."""
+    if "eval_X" in inspect.signature(lgb.LGBMClassifier.fit).parameters:
+        return {"eval_X": features, "eval_y": labels}
+    return {"eval_set": [(features, labels)]}
+
+
 def alone(labels: Any, **options: Any) -> Any:
     """LightGBM's, without a word."""
     return made(lp.LightGBMClassifier, **options).fit(X[: len(labels)], labels)
@@ -39,7 +47,7 @@ def alone(labels: Any, **options: Any) -> Any:
 def best(labels: Any, **options: Any) -> Any:
     """The watched value of the second half."""
     model = made(lp.LightGBMClassifier, **{"objective": "binary", "eval_metric": "map", **options})
-    model.fit(X[:150], labels[:150], eval_X=X[150:], eval_y=labels[150:])
+    model.fit(X[:150], labels[:150], **held_out(X[150:], labels[150:]))
     return next(iter(model.best_score_["valid_0"].values()))
 
 
@@ -154,7 +162,7 @@ WITHOUT: dict[str, tuple[Callable[[], Any], str]] = {
     "few rows": (lambda: alone(Y[:60], min_child_samples=20), r"There are too few rows \(60\)"),
     "an evaluation set of one class": (
         lambda: made(lp.LightGBMClassifier, eval_metric="binary_logloss").fit(
-            X, Y, eval_X=X[Y == 0], eval_y=Y[Y == 0]
+            X, Y, **held_out(X[Y == 0], Y[Y == 0])
         ),
         "The evaluation set has rows of one class alone",
     ),

@@ -304,6 +304,13 @@ def minimised(**options: Any) -> Any:
     return watched(lp.XGBoostRanker, **{"eval_metric": negative, **options})
 
 
+def newer_form() -> Any:
+    """An evaluation set of rows in another order."""
+    pytest.importorskip("lightgbm", "4.7")
+    rest = {"eval_X": X[ORDER], "eval_y": Y[ORDER], "eval_qid": QID[ORDER]}
+    return {"training": curves(fit(lp.LightGBMRanker, rest))["valid_0"]}
+
+
 TRAINING = {"X": X[ORDER], "y": Y[ORDER], "qid": QID[ORDER]}
 TRAINING |= {"eval_set": [(TRAINING["X"], TRAINING["y"])]}
 light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
@@ -329,12 +336,7 @@ ONE: Rows = {
     "training data among evaluation sets":
         (lambda: list(curves(fit(lp.LightGBMRanker, {**TRAINING, "eval_qid": [QID[ORDER]]}))),
          ["training"]),
-    "eval_X and eval_y": (
-        lambda: list(*curves(fit(lp.LightGBMRanker, {
-            "eval_X": X[ORDER], "eval_y": Y[ORDER], "eval_qid": QID[ORDER]
-        })).values()),
-        ["map"],
-    ),
+    "eval_X and eval_y": (lambda: newer_form(), lambda: on(lp.LightGBMRanker, X.copy())[1]),
     **{
         f"LightGBM's metrics {given}":
             (lambda given=given: names(lp.LightGBMClassifier, eval_metric=given), shown)
@@ -388,6 +390,14 @@ COLUMN = pd.DataFrame(X).add_prefix("x").assign(qid=QID)
 PARAMS, GRID = {"params": {"qid": QID}}, {"max_depth": [1, 2, 3]}
 SPLITS = partial(Warns, "this cross-validation splits queries: .*cv=lambdaplus.query_folds")
 halving = partial(HalvingGridSearchCV, cv=WHOLE, random_state=0)
+
+
+def in_pipeline(model: Any, **options: Any) -> Any:
+    pytest.importorskip("sklearn", "1.8", reason="older ones do not route to score of a Pipeline")
+    return cross_val_score(make_pipeline(model), X, Y, **PARAMS, **options)
+
+
+FIRST = WHOLE[0][0]
 SEARCHES: Rows = {
     "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
     "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE).size, 3),
@@ -395,8 +405,17 @@ SEARCHES: Rows = {
         (lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3),
     "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT), SPLITS(3)),
-    "in a pipeline":
-        (lambda m: cross_val_score(make_pipeline(m), X, Y, cv=CUT, **PARAMS), SPLITS(3)),
+    "in a pipeline": (lambda m: in_pipeline(m, cv=CUT), SPLITS(3)),
+    "whole queries in a pipeline": (lambda m: in_pipeline(m, cv=WHOLE).size, 3),
+    "weights of rows of a query, routed, too": (
+        lambda m: cross_val_score(
+            m.set_fit_request(sample_weight=True).set_score_request(sample_weight=False), X, Y,
+            cv=WHOLE, params={"qid": QID, "sample_weight": DATA.query_weights[QID]},
+        )[0],
+        lambda m: m.fit(
+            X[FIRST], Y[FIRST], qid=QID[FIRST], sample_weight=DATA.query_weights[QID[FIRST]]
+        ).score(X[WHOLE[0][1]], Y[WHOLE[0][1]], qid=QID[WHOLE[0][1]]),
+    ),
     "predictions": (lambda m: cross_val_predict(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "a search": (lambda m: GridSearchCV(m, GRID, cv=3).fit(X, Y, qid=QID), SPLITS(9)),
     "rows as the resource":
