@@ -17,9 +17,11 @@ from lambdaplus.frameworks.internals import splits_of_scikit_learn
 
 def warn_of_split_queries(qid: Any) -> None:
     """Warn if this fit, to rows of these queries, belongs to a split that cuts queries."""
-    fitted, rows = identifiers(qid), None
-    for split in splits_of_scikit_learn():
-        rows = split["train"] if rows is None else rows
+    splits = [*splits_of_scikit_learn()]
+    if not splits or "train" not in splits[0]:
+        return
+    fitted, rows = identifiers(qid), splits[0]["train"]
+    for split in splits:
         for whole in _of_all_rows(split):
             if not np.array_equal(_taken(whole, rows), fitted):
                 continue

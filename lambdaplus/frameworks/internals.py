@@ -194,7 +194,7 @@ def called_as() -> str:
 
     Only a direct call counts: a metric of the user may call an objective.
     """
-    frame: FrameType | None = sys._getframe(2)
+    frame = sys._getframe(1).f_back
     while frame is not None and _package(frame) in _MODULE_OF_LIBRARY:
         if frame.f_code.co_name in _CALLS:
             return _CALLS[frame.f_code.co_name]
