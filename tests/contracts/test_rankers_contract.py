@@ -304,6 +304,13 @@ def minimised(**options: Any) -> Any:
     return watched(lp.XGBoostRanker, **{"eval_metric": negative, **options})
 
 
+def words() -> Any:
+    """A column of words, on which LightGBM ends Python in versions that read polars."""
+    pytest.importorskip("narwhals", reason="older versions of LightGBM do not read it")
+    brand = pl.Series("brand", ["a", "b"] * len(X), dtype=pl.Categorical)[: len(X)]
+    return pl.DataFrame({"x": X[:, 0], "brand": brand})
+
+
 def newer_form() -> Any:
     """An evaluation set of rows in another order."""
     pytest.importorskip("lightgbm", "4.7")
@@ -315,7 +322,6 @@ TRAINING = {"X": X[ORDER], "y": Y[ORDER], "qid": QID[ORDER]}
 TRAINING |= {"eval_set": [(TRAINING["X"], TRAINING["y"])]}
 light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
 STOP = xgb.callback.EarlyStopping
-WORDS = pl.DataFrame({"x": X[:, 0], "brand": ["a", "b"] * (len(X) // 2) + ["a"] * (len(X) % 2)})
 ONE: Rows = {
     "eval_at of the estimator": (
         lambda: light(eval_at=[1, 5]), Raises(r"eval_at=\[1, 5\] .*: pass eval_metric=\['ndcg@1'")
@@ -348,10 +354,10 @@ ONE: Rows = {
         (lambda: names(lp.LightGBMClassifier, eval_metric=["binary_logloss", "l2"]),
          ["binary_logloss", "l2"]),
     "columns on which LightGBM ends Python":
-        (lambda: fit(lp.LightGBMRanker, {"X": WORDS.cast({"brand": pl.Categorical})}),
+        (lambda: fit(lp.LightGBMRanker, {"X": words()}),
          Raises("'brand' is Categorical, which LightGBM cannot")),
     "the same in our train":
-        (lambda: lgb.train({}, lgb.Dataset(WORDS.cast({"brand": pl.Categorical}).to_arrow(), Y), 1),
+        (lambda: lgb.train({}, lgb.Dataset(words().to_arrow(), Y), 1),
          Raises("'brand' is Categorical, which LightGBM cannot read from pyarrow")),
     "random forest":
         (lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
@@ -400,11 +406,11 @@ def in_pipeline(model: Any, **options: Any) -> Any:
 FIRST = WHOLE[0][0]
 SEARCHES: Rows = {
     "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
-    "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE).size, 3),
+    "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE, params={}).size, 3),
     "groups":
         (lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3),
     "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
-    "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT), SPLITS(3)),
+    "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT, params={}), SPLITS(3)),
     "in a pipeline": (lambda m: in_pipeline(m, cv=CUT), SPLITS(3)),
     "whole queries in a pipeline": (lambda m: in_pipeline(m, cv=WHOLE).size, 3),
     "weights of rows of a query, routed, too": (
