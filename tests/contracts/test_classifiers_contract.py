@@ -104,7 +104,7 @@ LABELS: Rows = {
         (lambda: best(np.arange(300) % 3 + 5, objective="multiclass", eval_metric=None),
          lambda: best(np.arange(300) % 3, objective="multiclass", eval_metric=None)),
     "a label that y lacks in eval_y":
-        (lambda: best(np.append(Y[:150], Y[150:] + 1)), Raises("set 0: .2. are none of|unseen labels")),
+        (lambda: best(np.append(Y[:150], Y[150:] + 1)), Raises("0: .2. are none of|unseen labels")),
     "a class that y lacks":
         (lambda: alone(Y, pos_label=2), Raises(r"pos_label=2 is none of \[0, 1\]")),
     "weights of other classes":

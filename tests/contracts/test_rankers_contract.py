@@ -403,14 +403,18 @@ def in_pipeline(model: Any, **options: Any) -> Any:
     return cross_val_score(make_pipeline(model), X, Y, **PARAMS, **options)
 
 
+def of_column(model: Any, cv: Any) -> Any:
+    return cross_val_score(model, COLUMN, Y, cv=cv, params={})
+
+
 FIRST = WHOLE[0][0]
 SEARCHES: Rows = {
     "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
-    "whole queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=WHOLE, params={}).size, 3),
+    "whole queries of a column": (lambda m: of_column(m, WHOLE).size, 3),
     "groups":
         (lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3),
     "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
-    "cut queries of a column": (lambda m: cross_val_score(m, COLUMN, Y, cv=CUT, params={}), SPLITS(3)),
+    "cut queries of a column": (lambda m: of_column(m, CUT), SPLITS(3)),
     "in a pipeline": (lambda m: in_pipeline(m, cv=CUT), SPLITS(3)),
     "whole queries in a pipeline": (lambda m: in_pipeline(m, cv=WHOLE).size, 3),
     "weights of rows of a query, routed, too": (
