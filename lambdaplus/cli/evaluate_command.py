@@ -113,6 +113,8 @@ def _refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]
     if out.is_dir():
         raise ValueError(f"--per-query {out} is a folder: pass a file, as {out / 'per-query.csv'}")
     refuse_missing(out.parent)
+    if not out.parent.is_dir():
+        raise ValueError(f"--per-query {out}: {out.parent} is a file, not a folder")
     for file in inputs:
         if file is not None and file.exists() and out.exists() and out.samefile(file):
             raise ValueError(

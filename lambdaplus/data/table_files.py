@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import re
 import warnings
@@ -31,7 +30,7 @@ _SEPARATORS = b",;\t"
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
-_INTEGER = "[+-]?[0-9]+"
+_INTEGER = "^[+-]?[0-9]+$"
 
 
 def table_kind(file: Path) -> str:
@@ -165,17 +164,22 @@ class TableFile:
         """Read columns of true and false as Booleans, all others as text."""
         import polars
 
-        content = self._in_utf8(stream.read())
+        content = stream.read()
         if content and not content.endswith(b"\n"):
             content += b"\n"  # without it, polars drops one empty field too many in the last line
         unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
         separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
         self._decimal_commas = separator == ";"
         # The header is read as a row, because polars renames a repeated column.
-        frame = polars.read_csv(
-            content, has_header=False, infer_schema_length=0, null_values=["NULL"],
-            separator=separator,
-        )  # fmt: skip
+        options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
+        options |= {"null_values": ["NULL"], "separator": separator}
+        try:
+            frame = polars.read_csv(content, **options)
+        except polars.exceptions.ComputeError as error:
+            if "utf-8" not in str(error):
+                raise
+            content = self._in_utf8(content)
+            frame = polars.read_csv(content, **options)
         names = ["" if name is None else name for name in frame.row(0)]
         if twice := sorted(name for name, times in Counter(names).items() if times > 1):
             raise ValueError(
@@ -206,7 +210,7 @@ class TableFile:
             warnings.warn(
                 f"{self.file}, line {line}: not UTF-8, so the file is read as Latin-1: convert it "
                 "if names or queries look wrong",
-                stacklevel=6,
+                stacklevel=5,
             )
             return content.decode("latin-1").encode()
         return content
@@ -256,17 +260,21 @@ class TableFile:
         import polars
 
         column = self._frame[name]
-        text, where = column.dtype == polars.String, f"{self.file}, column {name!r}, row "
-        if text or column.dtype.is_integer():
-            for row in numbers.abs().ge(2.0**53).fill_null(False).arg_true():
-                cell = column[row].strip() if text else column[row]
-                if not text or re.fullmatch(_INTEGER, cell):
-                    refuse_rounding([int(cell)], f"{where}{row + 1} below the header")
-                elif any(map(str.isdigit, cell)) and math.isinf(numbers[row]):
-                    raise ValueError(
-                        f"{where}{row + 1} below the header: {cell!r} is beyond the largest "
-                        "float64, 1.8e308"
-                    )
+        exact = column.dtype.is_integer() or column.dtype == polars.Decimal
+        odd = numbers.abs() >= 2.0**53
+        if column.dtype == polars.String:
+            text = column.str.strip_chars()
+            infinite = numbers.is_infinite() & text.str.contains("[0-9]")
+            odd = odd & (infinite | text.str.contains(_INTEGER))
+        elif not exact:
+            return numbers.to_numpy()
+        for row in odd.fill_null(False).arg_true():
+            cell = column[row] if exact else column[row].strip()
+            where = f"{self.file}, column {name!r}, row {row + 1} below the header"
+            if exact or re.fullmatch(_INTEGER, cell):
+                refuse_rounding([int(cell)], where)
+            else:
+                raise ValueError(f"{where}: {cell!r} is beyond the largest float64, 1.8e308")
         return numbers.to_numpy()
 
     def feature(self, name: str) -> NDArray[np.float64] | None:

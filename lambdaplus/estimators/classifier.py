@@ -309,8 +309,9 @@ def _encode_evaluation_labels(call: dict[str, Any]) -> None:
     """Replace ``eval_y`` by 0, 1, ..., as LightGBM does with y and the labels of ``eval_set``."""
     if call.get("eval_set") is not None:
         return
-    classes, sets = np.unique(from_gpu(call["y"])), []
-    for i, (X, y) in enumerate(evaluation_sets(call)):
+    given, sets = evaluation_sets(call), []
+    classes = np.unique(from_gpu(call["y"])) if given else np.empty(0)
+    for i, (X, y) in enumerate(given):
         labels = np.asarray(from_gpu(y)).ravel()
         if unknown := set(labels.tolist()) - set(classes.tolist()):
             raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")

@@ -113,6 +113,7 @@ def classifier_as_data(model: Any) -> dict[str, Any]:
         )
     calibrator = getattr(model, "calibrator_", None)
     return {
+        "rounds": model.get_booster().num_boosted_rounds(),
         "classes": labels.tolist(),
         "dtype": labels.dtype.str if kind in _NUMBERS else kind,
         "pos_label": labels.tolist().index(model.pos_label_),
@@ -122,8 +123,13 @@ def classifier_as_data(model: Any) -> dict[str, Any]:
     }
 
 
-def classifier_from_data(data: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a classifier from `classifier_as_data`."""
+def classifier_from_data(data: dict[str, Any], rounds: int) -> dict[str, Any]:
+    """The attributes of a classifier from `classifier_as_data`, if it has as many rounds."""
+    if isinstance(data, dict) and data.get("rounds", rounds) != rounds:
+        raise ValueError(
+            f"this model had {data['rounds']} rounds when it was saved with its threshold, and has "
+            f"{rounds}: save the longer one by XGBoostClassifier.save_model"
+        )
     try:
         dtype = np.dtype(str(data["dtype"]))
         if dtype.kind not in (*_NUMBERS, "U", "O") or dtype.itemsize > 16:

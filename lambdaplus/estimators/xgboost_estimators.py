@@ -69,6 +69,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
                 self._boost(call, objective if called else None, metrics, native)
             else:
                 super().fit(**call)
+        self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
     def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
         by_name = [metric for metric in native if isinstance(metric, str)]
@@ -112,7 +113,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         try:
             super().save_model(fname)
         finally:
-            self.get_booster().set_attr(lambdaplus=None)  # a training that goes on would keep it
+            self.get_booster().set_attr(lambdaplus=None)
 
     def load_model(self, fname: Any) -> None:
         """Load a saved model.
@@ -235,7 +236,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         self._forget()
         learnt, objective = (data or {}).get("classifier"), find_objective(self.objective)
         if learnt is not None:
-            self.__dict__.update(classifier_from_data(learnt))
+            rounds = self.get_booster().num_boosted_rounds()
+            self.__dict__.update(classifier_from_data(learnt, rounds))
         elif objective == self._saved_as or isinstance(objective, Objective):
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "

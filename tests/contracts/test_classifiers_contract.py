@@ -237,6 +237,13 @@ def test_a_training_that_goes_on_does_not_keep_what_was_saved(tmp_path: Path) ->
     longer = made(lp.XGBoostClassifier, cv=None).fit(X, Y, xgb_model=first)
     for model in (fitted(lp.XGBoostClassifier), first, longer):
         assert model.get_booster().attr("lambdaplus") is None
+    file = tmp_path / "model.json"
+    for start in (str(file), xgb.Booster(model_file=file)):
+        again = made(lp.XGBoostClassifier, cv=None).fit(X, Y, xgb_model=start)
+        assert again.get_booster().attr("lambdaplus") is None
+    by_xgboost = xgb.train({}, xgb.DMatrix(X, Y), 2, xgb_model=str(file)).save_raw()
+    with pytest.raises(ValueError, match=r"had 4 rounds when it was saved .* has 6"):
+        lp.XGBoostClassifier().load_model(by_xgboost)
     trees = longer.get_booster().save_raw()
     with pytest.raises(ValueError, match="holds trees alone, without labels and threshold"):
         lp.XGBoostClassifier().load_model(trees)

@@ -23,6 +23,7 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "this folder": ("evaluate a.csv --per-query .", 2, "per-query . is a folder: pass a file"),
     "a file in no folder":
         ("evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"),
+    "a file below a file": ("evaluate a.csv --per-query qrels/b.csv", 2, "qrels is a file, not a"),
     "a document twice":
         ("evaluate twice.csv --columns qid,label,score,docno", 2, "document a is twice in query 1"),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),

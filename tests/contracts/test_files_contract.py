@@ -1,6 +1,7 @@
 """What the readers of files promise; test_datasets_*.py and test_runs.py have what they read."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ TABLES: Rows = {
         (lambda d: parquet(d, [1, 2**53 + 1]), Raises("a.parquet, column 'x', row 2 .* 9007199")),
     "-2^53 - 1 in Parquet": (lambda d: parquet(d, [-(2**53) - 1, None]), Raises("row 1 .*cannot")),
     "2^60 in Parquet": (lambda d: parquet(d, [2**60, 1]), [2.0**60, 1.0]),
+    "2^53 + 1 as a decimal":
+        (lambda d: parquet(d, [Decimal(2**53 + 1), Decimal(1)]), Raises("row 1 .* 9007199254740")),
+    "fractions as decimals": (lambda d: parquet(d, [Decimal("0.5"), Decimal(1)]), [0.5, 1.0]),
     "inf in Parquet": (lambda d: parquet(d, [INF, 1.0]), [INF, 1.0]),
     "1e400 with decimal commas":
         (lambda d: table(d, "qid;label;x\n1;0;1,5\n1;1;1e400\n"), Raises(f"{PLACE}: '1e400'")),
