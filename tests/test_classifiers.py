@@ -423,13 +423,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
-@both
-def test_training_that_goes_on_has_seen_all_rows(kind: Any) -> None:
-    first = {START[kind]: made(kind).fit(X, y)}
-    assert not hasattr(made(kind).fit(X, y, **first), "predict_proba")
-    made(kind).fit(X, y, **first, **sets(kind, (Xt, yt))).predict_proba(X)
-
-
 # -- tools ----------------------------------------------------------------------------------------
 
 

@@ -81,16 +81,6 @@ def test_scores_may_come_in_any_shape_of_vector(convert: Any) -> None:
 # -- queries and weights as arrays ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["mrr", "ndcg"])
-def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
-    one = lambda_objective(metric, one_group=True)(GRADED.labels, GRADED.scores())
-    assert_same_gradient(
-        one, lambda_objective(metric)(GRADED.labels, GRADED.scores(), None, [GRADED.n])
-    )
-    one_value = eval_metric(metric, one_group=True)(GRADED.labels, GRADED.scores(), None, None)
-    assert one_value == eval_metric(metric)(GRADED.labels, GRADED.scores(), None, [GRADED.n])
-
-
 @pytest.mark.parametrize("metric", ["ndcg", "mrr"])
 def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
     with pytest.raises(ValueError, match="set group=") as error:

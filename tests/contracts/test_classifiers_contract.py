@@ -95,6 +95,13 @@ def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
     np.testing.assert_allclose(shares, model.decision_function(X) + model.offset_, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+def test_only_x_is_passed_by_position(kind: Any) -> None:
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(TypeError, match="positional arguments"):
+            getattr(fitted(kind), method)(X, True)
+
+
 # -- labels ---------------------------------------------------------------------------------------
 
 LABELS: Rows = {
@@ -167,6 +174,13 @@ WITHOUT: dict[str, tuple[Callable[[], Any], str]] = {
         "The evaluation set has rows of one class alone",
     ),
 }
+
+
+def test_evaluation_rows_give_a_model_that_goes_on_its_probabilities() -> None:
+    for kind, name in ((lp.LightGBMClassifier, "init_model"), (lp.XGBoostClassifier, "xgb_model")):
+        model = made(kind).fit(X[:150], Y[:150])
+        more = made(kind).fit(X[:150], Y[:150], eval_set=[(X[150:], Y[150:])], **{name: model})
+        assert more.predict_proba(X).shape == (300, 2)
 
 
 @pytest.mark.parametrize(("act", "message"), WITHOUT.values(), ids=WITHOUT)

@@ -153,6 +153,8 @@ ANY: Rows = {
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
     "masked features in predict":
         (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
+    "a fourth argument by position":
+        (lambda k: made(k).fit(X, BINARY, None, QID), Raises("positional arguments", TypeError)),
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     # objectives

@@ -127,10 +127,6 @@ BOTH: Rows = {
     "scores at the start": (first_scores, np.zeros(N)),
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
     "a saved model, and SHAP values": (shares, (0.0, 0.0)),
-    "labels beyond those of the framework":
-        (lambda f: train(f, lp.lambda_ndcg, rounds=9, data={"label": GRADED.labels * 20})[1], []),
-    "fractions as labels":
-        (lambda f: train(f, lp.lambda_ndcg, data={"label": GRADED.labels / 3 + 0.25})[1], []),
     "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
     # one in place of the other
     "an objective as metric":
