@@ -248,10 +248,9 @@ BOTH: Rows = {
             for one in ("map", "map", "ndcg@3", "ndcg@3")
         ],
     ),
-    "score of weighted queries": (
-        lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
-        lambda k: lp.evaluate(Y, fit(k).predict(X), qid=QID, weight=QID + 1.0).mean["map"],
-    ),
+    "score of weighted queries":
+        (lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
+         lambda k: lp.evaluate(Y, fit(k).predict(X), qid=QID, weight=QID + 1.0).mean["map"]),
     "two metrics": (lambda k: names(k, eval_metric=["ndcg@3", "mrr"]), ["ndcg@3", "mrr"]),
     "the framework's objective": (
         lambda k: fit(k, **NATIVELY[k]).predict(X),

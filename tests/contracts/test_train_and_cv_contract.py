@@ -337,10 +337,9 @@ LIGHTGBM: Rows = {
     "optuna's tuner, by LightGBM's metric": (lambda f, _: tuned(f, "ndcg"), "MAXIMIZE"),
     "optuna's tuner, by a metric whose direction it does not know":
         (lambda f, _: tuned(f, "ndcg@10"), "MINIMIZE"),
-    "refit": (
-        lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
-        Raises("null objective function", Exception),
-    ),
+    "refit":
+        (lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
+         Raises("null objective function", Exception)),
     "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
     "of a function that calls an objective":
         (lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED),
@@ -375,9 +374,8 @@ LIGHTGBM: Rows = {
     "random forest":
         (lambda f, _: train(f, params=FOREST), Raises("do not support custom", Exception)),
     "labels in a file": (lambda f, folder: from_file(f, folder), lambda f, _: train(f)),
-    "a constructed subset": (
-        lambda f, _: train(f, data=dataset(f).construct().subset(range(N)).construct())[1], []
-    ),
+    "a constructed subset":
+        (lambda f, _: train(f, data=dataset(f).construct().subset(range(N)).construct())[1], []),
     "folds that cut queries": (
         lambda f, _: f.own.cv(
             f.quiet, dataset(f), 1, fobj=lp.lambda_map,
@@ -578,18 +576,16 @@ ARRAYS: Rows = {
             ("ndcg", [2, 2, 2], [3]), ("ndcg", [0, 1, 1], [1, 2]), ("cindex", [-1, -2, -3], None),
         )
     },
-    "a damping of 0": (
-        lambda: lambda_objective("ndcg", damping=0)([2, 1, 0], np.arange(3), None, [3]),
-        lambda: lambda_objective("ndcg", damping=None)([2, 1, 0], np.arange(3), None, [3]),
-    ),
+    "a damping of 0":
+        (lambda: lambda_objective("ndcg", damping=0)([2, 1, 0], np.arange(3), None, [3]),
+         lambda: lambda_objective("ndcg", damping=None)([2, 1, 0], np.arange(3), None, [3])),
     "surrogate='default'":
         (lambda: lambda_objective("mrr", surrogate="default"), Raises("unknown metric 'default'")),
     "weights of one class":
         (lambda: lp.lambda_auc([1, 0], [0, 1], [1, 0]), Raises("but one have weight 0")),
-    "labels of its own, and other rows": (
-        lambda: [OTHER([1, 0], [0, 1], None, LONG), OTHER([0, 1], [0, 1], None, LONG)],
-        Raises("is for the rows of another data set"),
-    ),
+    "labels of its own, and other rows":
+        (lambda: [OTHER([1, 0], [0, 1], None, LONG), OTHER([0, 1], [0, 1], None, LONG)],
+         Raises("is for the rows of another data set")),
     "gains whose sums overflow": (
         lambda: lambda_objective("dcg(gain=linear)")([1e308, 1e308, 0, 3], np.arange(4), None, [4]),
         Raises("too large for its gradient: divide the labels"),
