@@ -35,7 +35,8 @@ test-fast: $(VENV)/installed  ## the tests of what you change most, with fewer r
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast
 
 test-lightgbm3: .venv-lightgbm3/installed  ## what differs on LightGBM 3; on Python 3.11 or 3.12
-	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
+	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py \
+		tests/contracts/test_train_and_cv_contract.py
 
 test-oldest: .venv-release/installed  ## the tests on the oldest versions that pyproject.toml allows
 	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)

@@ -13,6 +13,7 @@ Examples
 """
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.frameworks.calls import refuse_bagging_by_query
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    construct_for,
     is_constructed,
     lightgbm_aliases,
     lightgbm_parameter,
@@ -97,8 +99,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Parameters
     ----------
     params, train_set, fobj
-        As in `train`.  If the data is in a file, its groups are only known after
-        ``train_set.construct()``.
+        As in `train`.  Data in a file is read first, for its groups.
     *args, **kwargs
         Other arguments of ``lightgbm.cv``.  If the data has groups and ``folds=`` is not given,
         queries are split into ``nfold`` folds (5 by default), shuffled with ``seed`` (0 by default)
@@ -124,6 +125,8 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     ['valid map-mean', 'valid map-stdv']
     """
     call, explained = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
+    if isinstance(train_set.data, str | Path) and not is_constructed(train_set):
+        construct_for(train_set, call["params"])
     if call.get("folds") is None and _has_groups(train_set):
         call["folds"] = query_splitter(call, n_folds=5)
     with explained:

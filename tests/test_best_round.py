@@ -12,8 +12,6 @@ from test_estimators import RANKERS, best_round, curve_of, every_estimator, made
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
-import lambdaplus.xgboost as xgb
-from lambdaplus.estimators import XGBoostClassifier
 
 
 def features(missing: bool) -> Any:
@@ -63,10 +61,6 @@ def test_predict_save_and_pickle_agree(kind: Any, missing: bool, tmp_path: Path)
         loaded = lgb.Booster(model_file=file)
         assert loaded.num_trees() == best + 1
         assert_array_equal(loaded.predict(X), expected)
-    elif kind is XGBoostClassifier:  # its trees: the threshold is no part of XGBoost's files
-        model.get_booster()[: best + 1].save_model(file.with_suffix(".ubj"))
-        loaded = xgb.Booster(model_file=file.with_suffix(".ubj"))
-        assert_array_equal(loaded.inplace_predict(X), expected)
     else:
         model.save_model(file.with_suffix(".ubj"))
         loaded = kind()

@@ -3,7 +3,6 @@
 import pickle
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import lightgbm as lgb
@@ -31,7 +30,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TunedThresholdClassifierCV,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_data import rare
 from test_estimators import made as made_small
@@ -166,14 +164,6 @@ def test_class_weights_are_weights_of_rows() -> None:
     assert not np.array_equal(raw(by_class, Xt), raw(made(LightGBMClassifier).fit(X, y), Xt))
 
 
-def test_class_weights_that_would_have_no_effect_raise() -> None:
-    for weights in ({0: 1.0, 1: 5.0}, {"fraud": 5.0, "OK": 1.0}):
-        with pytest.raises(ValueError, match=r"are none of the classes \['fraud', 'ok'\] in y"):
-            made(LightGBMClassifier, class_weight=weights).fit(X, NAMES[y])
-    with pytest.raises(ValueError, match="pass eval_sample_weight"):
-        made(LightGBMClassifier).fit(X, y, eval_set=[(Xt, yt)], eval_class_weight=[{1: 5.0}])
-
-
 @pytest.mark.parametrize(
     ("kind", "parent", "objective"),
     [
@@ -251,19 +241,6 @@ def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -
         assert_array_equal(model.predict_proba(Xt), expected.predict_proba(Xt))
         assert model.offset_ == expected.offset_
     assert not hasattr(no_folds, "predict_proba")
-
-
-@both
-@pytest.mark.parametrize("objective", ["map", "logloss + map"])
-def test_a_model_without_held_out_rows_says_why_it_has_no_probabilities(
-    kind: Any, objective: str
-) -> None:
-    model = Pipeline([("model", made(kind, objective=objective, cv=None))])
-    for fitted in (model, model.fit(X, y)):
-        assert not hasattr(fitted, "predict_proba")
-        with pytest.raises(AttributeError) as raised:
-            fitted.named_steps["model"].predict_proba(Xt)
-        assert "Pass cv='auto' or eval_set=" in str(raised.value.__cause__)
 
 
 @both
@@ -446,13 +423,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
-@both
-def test_training_that_goes_on_has_seen_all_rows(kind: Any) -> None:
-    first = {START[kind]: made(kind).fit(X, y)}
-    assert not hasattr(made(kind).fit(X, y, **first), "predict_proba")
-    made(kind).fit(X, y, **first, **sets(kind, (Xt, yt))).predict_proba(X)
-
-
 # -- tools ----------------------------------------------------------------------------------------
 
 
@@ -468,49 +438,9 @@ def test_kinds_of_data_and_copies(kind: Any) -> None:
     assert not hasattr(clone(dense), "calibrator_")
 
 
-def test_files_of_xgboost_hold_models_without_a_threshold_alone(tmp_path: Path) -> None:
-    """XGBClassifier would take scores for probabilities."""
-    file, model = tmp_path / "model.json", made(XGBoostClassifier).fit(X, y)
-    message = "pickle the estimator, or save and load its trees"
-    with pytest.raises(ValueError, match=message):
-        model.save_model(file)
-    trees = model.get_booster().save_raw()
-    with pytest.raises(ValueError, match=message):
-        model.load_model(trees)
-    model = made(XGBoostClassifier).fit(X, y)
-    made(XGBoostClassifier, objective="binary:logistic").fit(X, y).save_model(file)
-    plain = xgb.XGBClassifier()
-    plain.load_model(file)
-    model.load_model(file)  # what the earlier fit has left is forgotten
-    assert model.objective == "binary:logistic"
-    assert_array_equal(model.predict_proba(Xt), plain.predict_proba(Xt))
-    assert_array_equal(model.predict(Xt), plain.predict(Xt))
-
-
 @pytest.mark.parametrize("n", [45, 60])
 def test_rows_whose_halves_cannot_be_split_set_the_threshold(n: int) -> None:
     few = X[:n], np.arange(n) % 5 == 0
     model = made(LightGBMClassifier).fit(*few)
     assert not hasattr(model, "predict_proba")
     assert model.offset_ == made(LightGBMClassifier, cv=None).fit(*few).offset_
-
-
-@both
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y": np.arange(3000) % 3}, "Only binary classification is supported.*multiclass"),
-        ({"y": np.zeros(3000)}, "y holds one class"),
-        ({"y": np.where(np.arange(3000) == 5, np.nan, np.arange(3000) % 2)}, "NaN"),
-        ({"eval_set": "labels"}, "evaluation set 0: .2. are none of"),
-        ({"sample_weight": np.full(3000, -1.0)}, "weights must not be negative"),
-    ],
-)
-def test_unusable_labels_and_weights_raise(kind: Any, change: Any, message: str) -> None:
-    given = {"y": y, **change}
-    if "eval_set" in given:
-        given |= sets(kind, (Xt, yt * 2))
-    model = made(kind).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, given.pop("y"), **given)
-    assert not hasattr(model, "offset_")  # a fit that fails leaves no half-changed model

@@ -54,7 +54,6 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
         ("", "a.csv"),
-        ("qid,label,caf\u00e9\n1,1,1\n", "a.csv: invalid utf-8"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
         ("qid,label,x\n1,0,1\n1,1,1,", "more fields than defined"),
         ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header contains 'x' twice"),
@@ -115,7 +114,7 @@ def test_a_text_file_without_names_beside_a_table_is_refused(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("cell", "number"),
-    [("nan", np.nan), (" 2 ", 2), ("9" * 20, 1e20), ("Infinity", np.inf), ("NULL", np.nan)],
+    [("nan", np.nan), (" 2 ", 2), (str(2**60), 2.0**60), ("Infinity", np.inf), ("NULL", np.nan)],
 )
 @pytest.mark.parametrize("rows_before", [1, 3000])
 def test_an_unusual_number_does_not_drop_its_column(
@@ -131,7 +130,7 @@ def test_an_unusual_number_does_not_drop_its_column(
 def test_numbers_that_would_be_rounded_are_named(tmp_path: Path, name: str, cell: str) -> None:
     cells = {"label": "1", "score": "1", name: cell}
     file = written(tmp_path / "a.csv", f"qid,label,score\n1,{cells['label']},{cells['score']}\n")
-    with pytest.raises(ValueError, match=rf"a.csv, column '{name}' contains .* cannot represent"):
+    with pytest.raises(ValueError, match=rf"a.csv, column '{name}', row 1 .* cannot represent"):
         read_table(file)
 
 
@@ -176,17 +175,17 @@ def test_surprising_columns_are_named(
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ([2**53 + 1, 2**53 + 2], "contains 9007199254740993, which a float64 cannot represent"),
-        ([-(2**53) - 1, None], "contains -9007199254740993, which a float64 cannot represent"),
-        ([datetime.timedelta(1)] * 2, "is not numeric, but Duration"),
-        ([datetime.date(2020, 1, 1)] * 2, "is not numeric, but Date"),
-        (polars.Series(["7", "9"], dtype=polars.Categorical), "is not numeric, but Categorical"),
+        ([2**53 + 1, 2**53 + 2], ", row 1 below the header contains 9007199254740993, which a "),
+        ([-(2**53) - 1, None], ", row 1 below the header contains -9007199254740993, which a "),
+        ([datetime.timedelta(1)] * 2, " is not numeric, but Duration"),
+        ([datetime.date(2020, 1, 1)] * 2, " is not numeric, but Date"),
+        (polars.Series(["7", "9"], dtype=polars.Categorical), " is not numeric, but Categorical"),
     ],
 )
 def test_inexact_columns_of_parquet_are_refused(tmp_path: Path, cells: Any, words: str) -> None:
     frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
     frame.write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=f"a.parquet, column 'score' {words}"):
+    with pytest.raises(ValueError, match=f"a.parquet, column 'score'{words}"):
         read_table(tmp_path / "a.parquet")
 
 

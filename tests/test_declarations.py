@@ -147,6 +147,12 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"pooled": "first"}, "pooled='first' needs the form"),
         ({"cutoff": "never"}, "cutoff='never' is not optional, required or no"),
         ({"binary": "no"}, "binary='no' is neither True nor False"),
+        ({"correlation": "x"}, "correlation='x' is neither True nor False"),
+        ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),
+        *(
+            ({name: 3}, f"{name} must be a function, got 3")
+            for name in ("discount", "gain", "normalizer", "offset")
+        ),
     ],
 )
 def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
@@ -158,6 +164,12 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
     ("make", "words"),
     [
         (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'higher'"),
+        (lambda: Cascade(3), "stop must be a function, got 3"),
+        (lambda: Cascade(halved, limit=3), "limit must be a function, got 3"),
+        (lambda: Window(3), "ranks must be a function, got 3"),
+        (lambda: CountAbove(3, label), "row must be a function, got 3"),
+        (lambda: CountAbove(label, 3), "column must be a function, got 3"),
+        (lambda: CountAbove(label, label, labels=3), "labels must be a function, got 3"),
         (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
         (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
         (lambda: GAINS("ten"), "a cutoff must be a whole number, at least 1, got 'ten'"),

@@ -5,6 +5,7 @@ The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 
 import copy
 import pickle
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -124,18 +125,6 @@ def assert_queries_whole(data: Small, folds: list[Any]) -> None:
         assert set(np.unique(taken / data.sizes)) == {0.0, 1.0}
 
 
-def test_plain_cv_of_lightgbm_raises_since_it_cuts_queries(lightgbm_alone: Any) -> None:
-    def objective(scores: Any, data: Any) -> Any:
-        return lp.lambda_ndcg(scores, data)
-
-    given = lightgbm_alone.data(GRADED)
-    fobj = lightgbm_alone.module.__version__.startswith("3.")
-    params, more = (QUIET, {"fobj": objective}) if fobj else ({**QUIET, "objective": objective}, {})
-    with pytest.raises(ValueError, match=r"queries, as lgb.cv does by default"):
-        lightgbm_alone.module.cv(params, given, 2, **more)
-    assert lightgbm_alone.module.cv({**QUIET, "objective": "lambdarank"}, given, 2)
-
-
 @pytest.mark.parametrize("folds", [None, GroupKFold(3)], ids=["default", "GroupKFold"])
 @pytest.mark.parametrize("before", [False, True], ids=["", "data set made before"])
 def test_folds_of_our_cv_keep_queries_whole(lightgbm_alone: Any, folds: Any, before: bool) -> None:
@@ -168,8 +157,6 @@ def test_our_cv_of_lightgbm_shuffles_queries_by_seed(lightgbm_alone: Any) -> Non
     assert folds() == folds(seed=0) != folds(seed=1)
     assert folds(shuffle=False) == folds(shuffle=False, seed=3) != folds()
     assert len(folds(None, 3)) == 3  # folds and nfold by position
-    with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
-        folds(folds=[(np.arange(200, GRADED.n), np.arange(200))])
 
 
 def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> None:
@@ -184,8 +171,6 @@ def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> N
     assert len(found["cvbooster"].boosters) == 5
     curve = found.get("valid map-mean") or found["map-mean"]
     assert len(curve) == found["cvbooster"].best_iteration < 40
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nfolds'"):
-        lightgbm_alone.own.cv(QUIET, lightgbm_alone.data(GRADED), 1, nfolds=3, fobj=lp.lambda_map)
 
 
 def test_our_cv_of_lightgbm_without_queries_stratifies_by_label(lightgbm_alone: Any) -> None:
@@ -200,10 +185,6 @@ def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
 ) -> None:
     file = str(tmp_path / "data.bin")
     lightgbm_alone.data(GRADED).save_binary(file)
-    given = lightgbm_alone.module.Dataset(file, params=QUIET)
-    # Before that the queries are not known, but split ones raise an error later.
-    with pytest.raises(ValueError, match=r"splits \d+ of \d+ queries"):
-        lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map)
     given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
     expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(GRADED)).scores(GRADED)
     assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(GRADED), expected)
@@ -212,8 +193,9 @@ def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
     found = lp.lambda_map(part.scores(), subset)
     assert same_gradient(found, lp.lambda_map(part.scores(), lightgbm_alone.data(part)))
     metric = Recorder(lp.eval_map, rows_of)
-    given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
-    lightgbm_alone.own.cv(QUIET, given, 1, fobj=lp.lambda_map, feval=metric)
+    lightgbm_alone.own.cv(
+        QUIET, lightgbm_alone.module.Dataset(file), 1, fobj=lp.lambda_map, feval=metric
+    )
     assert_queries_whole(GRADED, metric.seen)
 
 
@@ -227,79 +209,6 @@ def test_our_modules_are_the_frameworks_otherwise(framework: Any) -> None:
     assert framework.own.train is not framework.module.train
     with pytest.raises(AttributeError, match="no_such_thing"):
         framework.own.no_such_thing  # noqa: B018
-
-
-def test_our_train_is_the_frameworks(framework: Any) -> None:
-    params = {"max_depth": 3}
-    plain, ours = (
-        framework.train(lp.lambda_map, framework.data(GRADED), params=params, own=own)
-        for own in (False, True)
-    )
-    assert_array_equal(ours.scores(GRADED), plain.scores(GRADED))
-    assert params == {"max_depth": 3}
-
-
-def test_an_objective_is_taken_under_each_of_its_names_in_lightgbm(lightgbm_alone: Any) -> None:
-    expected = lightgbm_alone.train(lp.lambda_ndcg, lightgbm_alone.data(GRADED)).scores(GRADED)
-    ours: list[tuple[dict[str, Any], Any]] = [
-        ({name: lp.lambda_ndcg}, None)
-        for name in ("objective", "objective_type", "app", "application", "loss")
-    ]
-    ours += [  # fobj wins
-        ({"objective": "lambdarank"}, lp.lambda_ndcg),
-        ({"application": "binary"}, lp.lambda_ndcg),
-        ({"objective_type": lp.lambda_auc, "objective": "binary"}, lp.lambda_ndcg),
-    ]
-    for params, fobj in ours:
-        params = {**QUIET, **params}
-        before = dict(params)
-        booster = lightgbm_alone.own.train(params, lightgbm_alone.data(GRADED), 8, fobj=fobj)
-        assert_array_equal(booster.predict(GRADED.features), expected)
-        assert params == before
-
-
-def test_our_train_of_xgboost_prints_no_default_metric_unless_asked(xgboost_alone: Any) -> None:
-    given = xgboost_alone.data(GRADED, weight=GRADED.query_weights)
-
-    def reported(**params: Any) -> list[str]:
-        curves: dict[str, Any] = {}
-        xgboost_alone.own.train(
-            {"nthread": 1, **params}, given, 2, obj=lp.lambda_ndcg, custom_metric=lp.eval_map,
-            evals=[(given, "train")], evals_result=curves, verbose_eval=False,
-        )  # fmt: skip
-        return list(curves["train"])
-
-    # With query weights XGBoost's default metric, rmse, ends the process.
-    assert reported() == ["map"]
-    assert reported(eval_metric="ndcg@5") == ["ndcg@5", "map"]
-
-
-NO_EFFECT: dict[str, dict[str, tuple[Any, str]]] = {  # and what is to be set instead
-    "lightgbm": {
-        "label_gain": ([0, 1, 3, 3], r"ndcg\(gain=.*metric ndcg still reads it"),
-        "sigmoid": (2.0, "sigma="),
-        "lambdarank_norm": (False, "normalize="),
-        "lambdarank_truncation_level": (1, "all pairs are compared"),
-        "scale_pos_weight": (3.0, "AUC does not depend on the share of positives"),
-        "is_unbalance": (True, "pass weights with the data"),
-    },
-    "xgboost": {
-        "lambdarank_pair_method": ("mean", "remove it"),
-        "lambdarank_num_pair_per_sample": (3, "all pairs are compared"),
-        "ndcg_exp_gain": (False, "metric ndcg still reads it"),
-        "lambdarank_unbiased": (True, "PositionBias"),
-    },
-}
-
-
-def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framework: Any) -> None:
-    expected = framework.train(lp.lambda_ndcg, framework.data(GRADED), 3).scores(GRADED)
-    for name, (given, instead) in NO_EFFECT[framework.name].items():
-        with pytest.warns(UserWarning, match=f"^{name} has no effect with lambda.*{instead}"):
-            found = framework.train(
-                lp.lambda_ndcg, framework.data(GRADED), 3, params={name: given}, own=True
-            )
-        assert_array_equal(found.scores(GRADED), expected)
 
 
 NATIVE_NDCG: dict[str, Any] = {
@@ -395,35 +304,23 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     assert_array_equal(again.predict(GRADED.features, **raw), margin)
 
 
-def test_xgboosts_estimators_refuse_what_they_would_evaluate_wrongly(xgboost_alone: Any) -> None:
-    xgb = xgboost_alone.module
-    held_out = {"eval_set": [(GRADED.features, GRADED.labels)], "verbose": False}
-    model = xgb.XGBRegressor(
-        objective=lp.lambda_auc, eval_metric=eval_metric("auc", "map"), **ESTIMATOR
+@not_lightgbm_3  # which cannot set the value of a leaf
+def test_the_refit_of_the_example_is_that_of_lightgbm(lightgbm_alone: Any) -> None:
+    def log_loss(labels: Any, scores: Any, *_: Any) -> Any:
+        p = 1.0 / (1.0 + np.exp(-scores))
+        return p - labels, p * (1.0 - p)
+
+    part, rest = GRADED.queries(0, 40), GRADED.queries(40, 60)
+    given = lightgbm_alone.data(part, label=part.binary)
+    params = {"boost_from_average": False, "min_data_in_leaf": 40}
+    booster = lightgbm_alone.train("binary", given, 5, params=params).booster
+    example = Path(__file__).parents[1] / "examples" / "refit_and_bagging.py"
+    ours = runpy.run_path(str(example))["refit"](
+        booster, log_loss, rest.features, rest.binary, None
     )
-    with pytest.raises(TypeError, match="support a single metric"):
-        model.fit(GRADED.features, GRADED.labels, **held_out)
-    model = xgb.XGBRanker(eval_metric=lp.eval_map, **ESTIMATOR)
-    held_out["eval_set"] = [(GRADED.features, np.where(GRADED.qid % 2, GRADED.labels, 0))]
-    with pytest.raises(ValueError, match="XGBRanker calls a metric query by query"):
-        model.fit(GRADED.features, GRADED.labels, qid=GRADED.qid, eval_qid=[GRADED.qid], **held_out)
-    with pytest.raises(ValueError, match="not supported by XGBRanker"):
-        xgb.XGBRanker(objective=lp.lambda_ndcg, **ESTIMATOR)
-
-
-@pytest.mark.parametrize("other", [lp.lambda_objective, lp.combine, eval_metric("map")])
-def test_what_is_no_objective_of_lambdaplus_is_refused(
-    lightgbm_alone: Any, xgboost_alone: Any, other: Any
-) -> None:
-    of_lightgbm, of_xgboost = lightgbm_alone.data(GRADED), xgboost_alone.data(GRADED)
-    X, y, qid = GRADED.features, GRADED.labels, GRADED.qid
-    for fit in (
-        lambda: lightgbm_alone.own.train({"objective": other}, of_lightgbm, 2),
-        lambda: lightgbm_alone.own.cv({}, of_lightgbm, 2, fobj=other),
-        lambda: xgboost_alone.own.train({"objective": other}, of_xgboost, 2),
-        lambda: xgboost_alone.own.cv({}, of_xgboost, 2, obj=other),
-        lambda: lp.LightGBMRanker(objective=other).fit(X, y, qid=qid),
-        lambda: lp.XGBoostClassifier(objective=other).fit(X, y > 1),
-    ):
-        with pytest.raises(TypeError, match=r"is not an objective: pass lambda_objective\('map'\)"):
-            fit()
+    theirs = booster.refit(rest.features, rest.binary)
+    found, expected, before = (
+        model.predict(part.features, raw_score=True) for model in (ours, theirs, booster)
+    )
+    assert_allclose(found, expected, atol=1e-6)
+    assert np.abs(found - before).max() > 0.01

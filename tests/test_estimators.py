@@ -1,9 +1,6 @@
 """The estimators are LightGBM's and XGBoost's own, with a metric's name as objective."""
 
-import inspect
 import pickle
-import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +8,18 @@ import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csc_matrix, csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
-    cross_val_score,
     cross_validate,
 )
-from sklearn.pipeline import Pipeline
 from small_data import GRADED, Small
 
 import lambdaplus as lp
@@ -188,51 +181,6 @@ def test_every_name_of_a_parameter_works(kind: Any, options: dict[str, Any]) -> 
         assert model.get_params()[name] == clone(model).get_params()[name] == value
 
 
-@pytest.mark.parametrize(
-    ("options", "loaded_by"),
-    [
-        ({"objective": "map@5 + 0.5*ndcg(gain=linear)", "eval_metric": ["ndcg@3", "mrr"]}, {}),
-        ({"objective": "rank:pairwise", "eval_metric": "mrr"}, {}),
-        ({"objective": "mrr"}, {}),
-        *(
-            (options, options)  # a file holds names only
-            for options in (
-                {"objective": lambda_objective("ndcg@5", sigma=2.0)},
-                {"objective": "map", "eval_metric": eval_metric("auc")},
-            )
-        ),
-    ],
-)
-def test_a_loaded_model_of_xgboost_is_the_same(
-    options: Any, loaded_by: Any, tmp_path: Path
-) -> None:
-    """With the objective ``rank:ndcg``, as XGBoost loads it, score and the next fit were others."""
-    fit, valid = halves(XGBoostRanker)
-    model = made(XGBoostRanker, **options).fit(**fit)
-    model.save_model(tmp_path / "model.json")
-    loaded = XGBoostRanker(**loaded_by)
-    loaded.load_model(tmp_path / "model.json")
-    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-    assert loaded.score(**valid) == model.score(**valid)
-    loaded.set_params(n_estimators=8, n_jobs=1, random_state=0).fit(**fit)
-    assert_array_equal(loaded.predict(valid["X"]), model.predict(valid["X"]))
-    assert curves(loaded) == curves(model)
-    plain = xgb.XGBRanker()
-    plain.load_model(tmp_path / "model.json")  # scores are scores
-    assert_array_equal(plain.predict(valid["X"]), model.predict(valid["X"]))
-    assert loaded.get_params()["objective"] == options["objective"]
-    booster = model.get_booster()
-    booster.set_attr(lambdaplus='{"objective": "map", "n_estimators": 9, "predict": 1}')
-    booster.save_model(tmp_path / "model.json")
-    loaded.load_model(tmp_path / "model.json")  # no other attribute is taken from a file
-    assert (loaded.objective, loaded.n_estimators, callable(loaded.predict)) == ("map", 8, True)
-    plain.save_model(tmp_path / "model.json")
-
-
-def squares(scores: Any, given: Any) -> Any:
-    return scores - given.get_label(), np.ones_like(scores)
-
-
 @every_estimator
 def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
     fit = data_of(kind)
@@ -245,78 +193,6 @@ def test_training_goes_on_from_a_model(kind: Any, tmp_path: Path) -> None:
         both = made(kind).fit(**fit, **{name: start})
         found = raw(both, fit["X"])
         assert_allclose(found, whole, rtol=1e-3, atol=1e-3)
-
-
-# -- names ----------------------------------------------------------------------------------------
-
-
-@rankers
-@pytest.mark.parametrize("name", ["map@5", "ndcg@10 + 0.5*map"])
-def test_metrics_are_objectives_under_any_of_their_names(kind: Any, name: str) -> None:
-    fit, valid = halves(kind)
-    objective = lambda_objective(name)
-    models = [made(kind, objective=one).fit(**fit) for one in (name, f"lambda_{name}", objective)]
-    for model in models:
-        assert_array_equal(model.predict(valid["X"]), models[0].predict(valid["X"]))
-        [(metric, values)] = curve_of(model).items()
-        assert metric == str(objective.metric)
-        assert values[-1] == pytest.approx(model.score(**valid), abs=2e-6)
-
-
-@rankers
-def test_score_is_the_metric_asked_for_or_the_objectives(kind: Any) -> None:
-    fit, valid = halves(kind)
-    model = made(kind, objective="map").fit(**fit)
-    found = evaluate(
-        valid["y"], model.predict(valid["X"]), qid=valid["qid"], metrics=["map", "ndcg@3"]
-    )
-    assert model.score(**valid) == pytest.approx(found["map"])
-    group = GRADED.sizes[40:]
-    assert model.score(valid["X"], valid["y"], group=group) == pytest.approx(found["map"])
-    model = made(kind, objective="map", eval_metric=["ndcg@3", "mrr"]).fit(**fit)
-    assert model.score(**valid) == pytest.approx(found["ndcg@3"])
-    assert list(curve_of(model)) == ["ndcg@3", "mrr"]
-    weights = valid["qid"] + 1.0
-    weighted = evaluate(
-        valid["y"], model.predict(valid["X"]), qid=valid["qid"], weight=weights, metrics="ndcg@3"
-    )
-    assert model.score(**valid, sample_weight=weights) == pytest.approx(weighted["ndcg@3"])
-
-
-@pytest.mark.parametrize(
-    ("kind", "objective", "metric"),
-    [
-        (LightGBMRanker, "rank_xendcg", "ndcg@10"),
-        (LightGBMRanker, "lambdarank", "ndcg@10"),
-        (XGBoostRanker, "rank:ndcg", "ndcg@10"),
-        (XGBoostRanker, "rank:map", "map"),
-    ],
-)
-def test_the_frameworks_own_objectives_are_theirs(kind: Any, objective: str, metric: str) -> None:
-    fit, valid = halves(kind)
-    if objective == "rank:map":  # of binary labels
-        fit["y"], fit["eval_set"] = fit["y"] > 0, [(valid["X"], valid["y"] > 0)]
-    ours = made(kind, objective=objective).fit(**fit)
-    sizes = GRADED.sizes[:40]
-    theirs = made(PARENTS[kind], objective=objective).fit(fit["X"], fit["y"], group=sizes)
-    assert_array_equal(ours.predict(valid["X"]), theirs.predict(valid["X"]))
-    named = made(kind, objective=objective, eval_metric=metric).fit(**fit)
-    assert named.score(**valid) == pytest.approx(ours.score(**valid))
-
-
-@every_estimator
-def test_parameters_that_would_do_nothing_are_warned_of(kind: Any) -> None:
-    name = "scale_pos_weight"
-    if kind in RANKERS:
-        option = "truncation_level" if of_lightgbm(kind) else "num_pair_per_sample"
-        name = f"lambdarank_{option}"
-    with pytest.warns(UserWarning, match=f"{name} has no effect with lambda_objective"):
-        made(kind, **{name: 2}).fit(**data_of(kind))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", FutureWarning)  # of LightGBM 4.0 with scikit-learn 1.6
-        native = PARENTS[kind]().objective or ("lambdarank" if kind in RANKERS else "binary")
-        made(kind, objective=native, **{name: 2}).fit(**data_of(kind))
 
 
 # -- queries --------------------------------------------------------------------------------------
@@ -372,63 +248,6 @@ def test_rows_may_be_in_any_order(kind: Any, form: str) -> None:
     assert not np.array_equal(plain.predict(valid["X"]), expected.predict(X))
 
 
-@every_estimator
-@pytest.mark.parametrize("stored", ["unsorted", "in parts"])
-def test_sparse_matrices_mean_the_same_however_they_are_stored(kind: Any, stored: str) -> None:
-    """LightGBM misreads columns whose rows are not ascending, and both frameworks duplicates."""
-    data = data_of(kind)
-    dense = np.where(np.asarray(data["X"]) < 0, 0.0, data["X"])
-    if stored == "unsorted":
-        order = np.random.default_rng(0).permutation(len(dense))
-        X = csc_matrix(dense[np.argsort(order)])[order]
-        assert not X.has_sorted_indices
-    else:  # each entry is the sum of two
-        whole = csr_matrix(dense)
-        halves = (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2)
-        X = csr_matrix(halves, shape=whole.shape)
-        assert not X.has_canonical_format
-    assert_array_equal(X.toarray(), dense)
-    sets = {"eval_qid": [data["qid"]]} if "qid" in data else {}
-    expected, found = (
-        made(kind).fit(**{**data, "X": given, "eval_set": [(given, data["y"])], **sets})
-        for given in (csr_matrix(dense), X)
-    )
-    assert_array_equal(found.predict(csr_matrix(dense)), expected.predict(csr_matrix(dense)))
-    assert_array_equal(expected.predict(X.copy()), expected.predict(csr_matrix(dense)))
-    if hasattr(expected, "predict_proba"):
-        probabilities = [expected.predict_proba(given) for given in (X.copy(), csr_matrix(dense))]
-        assert_array_equal(*probabilities)
-    assert curves(found) == curves(expected)
-    if kind is LightGBMRanker:
-        boosters = [
-            lgb.train({"verbose": -1}, lgb.Dataset(given, data["y"]), 5) for given in (dense, X)
-        ]
-        assert_array_equal(*(booster.predict(dense) for booster in boosters))
-
-
-@every_estimator
-def test_values_below_a_mask_are_no_features(kind: Any) -> None:
-    """Both frameworks would use them."""
-    data = data_of(kind)
-    masked = np.ma.masked_less(np.asarray(data["X"]), 0.0)
-    with pytest.raises(ValueError, match="X is a masked array"):
-        made(kind).fit(**{**data, "X": masked})
-    with pytest.raises(ValueError, match="X is a masked array"):
-        made(kind).fit(**data).predict(masked)
-
-
-def test_columns_on_which_lightgbm_ends_python_are_refused() -> None:
-    frame = pl.DataFrame({"x": [0.5, 1.5], "brand": ["a", "b"]}).cast({"brand": pl.Categorical})
-    y, qid = [0, 1], [1, 1]
-    for X in (frame, frame.to_arrow()):
-        for train in (
-            lambda X=X: made(LightGBMRanker).fit(X, y, qid=qid),
-            lambda X=X: lgb.train({"verbose": -1}, lgb.Dataset(X, y), 1),
-        ):
-            with pytest.raises(ValueError, match="'brand' is Categorical, which LightGBM cannot"):
-                train()
-
-
 def _turns(qid: Any) -> Any:
     """The number of each row within its query."""
     first = np.concatenate([[0], np.flatnonzero(np.diff(qid)) + 1])
@@ -439,88 +258,6 @@ def shuffled() -> list[Any]:
     """Features, labels and queries, the rows of a query apart."""
     order = np.random.default_rng(0).permutation(GRADED.n)
     return [array[order] for array in GRADED.ranking]
-
-
-def test_lightgbm_recognises_the_training_data_among_evaluation_sets() -> None:
-    X, y, qid = shuffled()
-    model = made(LightGBMRanker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
-    assert list(curves(model)) == ["training"]
-
-
-def test_evaluation_sets_in_lightgbms_newer_form() -> None:
-    if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:
-        pytest.skip("LightGBM before 4.7")
-    fit, valid = halves(LightGBMRanker)
-    [expected] = curve_of(made(LightGBMRanker).fit(**fit)).values()
-    del fit["eval_set"], fit["eval_qid"]
-    order = np.random.default_rng(0).permutation(len(valid["y"]))
-    moved = {f"eval_{name}": array[order] for name, array in valid.items()}
-    [found] = curve_of(made(LightGBMRanker).fit(**fit, **moved)).values()
-    assert_allclose(found, expected, atol=1e-12)
-
-
-FRAMES = {
-    "pandas": lambda columns: pd.DataFrame(columns),
-    "polars": lambda columns: pl.DataFrame(columns),
-    "pyarrow": lambda columns: pa.table(columns),
-}
-
-
-def named(X: Any, *more: tuple[str, Any]) -> dict[str, Any]:
-    return {f"f{i}": np.ascontiguousarray(column) for i, column in enumerate(X.T)} | dict(more)
-
-
-@rankers
-@pytest.mark.parametrize("form", FRAMES)
-def test_queries_may_be_a_column(kind: Any, form: str) -> None:
-    fit, valid = halves(kind)
-    expected = made(kind, objective="map").fit(**fit)
-    frames = [FRAMES[form](named(part["X"], ("qid", part["qid"]))) for part in (fit, valid)]
-    given = {**fit, "X": frames[0], "eval_set": [(frames[1], valid["y"])]}
-    for ids in ("qid", "eval_qid"):
-        given.pop(ids)
-    model = made(kind, objective="map").fit(**given)
-    for X in (frames[1], FRAMES[form](named(valid["X"])), valid["X"]):
-        assert_array_equal(model.predict(X), expected.predict(valid["X"]))
-    assert model.score(frames[1], valid["y"]) == expected.score(**valid)
-    assert curves(model) == curves(expected)
-    # Beside qid=, too, the column is no feature.
-    both = made(kind, objective="map").fit(frames[0], fit["y"], qid=fit["qid"])
-    assert_array_equal(both.predict(valid["X"]), expected.predict(valid["X"]))
-    assert both.score(frames[1], valid["y"], qid=valid["qid"]) == expected.score(**valid)
-
-
-@every_estimator
-@pytest.mark.parametrize("form", FRAMES)
-def test_columns_in_another_order_are_refused(kind: Any, form: str) -> None:
-    data = data_of(kind)
-    columns = named(data["X"])
-    X, other = (FRAMES[form](dict(parts)) for parts in (columns.items(), [*columns.items()][::-1]))
-    model, rest = made(kind, n_estimators=3), {k: v for k, v in data.items() if k != "X"}
-    model.fit(X, **rest)
-    message = "are not those of fit"
-    for fitted in (model, pickle.loads(pickle.dumps(model))):
-        for method in ["predict", "predict_proba", "decision_function"][
-            : 1 if "qid" in rest else 3
-        ]:
-            getattr(fitted, method)(data["X"])  # of an array, names are not known
-            with pytest.raises(ValueError, match=message):
-                getattr(fitted, method)(other)
-    held_out = {"eval_set": [(other, data["y"])]}
-    held_out |= {"eval_qid": [data["qid"]]} if "qid" in data else {}
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, **rest, **held_out)
-
-
-def test_xgboost_takes_weights_of_queries_and_of_rows() -> None:
-    of_rows = np.repeat(GRADED.query_weights, GRADED.sizes)
-    models = [
-        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=weights)
-        for weights in (GRADED.query_weights, of_rows)
-    ]
-    assert_array_equal(*(model.predict(GRADED.features) for model in models))
-    with pytest.raises(ValueError, match=r"one weight for each query.*the objective carry"):
-        made(XGBoostRanker).fit(**data_of(XGBoostRanker), sample_weight=GRADED.row_weights)
 
 
 # -- scikit-learn ---------------------------------------------------------------------------------
@@ -542,34 +279,6 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
     assert model.get_params()["objective"] == "auc"
     assert not of_lightgbm(kind) or "objective='auc'" in repr(model)  # XGBoost's are cut
     assert len(curve_of(model)["auc"]) == 3
-
-
-@rankers
-def test_searches_and_routing(kind: Any) -> None:
-    folds = query_folds(qid=GRADED.qid, n_splits=3)
-    given = {"X": GRADED.features, "y": GRADED.labels}
-    ranker: Any = made(kind, eval_metric="ndcg@5")
-    grid = {"objective": ["map", "ndcg"], "max_depth": [1, 3]}
-    # Before, searches do not pass metadata to score of a Pipeline.
-    if [*map(int, sklearn.__version__.split(".")[:2])] >= [1, 8]:
-        ranker = Pipeline([("ranker", ranker)])
-        grid = {f"ranker__{name}": values for name, values in grid.items()}
-    search = GridSearchCV(ranker, grid, cv=GroupKFold(3), error_score="raise")
-    with sklearn.config_context(enable_metadata_routing=True):
-        search.fit(**given, groups=GRADED.qid, qid=GRADED.qid)
-        assert len(np.unique(search.cv_results_["mean_test_score"])) > 2
-        model = made(kind, eval_metric="ndcg@5").set_fit_request(sample_weight=True)
-        params = {"qid": GRADED.qid, "sample_weight": np.repeat(GRADED.query_weights, GRADED.sizes)}
-        model.set_score_request(sample_weight=False)
-        found = cross_val_score(model, **given, cv=folds, params=params, error_score="raise")
-    train, test = folds[0]
-    fit = {name: value[train] for name, value in {**given, **params}.items()}
-    expected = model.fit(**fit).score(
-        GRADED.features[test], GRADED.labels[test], qid=GRADED.qid[test]
-    )
-    assert found[0] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
-        cross_val_score(made(kind), **given, error_score="raise")
 
 
 @rankers
@@ -628,116 +337,10 @@ def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
 # -- labels and weights --------------------------------------------------------------------------
 
 
-def dataset(y: Any, weight: Any = None) -> Any:
-    return lgb.Dataset(GRADED.features, y, group=GRADED.sizes, weight=weight)
-
-
-def with_nan(values: Any) -> Any:
-    return np.where(np.arange(len(values)) == 3, np.nan, values)
-
-
-PARAMS = {"verbose": -1, "num_threads": 1}
-
-
-@pytest.mark.parametrize("objective", [lp.lambda_map, None], ids=["ours", "LightGBM's"])
-@pytest.mark.parametrize("act", [lgb.train, lgb.cv], ids=["train", "cv"])
-def test_labels_and_weights_that_lightgbm_would_replace_are_refused(
-    act: Any, objective: Any
-) -> None:
-    y, ones = GRADED.labels, np.ones(GRADED.n)
-    cases = {
-        "labels of train_set must be finite: 1 of .* nan in row 3": dataset(with_nan(y)),
-        "labels of train_set must be finite": dataset(pd.Series(with_nan(y)).to_list()),
-        "weights of train_set must be finite": dataset(y, with_nan(ones)),
-        "weights of train_set must be finite.*inf": dataset(y, ones * np.inf),
-    }
-    for message, data in cases.items():
-        with pytest.raises(ValueError, match=message):
-            act(PARAMS, data, 2, fobj=objective)
-    train = dataset(y)
-    if act is lgb.train:
-        valid = train.create_valid(GRADED.features, with_nan(y), group=GRADED.sizes)
-        with pytest.raises(ValueError, match=r"labels of valid_sets\[1\] must be finite"):
-            lgb.train(PARAMS, train, 2, valid_sets=[train, valid], fobj=objective)
-
-
-def test_labels_in_a_file_and_constructed_data_are_taken(tmp_path: Any) -> None:
-    np.savetxt(tmp_path / "rows.tsv", np.column_stack([GRADED.labels, GRADED.features]), "%g", "\t")
-    (tmp_path / "rows.tsv.query").write_text("\n".join(map(str, GRADED.sizes)))
-    train = lgb.Dataset(str(tmp_path / "rows.tsv"), params={"verbose": -1})
-    assert lgb.train(PARAMS, train, 2, fobj=lp.lambda_map).num_trees() == 2
-    ready = dataset(GRADED.labels).construct()
-    part = ready.subset(np.arange(GRADED.sizes[:30].sum())).construct()
-    assert lgb.train(PARAMS, part, 2, fobj=lp.lambda_map).num_trees() == 2
-
-
-@rankers
-@pytest.mark.parametrize("objective", ["map", ""], ids=["ours", "the framework's"])
-def test_unusable_labels_weights_and_queries_are_refused(kind: Any, objective: str) -> None:
-    model, fit = made(kind, objective=objective or lambdarank(kind)), data_of(kind)
-    without = fit["qid"].astype(object)
-    without[5] = pd.NA
-    for changed, message in (
-        ({"y": with_nan(fit["y"])}, r"labels must be finite: 1 of .* nan in row 3"),
-        ({"sample_weight": with_nan(1.0 + fit["y"])}, r"weight must be finite: .* in row 3"),
-        ({"qid": without}, "qid is missing in row 5"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            model.fit(**fit | changed)
-
-
 # -- a forgotten qid -----------------------------------------------------------------------------
 
 
-@rankers
-def test_a_qid_forgotten_after_a_fit_with_queries_is_asked_for(kind: Any) -> None:
-    """AUC would be that of all rows."""
-    X, y, qid = GRADED.features, GRADED.binary, GRADED.qid
-    model = made(kind, objective="auc").fit(X, y, qid=qid, eval_qid=[])
-    with pytest.raises(ValueError, match=r"score has no queries: pass qid=.*metadata_routing=True"):
-        model.score(X, y)
-    for given in ({}, {"eval_qid": []}):
-        with pytest.raises(ValueError, match="evaluation set 0 has no queries: pass eval_qid="):
-            model.fit(X, y, qid=qid, eval_set=[(X[:50], y[:50])], **given)
-
-
 # -- objectives that are called ------------------------------------------------------------------
-
-
-def test_a_callable_that_names_no_metric_needs_one() -> None:
-    def by_arrays(labels: Any, scores: Any) -> Any:
-        return scores - labels, np.ones_like(scores)
-
-    fit = data_of(LightGBMRanker)
-    for kind, own in ((XGBoostRanker, squares), (LightGBMRanker, by_arrays)):
-        model = made(kind, objective=own).fit(**fit)
-        with pytest.raises(ValueError, match=r"no metric is known for .*: pass eval_metric"):
-            model.score(**fit)
-        assert model.set_params(eval_metric="ndcg").score(**fit) > 0.7
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
-        ("lambda_mapp", "unknown metric 'mapp' (did you mean 'map'?)"),
-        ("ndcg@0", "a cutoff must be a whole number, at least 1, got 0"),
-        # LightGBM would read nothing after a blank or =, and train something else.
-        ("ndcg(gains=linear)", "ndcg has no option 'gains'; it has: gain, discount, short"),
-        ("map + bogus", "unknown metric 'bogus'"),
-        ("native", "if any (did you mean "),
-    ],
-)
-@every_estimator
-def test_objectives_that_nobody_knows_are_refused(kind: Any, name: str, message: str) -> None:
-    if name == "native":
-        name = "lambdarnk" if of_lightgbm(kind) else "rank:ndgc"
-    with pytest.raises(Exception, match=re.escape(message)):  # or a note on the framework's error
-        made(kind, objective=name).fit(**data_of(kind))
-    if name == "map + bogus":
-        with pytest.raises(ValueError, match=re.escape(message)):
-            made(kind, eval_metric=name).fit(**data_of(kind))
-    hasattr(made(kind, objective=name), "predict_proba")  # does not raise
 
 
 # -- the metric that early stopping watches ------------------------------------------------------
@@ -816,77 +419,4 @@ def test_the_best_round_of_every_metric_is_the_one_with_the_best_ranking(
             assert direction * np.corrcoef(scores, labels)[0, 1] > 0.1
 
 
-@every_estimator
-def test_metrics_that_prefer_the_reverse_ranking_are_refused(kind: Any) -> None:
-    fit, _ = halves(kind)
-    for objective in ("ndcg", lambdarank(kind)):
-        with pytest.raises(ValueError, match="higher with low labels first, and the objective"):
-            made(kind, objective=objective, eval_metric=["map", "cindex"]).fit(**fit)
-    if "qid" in fit:
-        with pytest.raises(ValueError, match="higher with high labels first, and the objective"):
-            made(kind, objective="cindex", eval_metric="ndcg").fit(**fit)
-        signs = np.where(np.arange(len(fit["y"])) % 3, -1.0, 1.0)  # most times are censored
-        times = {**fit, "y": signs * (1.0 + fit["y"]), "eval_set": fit["eval_set"]}
-        for higher in ("risk", "life"):
-            named = f"cindex(higher={higher})"
-            made(kind, objective=named, eval_metric=named).fit(**times)
-    with pytest.raises(ValueError, match="want labels in opposite orders"):
-        made(kind, eval_metric="map + cindex").fit(**fit)
-
-
-@every_estimator
-def test_a_watched_loss_of_labels_is_warned_of(kind: Any) -> None:
-    """Scores that rank are no predictions: log-loss stopped the training at round 0 to 2."""
-    loss = LOSS[kind]
-    message = rf"watches '{loss}', which takes scores for .* of lambda_map only rank"
-    with pytest.warns(UserWarning, match=message):
-        stopping(kind, eval_metric=loss)
-    good: dict[str, Any] = {"eval_metric": ["map"] if of_lightgbm(kind) else [loss, "map"]}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "early stopping watches")
-        stopping(kind, **good)
-        fit, _ = halves(kind)
-        made(kind, eval_metric=loss).fit(**fit)  # without early stopping
-
-
 # -- names of metrics ----------------------------------------------------------------------------
-
-
-UNKNOWN_TO_LIGHTGBM: list[tuple[Any, str]] = [
-    (
-        "mapp",
-        r"unknown metric 'mapp' \(did you mean 'map'\?\).*LightGBM has no metric 'mapp' either",
-    ),
-    (["map", "ndgc@5"], r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)"),
-    ("l2,mapp", "unknown metric 'mapp'"),
-    ("l2,mrr", "pass several metrics as a list"),
-    (5, "eval_metric=5 is neither a metric nor a function"),
-    (lambda_map, "is neither a metric nor a function"),
-]
-
-
-@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
-def test_metrics_that_lightgbm_would_silently_ignore_are_refused(kind: Any) -> None:
-    fit = {**data_of(kind), "y": GRADED.binary}
-    for names, message in UNKNOWN_TO_LIGHTGBM:
-        for options, more in (({"eval_metric": names}, {}), ({}, {"eval_metric": names})):
-            with pytest.raises(ValueError, match=message):
-                made(kind, **options).fit(**fit, **more)
-
-
-@pytest.mark.parametrize(
-    ("names", "shown"),
-    [
-        (["binary_logloss", "l2"], ["binary_logloss", "l2"]),
-        ("rmse,mean_absolute_error", ["rmse", "l1"]),
-        ("auc", ["auc"]),
-        ("None", []),
-    ],
-)
-def test_metrics_of_lightgbm_are_evaluated(
-    names: Any, shown: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    fit, _ = halves(LightGBMClassifier)
-    model = made(LightGBMClassifier, eval_metric=names).fit(**fit)
-    assert list(*curves(model).values()) == shown
-    assert "LightGBM" not in capfd.readouterr().err

@@ -4,7 +4,6 @@ import copy
 import gc
 import multiprocessing
 import pickle
-import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -82,16 +81,6 @@ def test_scores_may_come_in_any_shape_of_vector(convert: Any) -> None:
 # -- queries and weights as arrays ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", ["mrr", "ndcg"])
-def test_one_group_takes_all_rows_as_a_single_query(metric: str) -> None:
-    one = lambda_objective(metric, one_group=True)(GRADED.labels, GRADED.scores())
-    assert_same_gradient(
-        one, lambda_objective(metric)(GRADED.labels, GRADED.scores(), None, [GRADED.n])
-    )
-    one_value = eval_metric(metric, one_group=True)(GRADED.labels, GRADED.scores(), None, None)
-    assert one_value == eval_metric(metric)(GRADED.labels, GRADED.scores(), None, [GRADED.n])
-
-
 @pytest.mark.parametrize("metric", ["ndcg", "mrr"])
 def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
     with pytest.raises(ValueError, match="set group=") as error:
@@ -102,50 +91,6 @@ def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
 
 
 # -- errors --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1, 0], [0.0, np.nan], None, [2]), r"scores must be finite.*nan in row 1"),
-        (([1, 0], [0.0, 1.0], None, [3]), r"add up to 3, but there are 2 rows"),
-        (([1, 0], [0.0, 1.0], [1.0, -1.0], [2]), r"not be negative: -1.0 in row 1"),
-        (([1, -1], [0.0, 1.0], None, [2]), r"needs labels >= 0.*-1"),
-        (([1, 1000], [0.0, 1.0], None, [2]), r"does not fit a float64; use gain='linear'"),
-    ],
-)
-@pytest.mark.parametrize("made", [lp.lambda_ndcg, lp.eval_ndcg], ids=["objective", "metric"])
-def test_unusable_input_is_a_value_error_that_says_what_is_wrong(
-    made: Any, arguments: Any, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        made(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("option", "values", "message"),
-    [
-        ("gian", ["linear"], r"no option 'gian'; it has: gain"),
-        ("surrogate", ["ndgc"], "unknown metric 'ndgc'"),
-        ("sigma", [0, np.nan], r"sigma must be a number at least 1e-15 and at most 1e\+15, got"),
-        ("damping", [-0.1, "off"], "damping must be a number at least 0"),
-        ("truncation", ["much", 2.5, 0, True], "truncation, if not None, must be a whole number"),
-        ("balance", [-0.1, 1.1, None], "balance must be a number at least 0 and at most 1"),
-    ],
-)
-def test_unusable_options_are_value_errors_that_say_what_is_allowed(
-    option: str, values: list[Any], message: str
-) -> None:
-    for value in values:
-        with pytest.raises(ValueError, match=message):
-            lambda_objective("ndcg", **{option: value})
-
-
-@pytest.mark.parametrize("metric", ["auc", "mauc", "map", "mrr", "ndcg", "bpref"])
-def test_a_metric_without_value_on_any_query_is_an_error_and_no_nan(metric: str) -> None:
-    # LightGBM and XGBoost would take NaN for a value, and early stopping would never improve.
-    with pytest.raises(ValueError, match=f"{metric} has no value on any query"):
-        eval_metric(metric)([0, 0, 0, 0], [1.0, 2.0, 3.0, 4.0], None, [2, 2])
 
 
 # -- which metric weighs the pairs ---------------------------------------------------------------
@@ -315,39 +260,3 @@ def test_extreme_options_give_finite_numbers(metric: str, sigma: float) -> None:
         found = objective([0, 1, 0, 1], np.zeros(4), np.full(4, 1e5), group)
         assert np.isfinite(found).all()
         assert np.abs(found[0]).min() > 0
-
-
-@pytest.mark.parametrize(
-    ("metric", "labels", "group"),
-    [
-        ("auc", [1, 1, 1], None), ("auc", [0, 0, 0], None), ("map", [0, 0, 0], None),
-        ("ndcg", [2, 2, 2], [3]), ("ndcg", [0, 1, 1], [1, 2]), ("cindex", [-1, -2, -3], None),
-    ],
-)  # fmt: skip
-def test_nothing_to_rank_is_said_once(metric: str, labels: Any, group: Any) -> None:
-    lightgbm = pytest.importorskip("lightgbm")
-    data = lightgbm.Dataset(np.eye(3), labels, group=group, params={"verbose": -1}).construct()
-    objective = lambda_objective(metric)
-    with pytest.warns(UserWarning, match=f"{metric} has nothing to rank, so its gradient is zero"):
-        gradient, hessian = objective(np.zeros(3), data)
-    assert not gradient.any()
-    assert not hessian.any()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        objective(np.arange(3.0), data)
-
-
-def test_gains_whose_sums_overflow_are_refused_and_a_damping_of_0_is_none() -> None:
-    scores, group = np.arange(4.0), [4]
-    for metric, label, options in (
-        ("dcg(gain=linear)", 1e308, {}), ("dcg(gain=linear)", 1e35, {"normalize": False}),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match="too large for its gradient: divide the labels"):
-            lambda_objective(metric, **options)([label, label, 0, 3], scores, None, group)
-        found = lambda_objective(metric, **options)([1e25, 1e25, 0, 3], scores, None, group)
-        assert np.isfinite(found).all()
-    zero, none = (
-        lambda_objective("ndcg", damping=damping)([2, 1, 0, 3], scores, None, group)
-        for damping in (0, None)
-    )
-    np.testing.assert_array_equal(zero, none)

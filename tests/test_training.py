@@ -22,7 +22,6 @@ from small_data import (
     GRADED,
     PLUMBED,
     TRAINED,
-    Recorder,
     Small,
     graded,
     lone_pairs,
@@ -69,53 +68,6 @@ def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
     step = np.abs(own[0])
     assert_allclose(own, np.where(data.labels > 0, step, -step), rtol=1e-4)
     assert_allclose(ours, own, rtol=1e-4)
-
-
-def test_our_train_knows_names_of_metrics(framework: Any) -> None:
-    given = framework.data(GRADED)
-
-    def train(objective: Any, **params: Any) -> Any:
-        by_name = {**framework.quiet, **params, "objective": objective}
-        return framework.own.train(by_name, framework.data(GRADED), 5)
-
-    def scores(booster: Any) -> Any:
-        return type(framework.train(lp.lambda_map, given, 1))(booster).scores(GRADED)
-
-    for name in ("ndcg@10", "map + 0.5*mrr", "lambda_map", lp.metrics.parse_metric("err")):
-        text = name.removeprefix("lambda_") if isinstance(name, str) else name
-        expected = framework.train(lambda_objective(text), given, 5).scores(GRADED)
-        assert_array_equal(scores(train(name)), expected)
-    native = framework.train(framework.native, given, 5).scores(GRADED)
-    assert_array_equal(scores(train(framework.native)), native)
-    for name, message in (
-        ("ndgc@10", r"unknown metric 'ndgc' .did you mean 'ndcg'"),
-        ("mapp", "'map'"),
-    ):
-        with pytest.raises(Exception, match=message):  # a note on the framework's error
-            train(name)
-
-
-def test_a_booster_updated_by_hand_is_the_same_model(framework: Any) -> None:
-    by_hand = framework.by_hand(lp.lambda_mrr, framework.data(GRADED), 8)
-    expected = framework.train(lp.lambda_mrr, framework.data(GRADED)).scores(GRADED)
-    assert_array_equal(by_hand.scores(GRADED), expected)
-
-
-def test_training_continues_from_a_model(framework: Any) -> None:
-    whole = framework.train(lp.lambda_map, framework.data(GRADED), 10)
-    half = framework.train(lp.lambda_map, framework.data(GRADED), 5)
-    rest = framework.train(lp.lambda_map, unconstructed(framework, GRADED), 5, model=half)
-    assert framework.n_rounds(rest) == 10
-    assert_allclose(rest.scores(GRADED), whole.scores(GRADED), rtol=1e-5)
-
-
-def unconstructed(framework: Any, data: Small) -> Any:
-    """LightGBM adds the scores of a model to a data set when it constructs it."""
-    if framework.name == "xgboost":
-        return framework.data(data)
-    return framework.module.Dataset(
-        data.features, data.labels, group=data.sizes, params=framework.quiet, free_raw_data=False
-    )
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
@@ -305,20 +257,6 @@ def test_scores_are_neither_written_to_nor_kept(framework: Any, metric: str) -> 
         assert same_gradient(kept, copied)
 
 
-def test_scores_start_at_what_the_data_or_the_parameters_say(framework: Any) -> None:
-
-    def first_scores(*, start: Any = None, **options: Any) -> Any:
-        recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
-        framework.train(recorder, framework.data(GRADED, start=start), 1, **options)
-        return recorder.seen[0]
-
-    start = GRADED.scores().astype(np.float32)
-    assert_array_equal(first_scores(), np.zeros(GRADED.n))
-    assert_array_equal(first_scores(start=start), start)
-    if framework.name == "xgboost":
-        assert_array_equal(first_scores(own=True, params={"base_score": 2}), np.full(GRADED.n, 2.0))
-
-
 @EACH_METRIC
 def test_weights_multiply_the_rows(framework: Any, metric: str) -> None:
     objective = lambda_objective(metric)
@@ -342,14 +280,6 @@ def test_weights_change_the_metric(framework: Any) -> None:
     expected = found[defined] @ by_query[defined] / by_query[defined].sum()
     assert lp.eval_map(GRADED.scores(), given)[:2] == ("map", pytest.approx(expected, abs=1e-6))
     assert abs(expected - per_query["map"]) > 1e-3
-
-
-def test_weights_per_row_of_xgboosts_queries_raise(xgboost_alone: Any) -> None:
-    given = xgboost_alone.data(GRADED)
-    given.set_weight(np.ones(GRADED.n))  # XGBoost does not mind yet
-    for made in (lp.lambda_ndcg, lp.eval_ndcg):
-        with pytest.raises(ValueError, match=rf"{GRADED.n} weights for 60 .*one weight per query"):
-            made(GRADED.scores(), given)
 
 
 def test_weights_of_ungrouped_data_are_multiplicities(framework: Any) -> None:
@@ -437,125 +367,6 @@ def test_the_queries_of_a_data_set_live_as_long_as_it(framework: Any) -> None:
 
 
 # -- errors --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_scores_that_are_not_finite_raise(framework: Any, bad: float) -> None:
-    # The frameworks themselves would accept NaN gradients, and return a model that says 0 for all.
-    start = np.zeros(GRADED.n)
-    start[7] = bad
-    for made in (lp.lambda_ndcg, lp.eval_ndcg):
-        with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
-            made(start, framework.data(GRADED))
-    if framework.name == "xgboost":  # LightGBM replaces them
-        with pytest.raises(ValueError, match=rf"scores must be finite.*{bad} in row 7"):
-            framework.train(lp.lambda_ndcg, framework.data(GRADED, start=start))
-
-
-@pytest.mark.parametrize("metric", ["err", "mrr", "ndcg"])
-def test_a_forgotten_group_raises_unless_all_rows_are_to_be_one_query(
-    framework: Any, metric: str
-) -> None:
-    given = framework.data(GRADED, sizes=None)
-    message = rf"{metric} ranks.*no queries: set group="
-    with pytest.raises(ValueError, match=message):
-        framework.train(lambda_objective(metric), given)
-    with pytest.raises(ValueError, match=message):
-        framework.train(lp.lambda_auc, given, metric=eval_metric(metric), valid={"train": given})
-    one = framework.train(lambda_objective(metric, one_group=True), given)
-    named = framework.train(lambda_objective(metric), framework.data(GRADED, sizes=[GRADED.n]))
-    assert_array_equal(one.scores(GRADED), named.scores(GRADED))
-
-
-def test_an_evaluation_set_without_the_queries_of_the_training_raises(framework: Any) -> None:
-    given, lost = framework.data(GRADED), framework.data(GRADED, sizes=None)
-    message = "an evaluation set has no queries, and the training data has"
-
-    def train(objective: Any, data: Any, valid: Any, own: bool = False, **options: Any) -> Any:
-        metric = eval_metric("map", **options)
-        return framework.train(objective, data, 3, metric=metric, valid={"v": valid}, own=own)
-
-    for own in (False, True):
-        with pytest.raises(ValueError, match=message):
-            train(lp.lambda_map, given, lost, own)
-    one = train(lp.lambda_map, given, lost, one_group=True)
-    scores = one.scores(GRADED)
-    expected = average_precision_score(GRADED.binary, scores)
-    assert one.curves["v"]["map"][-1] == pytest.approx(expected, abs=1e-6)
-    with pytest.warns(UserWarning, match="the training data has no queries, but") as told:
-        train(lp.lambda_map, lost, given)
-    assert len(told) == 1
-
-
-def test_lost_queries_may_be_those_of_a_ranking_objective_of_xgboost(xgboost_alone: Any) -> None:
-    given, lost = xgboost_alone.data(GRADED), xgboost_alone.data(GRADED, sizes=None)
-    with pytest.warns(UserWarning, match="if the training data has queries") as told:
-        xgboost_alone.train(xgboost_alone.native, given, metric=lp.eval_map, valid={"v": lost})
-    assert len(told) == 1
-
-
-def test_lost_queries_are_noticed_with_objectives_of_lightgbm(lightgbm_alone: Any) -> None:
-    lost, params = lightgbm_alone.data(GRADED, sizes=None), {"metric": "None"}
-    for objective in ("lambdarank", "binary"):
-        given = lightgbm_alone.data(GRADED, label=GRADED.binary)
-        with pytest.raises(ValueError, match="an evaluation set has no queries"):
-            lightgbm_alone.train(
-                objective, given, params=params, metric=lp.eval_map, valid={"v": lost}
-            )
-
-
-def test_xgboosts_default_metric_does_not_stop_a_training_silently(xgboost_alone: Any) -> None:
-    xgb, given = xgboost_alone.module, xgboost_alone.data(GRADED)
-
-    def train(params: dict[str, Any], **options: Any) -> None:
-        xgb.train(
-            {"nthread": 1, "base_score": 0.0, **params}, given, 8, obj=lp.lambda_map,
-            evals=[(given, "v")], verbose_eval=False, **options,
-        )  # fmt: skip
-
-    with pytest.warns(UserWarning, match="its default metric, rmse") as told:
-        train({}, early_stopping_rounds=3)
-    assert len(told) == 1
-    train({})
-    train({}, early_stopping_rounds=3, custom_metric=lp.eval_map)
-    train({"eval_metric": "ndcg"}, early_stopping_rounds=3)
-
-
-def test_labels_that_are_missing_or_too_many_raise(xgboost_alone: Any) -> None:
-    xgb = xgboost_alone.module
-    with pytest.raises(ValueError, match=f"the DMatrix has 0 labels for {GRADED.n} rows"):
-        lp.lambda_auc(GRADED.scores(), xgb.DMatrix(GRADED.features))
-    two = xgb.DMatrix(GRADED.features, label=np.stack([GRADED.labels, GRADED.labels], axis=1))
-    with pytest.raises(ValueError, match=f"{2 * GRADED.n} labels for {GRADED.n} rows"):
-        lp.lambda_auc(GRADED.scores(), two)
-
-
-BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
-
-
-def test_bagging_by_query_raises_unless_it_is_off(lightgbm_alone: Any) -> None:
-    llgb, given = lightgbm_alone.own, lightgbm_alone.data(GRADED)
-    lightgbm_alone.train(lp.lambda_auc, given, 2)  # a data set that was used without it
-    quiet = {**lightgbm_alone.quiet, **BY_QUERY}
-    for act in (
-        lambda: lightgbm_alone.train(
-            lambda scores, data: lp.lambda_ndcg(scores, data), given,
-            params={**BY_QUERY, "bagging_by_query": "true"},
-        ),
-        lambda: llgb.train(quiet, given, 3, fobj=lp.lambda_ndcg),
-        lambda: llgb.cv(quiet, given, 3, fobj=lp.lambda_ndcg),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"bagging_by_query=True, .* nothing .*by rows works"):
-            act()
-    llgb.train({**quiet, "objective": "lambdarank"}, given, 2)
-    # Left over from another run, with other parameters now:
-    left = lightgbm_alone.module.Dataset(
-        GRADED.features, GRADED.labels, group=GRADED.sizes, params=quiet
-    )
-    off = {**BY_QUERY, "bagging_by_query": False}
-    for data, params in ((given, off), (left, {})):
-        trained = lightgbm_alone.train(lp.lambda_ndcg, data, 20, params=params)
-        assert value("ndcg", GRADED, trained.scores(GRADED)) > 0.85
 
 
 # -- threads -------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
 """The messages of the page "Troubleshooting" are those that are raised."""
 
 import re
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.model_selection import KFold, cross_val_score
 
 from lambdaplus import LightGBMRanker, eval_metric, evaluate, lambda_map, lambda_objective
 
@@ -15,6 +19,7 @@ xgb = pytest.importorskip("xgboost")
 PAGE = (Path(__file__).parents[1] / "docs" / "troubleshooting.md").read_text()
 X = np.random.default_rng(0).normal(size=(600, 2))
 Y, GROUP = np.tile([1, 0, 2], 200), [3] * 200
+FRAME = pd.DataFrame(X).add_prefix("x").assign(qid=np.arange(600) // 3)
 SEARCHED = {
     "Unknown objective type name: ndcg@10": lambda: train_lightgbm(objective="ndcg@10"),
     "Unknown objective function": lambda: xgb.train({"objective": "ndcg@10"}, xgb.DMatrix(X, Y)),
@@ -55,10 +60,25 @@ SEARCHED = {
     "custom objective function not supported by XGBRanker": lambda: xgb.XGBRanker(
         objective=lambda_map
     ).fit(X, Y, group=GROUP),
+    "was passed as a metric": lambda: lgb.train(
+        {"objective": lambda_map, "verbose": -1}, data(), 2, valid_sets=[data()], feval=lambda_map
+    ),
+    "this cross-validation splits queries": lambda: warned_of(
+        lambda: cross_val_score(LightGBMRanker(verbose=-1), FRAME, Y, cv=KFold(2, shuffle=True))
+    ),
+    "all documents are relevant": lambda: warned_of(
+        lambda: evaluate(Y % 2 + 1, X[:, 0], metrics="auc")
+    ),
     "XGBRanker calls a metric query by query": lambda: xgb.XGBRanker(
         eval_metric=eval_metric("map")
     ).fit(X, Y, group=GROUP, eval_set=[(X, Y * (X[:, 0] > 0))], eval_group=[GROUP]),
 }
+
+
+def warned_of(act: Callable[[], Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        act()
 
 
 def data(labels: Any = Y) -> Any:

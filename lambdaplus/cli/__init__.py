@@ -4,20 +4,33 @@ import contextlib
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 from lambdaplus.compute.extras import installation
 
 try:
     import typer
+    from typer.core import TyperGroup
 except ImportError:  # pragma: no cover
     sys.exit(f"the command line needs typer and rich: {installation('cli')}")
 
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
 from lambdaplus.cli.metrics_command import metrics
+from lambdaplus.compute.removed import removed
+
+
+class _Commands(TyperGroup):
+    """The commands; the error for one that was removed says what to use."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if instead := removed(args[0]):
+            ctx.fail(f"No such command {args[0]!r}{instead}.")
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Compare and evaluate rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
     add_completion=False,

@@ -109,7 +109,12 @@ def _per_query(evaluations: dict[str, Evaluation]) -> polars.DataFrame:
 
 
 def _refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
-    """Raise a ValueError if the output file is an input, possibly under another name."""
+    """Raise a ValueError if the output is a folder or an input, possibly under another name."""
+    if out.is_dir():
+        raise ValueError(f"--per-query {out} is a folder: pass a file, as {out / 'per-query.csv'}")
+    refuse_missing(out.parent)
+    if not out.parent.is_dir():
+        raise ValueError(f"--per-query {out}: {out.parent} is a file, not a folder")
     for file in inputs:
         if file is not None and file.exists() and out.exists() and out.samefile(file):
             raise ValueError(

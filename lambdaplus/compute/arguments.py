@@ -38,7 +38,15 @@ def _unmasked(values: Any, name: str) -> NDArray[Any]:
                 f"{'entry' if len(masked) == 1 else 'entries'}, the first in row {masked[0][0]}: "
                 "leave those rows out or fill them"
             )
-    return np.asarray(from_gpu(values))
+    try:
+        return np.asarray(from_gpu(values))
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            f"{name} is a list of lists of different lengths: pass one list of all rows, and the "
+            "lengths as group="
+        ) from None
 
 
 def canonical(X: Any) -> Any:
@@ -253,6 +261,13 @@ def check_flag(**flags: Any) -> None:
     for name, value in flags.items():
         if not is_flag(value):
             raise ValueError(f"{name}={value!r} is neither True nor False")
+
+
+def check_callable(**functions: Any) -> None:
+    """Raise a ValueError unless all values are functions."""
+    for name, value in functions.items():
+        if not callable(value):
+            raise ValueError(f"{name} must be a function, got {value!r}")
 
 
 def is_flag(value: Any) -> bool:

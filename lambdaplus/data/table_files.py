@@ -30,7 +30,7 @@ _SEPARATORS = b",;\t"
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
-_LONG_INTEGER = "^[+-]?[0-9]{16,}$"
+_INTEGER = "^[+-]?[0-9]+$"
 
 
 def table_kind(file: Path) -> str:
@@ -70,15 +70,17 @@ def read_columns(
     FileNotFoundError, ValueError
         For a file that does not exist or has no rows or features; a column that is missing (the
         message lists the others), occurs twice, or mixes numbers and text; a line with missing
-        fields; a label that is not a finite number; and a query that is empty or a float of 2**53
-        or more.
+        fields; a label that is not a finite number; a number beyond float64, such as 1e400, and
+        an integer beyond 2**53 that float64 would round; and a query that is empty or a float of
+        2**53 or more.
     ImportError
         If polars is not installed.
 
     Warns
     -----
     UserWarning
-        For columns that are left out, and features with names of weights or of an index of pandas.
+        For columns that are left out, features with names of weights or of an index of pandas, and
+        a file that is not UTF-8, which is read as Latin-1.
 
     Examples
     --------
@@ -169,10 +171,15 @@ class TableFile:
         separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
         self._decimal_commas = separator == ";"
         # The header is read as a row, because polars renames a repeated column.
-        frame = polars.read_csv(
-            content, has_header=False, infer_schema_length=0, null_values=["NULL"],
-            separator=separator,
-        )  # fmt: skip
+        options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
+        options |= {"null_values": ["NULL"], "separator": separator}
+        try:
+            frame = polars.read_csv(content, **options)
+        except polars.exceptions.ComputeError as error:
+            if "utf-8" not in str(error):
+                raise
+            content = self._in_utf8(content)
+            frame = polars.read_csv(content, **options)
         names = ["" if name is None else name for name in frame.row(0)]
         if twice := sorted(name for name, times in Counter(names).items() if times > 1):
             raise ValueError(
@@ -193,6 +200,20 @@ class TableFile:
         is_flag = frame.select(lower.drop_nulls().is_in(["true", "false"]).all()).row(0)
         flags = [name for name, yes in zip(names, is_flag, strict=True) if yes]
         return frame.with_columns(*frame[flags].select(lower == "true")) if flags else frame
+
+    def _in_utf8(self, content: bytes) -> bytes:
+        """The text in UTF-8, with a warning if it is not in it already."""
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            warnings.warn(
+                f"{self.file}, line {line}: not UTF-8, so the file is read as Latin-1: convert it "
+                "if names or queries look wrong",
+                stacklevel=5,
+            )
+            return content.decode("latin-1").encode()
+        return content
 
     def _as_numbers(self, name: str) -> tuple[polars.Series | None, int]:
         """A column as float64, null where it is no number, and its first row of text, or -1.
@@ -225,8 +246,7 @@ class TableFile:
                 f"{where}: {self._frame[name][text]!r} in row {text + 1} below the header is not a "
                 "number"
             )
-        refuse_rounding(self._long(name), where)
-        numbers = column.to_numpy()
+        numbers = self._unchanged(name, column)
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
             raise ValueError(
@@ -235,24 +255,33 @@ class TableFile:
             )
         return numbers
 
-    def _long(self, name: str) -> list[int]:
-        """The integers of a column that may be beyond 2^53."""
+    def _unchanged(self, name: str, numbers: polars.Series) -> NDArray[np.float64]:
+        """The numbers of a column; a ValueError for cells that float64 changes."""
         import polars
 
         column = self._frame[name]
+        exact = column.dtype.is_integer() or column.dtype == polars.Decimal
+        odd = numbers.abs() >= 2.0**53
         if column.dtype == polars.String:
             text = column.str.strip_chars()
-            return [*map(int, text.filter(text.str.contains(_LONG_INTEGER)))]
-        if not column.dtype.is_integer():
-            return []
-        integers = column.drop_nulls().to_numpy()
-        return list(map(int, integers[np.abs(integers.astype(np.float64)) >= 2.0**53]))
+            infinite = numbers.is_infinite() & text.str.contains("[0-9]")
+            odd = odd & (infinite | text.str.contains(_INTEGER))
+        elif not exact:
+            return numbers.to_numpy()
+        for row in odd.fill_null(False).arg_true():
+            cell = column[row] if exact else column[row].strip()
+            where = f"{self.file}, column {name!r}, row {row + 1} below the header"
+            if exact or re.fullmatch(_INTEGER, cell):
+                refuse_rounding([int(cell)], where)
+            else:
+                raise ValueError(f"{where}: {cell!r} is beyond the largest float64, 1.8e308")
+        return numbers.to_numpy()
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
         column, text = self._as_numbers(name)
         if column is None or text < 0:
-            return None if column is None else column.to_numpy()
+            return None if column is None else self._unchanged(name, column)
         if not column.is_finite().any():
             return None
         raise ValueError(

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaplus.compute.arguments import canonical, check_choice, from_gpu
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.estimators.held_out import (
+    UNSEEN,
     HeldOut,
     Scale,
     fit_calibrator,
@@ -36,16 +37,16 @@ from lambdaplus.ranking.queries import Queries, rows_of
 def _has_probabilities(model: Any) -> bool:
     """Whether a model has probabilities, or would have after `fit`; an AttributeError says why."""
     if hasattr(model, "offset_"):
-        has_some = hasattr(model, "calibrator_")
+        why_not = "" if hasattr(model, "calibrator_") else model._no_probabilities
     else:
         ranks = isinstance(find_objective(model.objective), Objective)
-        has_some = not ranks or model.cv is not None
-    if not has_some:
+        why_not = UNSEEN if ranks and model.cv is None else ""
+    if why_not:
         raise AttributeError(
             f"{type(model).__name__} has no predict_proba here: scores of {model.objective!r} "
             "rank, and probabilities are fitted to rows of both classes that the model has not "
             "seen, since those of its own rows are too far apart, with log-loss in the objective, "
-            "too. Pass cv='auto' or eval_set=; decision_function gives the scores"
+            f"too. {why_not}; decision_function gives the scores"
         )
     return True
 
@@ -107,6 +108,7 @@ class RankingClassifier(FrameworkEstimator):
             check_choice("cv", self.cv, ("auto",))
         self._forget()
         if not isinstance(objective, Objective):
+            _encode_evaluation_labels(call)
             self._train(call, objective)
             return self
         model = call.get(self._names.model)
@@ -114,7 +116,8 @@ class RankingClassifier(FrameworkEstimator):
         self._train(call, objective, **self._class_weights())
         held_out = self._held_out(call, objective, model)
         self.offset_ = threshold_by_share(held_out)
-        if held_out.calibrates and held_out.has_both_classes():
+        self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
+        if not self._no_probabilities:
             self.calibrator_ = fit_calibrator(held_out)
         return self
 
@@ -129,7 +132,8 @@ class RankingClassifier(FrameworkEstimator):
 
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
-        for name in ("_columns", "_labels", "pos_label_", "offset_", "calibrator_"):
+        learnt = "_columns", "_labels", "pos_label_", "offset_", "calibrator_", "_no_probabilities"
+        for name in learnt:
             vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
@@ -141,7 +145,15 @@ class RankingClassifier(FrameworkEstimator):
         -------
         (n,) float64
             With the framework's own objectives, its raw scores.
+
+        Raises
+        ------
+        TypeError
+            For arguments that select other outputs of the parent's `predict`, such as leaves.
         """
+        for name in self._other_outputs:
+            if kwargs.get(name) and name.startswith("pred_"):
+                raise TypeError(f"decision_function gives scores: pass {name} to predict")
         X = self._features(X)
         scores = np.asarray(self._raw(X, **kwargs))
         if not hasattr(self, "offset_"):
@@ -167,12 +179,21 @@ class RankingClassifier(FrameworkEstimator):
 
         With an objective that ranks, they are fitted to rows that the model has not seen; a model
         without such rows does not have this method (AttributeError, which is the cause of that of a
-        `Pipeline`).
+        `Pipeline`).  Other outputs that the parent's `predict_proba` has, such as leaves, are as in
+        `predict`.
+
+        Raises
+        ------
+        TypeError
+            For arguments that the parent's `predict_proba` does not have.
         """
         X = self._features(X)
         if not isinstance(find_objective(self.objective), Objective):
             return self._of_parent("predict_proba", X, **kwargs)
         check_is_fitted(self, "calibrator_")
+        arguments(super().predict_proba, X=X, **kwargs)  # type: ignore[misc]
+        if any(kwargs.get(name) for name in self._other_outputs):
+            return self._raw(X, **kwargs)
         scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
         return self.calibrator_.predict_proba(scores[:, None])[:, :: self._sign]
 
@@ -238,15 +259,21 @@ class RankingClassifier(FrameworkEstimator):
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
         for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
-            held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows, calibrates=True)
+            held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows)
             # The same scores tell the training rows in any container.
             alike = np.array_equal(held_out.codes, codes)
             if not (alike and np.array_equal(held_out.scores, scores)):
                 return held_out
-        few = len(codes) < 2 * self._least_rows()
-        splits = [] if few or self.cv is None or model is not None else halves_of(codes)
-        if not splits:
-            return HeldOut(scores, codes, weights, calibrates=False)
+        few, least = len(codes) < 2 * self._least_rows(), int(np.bincount(codes).min())
+        reasons = {
+            UNSEEN: self.cv is None,
+            "A model that continues another has seen all rows: pass eval_set=": model is not None,
+            f"There are too few rows ({len(codes)}) to train on half of them: pass eval_set=": few,
+            "A class with a single row cannot be held out: pass eval_set=": least < 2,
+        }
+        for why_not in (reason for reason, applies in reasons.items() if applies):
+            return HeldOut(scores, codes, weights, why_not)
+        splits = halves_of(codes)
         scale = Scale.of(scores, weights)
         for train, rest in splits:
             X_train = rows_of(X, train)
@@ -255,7 +282,7 @@ class RankingClassifier(FrameworkEstimator):
             scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
-        return HeldOut(scores[rows], codes[rows], of_rows, calibrates=True)
+        return HeldOut(scores[rows], codes[rows], of_rows)
 
     def _least_rows(self) -> int:
         """The rows of which a tree can be grown."""
@@ -276,6 +303,20 @@ class RankingClassifier(FrameworkEstimator):
         same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
         half._train({"X": X, **of_rows, **same}, objective, **self._class_weights())
         return half
+
+
+def _encode_evaluation_labels(call: dict[str, Any]) -> None:
+    """Replace ``eval_y`` by 0, 1, ..., as LightGBM does with y and the labels of ``eval_set``."""
+    if call.get("eval_set") is not None:
+        return
+    given, sets = evaluation_sets(call), []
+    classes = np.unique(from_gpu(call["y"])) if given else np.empty(0)
+    for i, (X, y) in enumerate(given):
+        labels = np.asarray(from_gpu(y)).ravel()
+        if unknown := set(labels.tolist()) - set(classes.tolist()):
+            raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
+        sets.append((X, np.searchsorted(classes, labels)))
+    replace_evaluation_sets(call, sets)
 
 
 def _checked(y: Any) -> NDArray[Any]:

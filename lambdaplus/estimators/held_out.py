@@ -6,6 +6,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
@@ -15,19 +16,23 @@ from sklearn.model_selection import StratifiedKFold
 from lambdaplus.compute.array_types import Floats, Ints
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
+UNSEEN = "Pass cv='auto' or eval_set="
+"""Why a model has no probabilities, if the user chose that."""
 
 
 class HeldOut(NamedTuple):
-    """Rows that set the threshold and the probabilities."""
+    """Rows that set the threshold and, if models have not seen them, the probabilities."""
 
     scores: Floats  # (n,)
     codes: Ints  # (n,) 1 for the trained class
     weights: Any  # (n,) or None
-    calibrates: bool  # whether the scores are of models that did not see the rows
+    why_not: str = ""  # why no probabilities can be fitted to the scores
 
-    def has_both_classes(self) -> bool:
+    def lacks_a_class(self) -> str:
+        """What to say if all weight is of one class; empty if not."""
         weights = np.ones(len(self.codes)) if self.weights is None else np.asarray(self.weights)
-        return bool((np.bincount(self.codes, weights, minlength=2) > 0.0).all())
+        both = bool((np.bincount(self.codes, weights, minlength=2) > 0.0).all())
+        return "" if both else "The evaluation set has rows of one class alone: pass both"
 
 
 class Scale(NamedTuple):
@@ -52,9 +57,7 @@ class Scale(NamedTuple):
 
 
 def halves_of(codes: Ints) -> list[tuple[Ints, Ints]]:
-    """Rows for training and others, of two halves or one; none if a class has a single row."""
-    if np.bincount(codes).min() < 2:
-        return []
+    """Rows for training and others, of two halves or one; each class has at least two rows."""
     halves = StratifiedKFold(2, shuffle=True, random_state=0)
     splits = [*halves.split(np.empty((len(codes), 0)), codes)]
     return splits[:1] if codes.sum() >= FEW_POSITIVES else splits
@@ -79,8 +82,20 @@ def threshold_by_share(held_out: HeldOut) -> float:
     return middle if middle < first else below  # adjacent numbers have none between them
 
 
-def fit_calibrator(held_out: HeldOut) -> CalibratedClassifierCV:
-    """scikit-learn's calibration by a logistic function (Platt, 1999), of scores (n, 1)."""
+class Sigmoid(NamedTuple):
+    """The probability of the trained class, 1 / (1 + exp(a s + b)), of the score s."""
+
+    a: float
+    b: float
+
+    def predict_proba(self, scores: Any) -> Floats:
+        """Probabilities of the other and of the trained class, (n, 2), of scores, (n, 1)."""
+        p = expit(-(self.a * np.asarray(scores, dtype=np.float64)[:, 0] + self.b))
+        return np.column_stack([1.0 - p, p])
+
+
+def fit_calibrator(held_out: HeldOut) -> Sigmoid:
+    """scikit-learn's calibration by a logistic function (Platt, 1999)."""
     scores, codes, weights, _ = held_out
     if weights is not None:  # scikit-learn 1.6 needs the type of the scores
         weights = np.asarray(weights, np.float64)
@@ -88,7 +103,9 @@ def fit_calibrator(held_out: HeldOut) -> CalibratedClassifierCV:
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
         # A fitted model needs no weights.
         warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
-        return calibrated.fit(scores[:, None], codes, weights)
+        calibrated.fit(scores[:, None], codes, weights)
+    [found] = calibrated.calibrated_classifiers_[0].calibrators
+    return Sigmoid(float(found.a_), float(found.b_))
 
 
 class _ScoreColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

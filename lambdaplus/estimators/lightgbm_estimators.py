@@ -68,8 +68,12 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         refuse_unknown_to_lightgbm(native)
         if metrics is not None:
             refuse_reversed(metrics, objective)
-            if "eval_at" in call:
-                raise ValueError("eval_at is for LightGBM's metrics: pass eval_metric=['ndcg@5']")
+            cutoffs = call.get("eval_at", lightgbm_parameter(params, "eval_at"))
+            if cutoffs is not None and not metric_is_set:
+                raise ValueError(
+                    f"eval_at={cutoffs!r} is for LightGBM's own metrics, and {metrics!r} has its "
+                    "cutoffs in its names: pass eval_metric=['ndcg@1', 'ndcg@5'], for example"
+                )
         if ours and lightgbm_stops_early(params, call.get("callbacks")):
             warn_of_watched_losses(native, objective)
         call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
@@ -170,8 +174,9 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     offset_ : float
         Raw-score threshold for `predict`: about as many of the rows that set it are above it as
         belong to the trained class.  Weights of rows count, those of classes do not.
-    calibrator_ : `~sklearn.calibration.CalibratedClassifierCV`
-        Its ``predict_proba`` has raw scores, (n, 1), as input.
+    calibrator_ : object
+        Its ``predict_proba`` has raw scores, (n, 1), as input; a logistic function with the
+        parameters ``a`` and ``b``, as in scikit-learn's `~sklearn.calibration`.
 
     Notes
     -----

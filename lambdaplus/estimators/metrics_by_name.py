@@ -107,6 +107,21 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
             )
 
 
+def warn_of_minimised(watched: Iterable[Any], stops: bool) -> None:
+    """Warn if XGBoost's early stopping minimises a function that may be one to maximise."""
+    for metric in watched if stops else ():
+        name = getattr(metric, "__name__", "")
+        known = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"  # to XGBoost
+        loss = name.endswith(("_error", "_loss", "_deviance"))  # as scikit-learn calls them
+        if callable(metric) and not known and not loss:
+            warnings.warn(
+                f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
+                "callbacks=[xgboost.callback.EarlyStopping(rounds=..., maximize=True)] in place of "
+                "early_stopping_rounds; for a loss, the same with maximize=False",
+                stacklevel=6,
+            )
+
+
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None

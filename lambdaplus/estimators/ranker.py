@@ -13,6 +13,7 @@ from lambdaplus.estimators.parent import (
     evaluation_sets,
     replace_evaluation_sets,
 )
+from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Documents, Queries, by_query
@@ -55,14 +56,17 @@ class RankingEstimator(FrameworkEstimator):
         ValueError
             If there are no queries; for labels, weights and queries that cannot be used; in
             `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows, and
-            ``eval_at`` with metrics of lambdaplus, which have their cutoffs in their names.
+            ``eval_at``, also as a parameter of the estimator, with metrics of lambdaplus, which
+            have their cutoffs in their names.
         TypeError
             For arguments that the parent does not have.
 
         Warns
         -----
         UserWarning
-            If early stopping watches a loss, which scores that rank do not lower.
+            If early stopping watches a loss, which scores that rank do not lower, or, in
+            `XGBoostRanker`, minimises a function of yours; and if a search or cross-validation of
+            scikit-learn splits queries.
         """
         given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
         call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
@@ -101,6 +105,9 @@ class RankingEstimator(FrameworkEstimator):
         """Check the arguments of fit and sort all rows by query."""
         eval_qid = all_from_gpu(eval_qid)
         train = _read("training data", call["X"], call["y"], qid, call.get("group"))
+        ids = _without_qid(call["X"])[1] if qid is None else qid
+        if ids is not None:
+            warn_of_split_queries(ids)
         if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
             raise ValueError(
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "

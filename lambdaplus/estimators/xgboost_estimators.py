@@ -11,19 +11,27 @@ from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of,
     refuse_reversed,
+    warn_of_minimised,
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.ranker import RankingEstimator
-from lambdaplus.frameworks.internals import metric_for_xgboost, set_booster, xgboost_matrices
+from lambdaplus.estimators.saved_models import (
+    as_data,
+    classifier_as_data,
+    classifier_from_data,
+    from_data,
+    read_attribute,
+)
+from lambdaplus.frameworks.internals import (
+    metric_for_xgboost,
+    set_booster,
+    xgboost_matrices,
+    xgboost_stops,
+)
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
 from lambdaplus.ranking.queries import Documents
-
-_NO_FILE = (
-    "XGBoost's files hold no threshold, labels or probabilities: pickle the estimator, or save and "
-    "load its trees alone, by get_booster().save_model and xgboost.Booster"
-)
 
 
 class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
@@ -54,11 +62,14 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             refuse_reversed(metrics, objective)
         elif ours and self.early_stopping_rounds:
             warn_of_watched_losses(native[-1:], objective)
+        if metrics is None and (ours or called or isinstance(self, xgb.XGBRanker)):
+            warn_of_minimised(native[-1:], xgboost_stops(self))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
                 self._boost(call, objective if called else None, metrics, native)
             else:
                 super().fit(**call)
+        self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
     def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
         by_name = [metric for metric in native if isinstance(metric, str)]
@@ -68,6 +79,13 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             raise ValueError(
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
+        if objective is None and isinstance(self, xgb.XGBClassifier):
+            labels = np.unique(call["y"]).tolist()
+            if labels != [0, 1]:
+                raise ValueError(
+                    f"y has the labels {labels}: XGBoost's own objectives, with a metric of "
+                    "lambdaplus, need 0 and 1"
+                )
         [metric] = functions or [None]
         params = {k: v for k, v in self.get_xgb_params().items() if v is not None}
         if objective is not None:
@@ -83,6 +101,50 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
                 verbose_eval=call.get("verbose", isinstance(self, xgb.XGBClassifier)),
             )  # fmt: skip
         set_booster(self, booster, curves)
+
+    def save_model(self, fname: Any) -> None:
+        """Save the trees, as XGBoost does, with objective, metrics and what `fit` learnt.
+
+        Functions of yours, your own metrics, and labels of your own (`on`) are not saved; a model
+        that has some is loaded by an estimator that was constructed with them.
+        """
+        data = {name: as_data(getattr(self, name)) for name in ("objective", "eval_metric")}
+        self.get_booster().set_attr(lambdaplus=json.dumps({**data, **self._learnt()}))
+        try:
+            super().save_model(fname)
+        finally:
+            self.get_booster().set_attr(lambdaplus=None)
+
+    def load_model(self, fname: Any) -> None:
+        """Load a saved model.
+
+        Raises
+        ------
+        ValueError
+            For a classifier's trees without a threshold, such as those of
+            ``get_booster().save_model``, and for a file of lambdaplus 0.1.
+
+        Warns
+        -----
+        UserWarning
+            If objective or metrics were not saved, and are not those of this estimator.
+        """
+        own = {"objective": self.objective, "eval_metric": self.eval_metric}
+        super().load_model(fname)
+        text = self.get_booster().attr("lambdaplus")
+        self.get_booster().set_attr(lambdaplus=None)
+        data = None if text is None else read_attribute(text)
+        if data is not None:  # XGBoost takes the objective of the file, which is its own
+            saved = {name: from_data(data[name], name, own[name]) for name in own if name in data}
+            self.set_params(**{**own, **saved})
+        self._columns = None
+        self._recall(data)
+
+    def _learnt(self) -> dict[str, Any]:
+        return {}
+
+    def _recall(self, data: dict[str, Any] | None) -> None:
+        pass
 
 
 class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignore[misc]
@@ -123,27 +185,6 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
         """Scores of the rows, (n,), or other outputs that XGBRanker's `predict` has."""
         return super().predict(self._features(X), **kwargs)
 
-    def save_model(self, fname: Any) -> None:
-        """Save the trees and, if they are names, objective and metrics."""
-        given = {"objective": self.objective, "eval_metric": self.eval_metric}
-        saved = {
-            name: value
-            for name, value in given.items()
-            if all(isinstance(one, str) for one in (value if isinstance(value, list) else [value]))
-        }
-        self.get_booster().set_attr(lambdaplus=json.dumps(saved))
-        super().save_model(fname)
-
-    def load_model(self, fname: Any) -> None:
-        """Load a saved model; objective and metrics that are no names stay those of this one."""
-        given = {"objective": self.objective, "eval_metric": self.eval_metric}
-        super().load_model(fname)
-        self._columns = None
-        saved = self.get_booster().attr("lambdaplus")
-        if saved is not None:  # XGBoost takes the objective of the file, which is its own
-            names = json.loads(saved)
-            self.set_params(**{name: names.get(name, value) for name, value in given.items()})
-
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""
         queries = data.queries
@@ -163,8 +204,9 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     """An `xgboost.XGBClassifier` for two classes that ranks the rarer one first.
 
     Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
-    of XGBClassifier.  XGBoost's files hold no threshold, labels or probabilities: pickle a model
-    that ranks, or save its trees alone by ``get_booster().save_model``.
+    of XGBClassifier.  A file of ``save_model`` holds labels, threshold and probabilities, too,
+    which this class loads; XGBoost itself loads the trees, whose scores are those of
+    ``predict(output_margin=True)``.
 
     Examples
     --------
@@ -187,18 +229,20 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         self.cv = cv
         super().__init__(objective=objective, **kwargs)
 
-    def save_model(self, fname: Any) -> None:
-        """Save a model with an objective of XGBoost; a ValueError is raised for one that ranks."""
-        if hasattr(self, "offset_"):
-            raise ValueError(_NO_FILE)
-        super().save_model(fname)
+    def _learnt(self) -> dict[str, Any]:
+        return {"classifier": classifier_as_data(self) if hasattr(self, "offset_") else None}
 
-    def load_model(self, fname: Any) -> None:
-        """Load a model with an objective of XGBoost; a ValueError is raised for one that ranks."""
+    def _recall(self, data: dict[str, Any] | None) -> None:
         self._forget()
-        super().load_model(fname)
-        if self.objective == self._saved_as:
-            raise ValueError(_NO_FILE)
+        learnt, objective = (data or {}).get("classifier"), find_objective(self.objective)
+        if learnt is not None:
+            rounds = self.get_booster().num_boosted_rounds()
+            self.__dict__.update(classifier_from_data(learnt, rounds))
+        elif objective == self._saved_as or isinstance(objective, Objective):
+            raise ValueError(
+                "this file holds trees alone, without labels and threshold: save the model by "
+                "XGBoostClassifier.save_model, or load it by xgboost.Booster"
+            )
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
         super()._train(call, objective, **changed)

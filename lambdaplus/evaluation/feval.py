@@ -12,7 +12,7 @@ from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.scoring import choose_metrics
 from lambdaplus.frameworks.calls import read_call
-from lambdaplus.frameworks.internals import maximise_early_stopping
+from lambdaplus.frameworks.internals import called_as, maximise_early_stopping
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
@@ -102,7 +102,8 @@ class EvalMetric:
             For invalid input, if no query has a value, without queries where the training data has
             some (unless ``one_group``), and on several LightGBM machines.
         TypeError
-            If an estimator of XGBoost, which supports one metric, calls several.
+            If an estimator of XGBoost, which supports one metric, calls several, or if LightGBM or
+            XGBoost was given it as an objective.
 
         Notes
         -----
@@ -113,6 +114,9 @@ class EvalMetric:
         over all rows.  With queries, it equals the value on one machine.  Without, scores are
         rounded to cells first, and documents in the same cell are tied.
         """
+        if called_as() == "objective":
+            name = str(self.metrics[0])
+            raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
             call.evaluates(self.one_group)

@@ -23,7 +23,7 @@ from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.catalogue import BPREF
-from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists
+from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
@@ -99,7 +99,14 @@ def evaluate(
     ValueError
         For invalid input, unknown metrics, conventions or rules, rules that a metric does not
         support, options that none of the metrics has, different metrics with the same name, gains
-        beyond float64, and ties that the convention breaks by a docno that was not passed.
+        beyond float64, a docno that is twice in a query, and ties that the convention breaks by a
+        docno that was not passed.
+
+    Warns
+    -----
+    UserWarning
+        If all labels, or none of them, are relevant, though they differ: ``relevant=`` sets the
+        label from which a document is.
 
     Notes
     -----
@@ -169,6 +176,8 @@ def evaluate_run(
     queries, n = run.queries, run.queries.n_documents
     flags = None if run.judged is None else flags_of_rows(run.judged, n, "judged")
     numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
+    if numbers is not None and queries.divided:
+        _refuse_twice(queries, run.query_ids, numbers)
     checked = queries.check_scores(run.scores)
     if convention.single:
         checked = _in_float32(queries, checked)
@@ -187,6 +196,7 @@ def evaluate_run(
     rows: dict[str, tuple[RankedTable, ...]] = {}
     of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
+        warn_of_one_class(metric, queries)
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
@@ -229,6 +239,20 @@ def _refuse_ties(scored: Scored) -> None:
         raise ValueError(
             f"{int(tied.sum())} documents are tied with the next one, and ties must be broken by "
             "document number: pass docno=, or another ties="
+        )
+
+
+def _refuse_twice(queries: Queries, ids: NDArray[Any], docno: NDArray[Any]) -> None:
+    """Raise a ValueError for a document that is twice in a query, where it would count twice."""
+    _, document = np.unique(docno, return_inverse=True)
+    order = np.lexsort([document, queries.query_of_row])
+    same = (np.diff(document[order]) == 0) & (np.diff(queries.query_of_row[order]) == 0)
+    if same.any():
+        first, second = order[int(same.argmax()) :][:2]
+        query = ids[queries.query_of_row[first]]
+        raise ValueError(
+            f"the document {docno[first]} is twice in query {query}, in rows {first} and {second}: "
+            "it would count twice"
         )
 
 

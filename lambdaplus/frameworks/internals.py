@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from types import FrameType
 from typing import Any, Literal
@@ -55,6 +55,11 @@ def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
+
+
+def construct_for(data: Any, params: dict[str, Any]) -> None:
+    """Read a lightgbm.Dataset with the parameters of a training, as the training would."""
+    data._update_params({name: v for name, v in params.items() if not callable(v)}).construct()
 
 
 def xgboost_learner(booster: Any) -> dict[str, Any]:
@@ -136,6 +141,15 @@ def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
     model._Booster, model.evals_result_ = booster, curves or None
 
 
+def xgboost_stops(model: Any) -> bool:
+    """Whether early stopping of one of XGBoost's estimators finds its direction by a name."""
+    free = any(
+        type(one).__name__ == "EarlyStopping" and (one.maximize, one.metric_name) == (None, None)
+        for one in model.callbacks or ()
+    )
+    return free or bool(model.early_stopping_rounds)
+
+
 def maximise_early_stopping(metric: Any, names: Collection[str]) -> None:
     """Let early stopping of the XGBoost training that was given this metric maximise it.
 
@@ -162,20 +176,60 @@ def _decorated_by_xgboost(function: Any) -> list[Any]:
 def _caller(class_name: str) -> Any:
     """The object of this class of LightGBM or XGBoost on the call stack; None if there is none.
 
-    The call stack is read nowhere else.  It holds what the frameworks do not pass to objectives and
-    metrics: the booster, which has the number of threads and the workers, and tells the data of one
-    training from that of another; and XGBoost's early stopping, which does not ask a metric for its
-    direction.
+    The call stack is read in this file alone.  It holds what the frameworks do not pass to
+    objectives and metrics: the booster, which has the number of threads and the workers, and tells
+    the data of one training from that of another; and XGBoost's early stopping, which does not ask
+    a metric for its direction.
     """
-    frame: FrameType | None = sys._getframe(2)
-    for _ in range(17):
-        frame = frame.f_back if frame is not None else None
-        if frame is None:
-            return None
-        framework = str(frame.f_globals.get("__name__")).partition(".")[0]
-        # Reading the locals of a frame keeps them alive, so do not read those of users.
-        if framework in ("lightgbm", "xgboost") and "self" in frame.f_code.co_varnames:
+    for frame in _frames("lightgbm", "xgboost", most=20):
+        if "self" in frame.f_code.co_varnames:
             caller: Any = frame.f_locals.get("self")
             if type(caller).__name__ == class_name:
                 return caller
     return None
+
+
+def called_as() -> str:
+    """What the framework that calls the caller of this takes it for: "metric", "objective" or "".
+
+    Only a direct call counts: a metric of the user may call an objective.
+    """
+    frame = sys._getframe(1).f_back
+    while frame is not None and _package(frame) in _MODULE_OF_LIBRARY:
+        if frame.f_code.co_name in _CALLS:
+            return _CALLS[frame.f_code.co_name]
+        frame = frame.f_back  # of a function in which an estimator wraps what it was given
+    return ""
+
+
+_CALLS = {  # functions of LightGBM and XGBoost; the last one is of XGBRanker
+    "__inner_eval": "metric", "eval_set": "metric", "task": "metric",
+    "update": "objective", "boost": "objective",
+}  # fmt: skip
+
+
+def splits_of_scikit_learn() -> Iterator[dict[str, Any]]:
+    """The variables of scikit-learn's functions that call, from that of a split of X outwards."""
+    found = False
+    for frame in _frames("sklearn"):
+        found |= {"X", "train", "test"} <= {*frame.f_code.co_varnames}
+        if found:
+            yield frame.f_locals
+
+
+def _frames(*packages: str, most: int = 1000) -> Iterator[FrameType]:
+    """The functions of these packages among so many calling ones.
+
+    Reading the locals of a frame keeps them alive, so those of users are not read.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    for _ in range(most):
+        if frame is None:
+            return
+        if _package(frame) in packages:
+            yield frame
+        frame = frame.f_back
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_flag, whole_number
+from lambdaplus.compute.arguments import check_callable, check_flag, whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
@@ -89,8 +89,8 @@ class Declaration:
     Raises
     ------
     ValueError
-        For an invalid name, a flag that is not True or False, an unknown form, and a form that
-        cannot be pooled.
+        For an invalid name, a flag that is not True or False, anything else in place of a function
+        or a Parameter, an unknown form, and a form that cannot be pooled.
 
     Examples
     --------
@@ -133,6 +133,12 @@ class Declaration:
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
+        check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
+        if self.offset is not None:
+            check_callable(offset=self.offset)
+        for parameter in self.parameters:
+            if not isinstance(parameter, Parameter):
+                raise ValueError(f"{self.name}: {parameter!r} in parameters is no Parameter")
         if not isinstance(self.form, forms.Form):
             kinds = ", ".join(kind.__name__ for kind in forms.Form.__subclasses__())
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")

@@ -1,5 +1,6 @@
 """Means of metrics over queries: the values that a training watches and an evaluation reports."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -11,7 +12,7 @@ from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import rounded_value, values
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.queries import Queries, reaches
 from lambdaplus.ranking.sort import Scored
 
 
@@ -32,6 +33,7 @@ def mean_values(
     each = scored_lists(parts, queries, queries.check_scores(scores), one_group)
     for metric, scored in zip(parts, each, strict=True):
         ranked = scored.queries
+        warn_of_one_class(metric, queries)
         if ranked.list_workers.size > 1:
             mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
             continue
@@ -51,6 +53,26 @@ def scored_lists(
         if id(ranked) not in by_lists:
             by_lists[id(ranked)] = Scored(ranked, checked)
         yield by_lists[id(ranked)]
+
+
+def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
+    """Warn once for a data set whose labels differ, but are all relevant or all not."""
+    threshold, labels = metric.relevant, queries.labels
+    if threshold is None or not labels.size or queries.workers.size > 1:
+        return
+    low, high = float(labels.min()), float(labels.max())
+    relevant = reaches(np.array([low, high]), threshold)
+    if low < high and relevant[0] == relevant[1]:
+        all_or_none = "all documents are" if relevant[0] else "no document is"
+        advice = float(np.unique(labels)[1]) if relevant[0] else high
+        queries.once(
+            ("one class", threshold),
+            lambda: warnings.warn(
+                f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to "
+                f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels",
+                stacklevel=6,
+            ),
+        )
 
 
 def refuse_overflow(metric: RankingMetric, query_values: Floats) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
@@ -173,5 +174,5 @@ def _lookup(name: str) -> Declaration:
     if name in SPELLINGS:
         return SPELLINGS[name]
     known = ", ".join(metric_names())
-    similar = hint(MEANT.get(name, name), SPELLINGS)
+    similar = removed(name) or hint(MEANT.get(name, name), SPELLINGS)
     raise ValueError(f"unknown metric {name!r}{similar}; known: {known}")

@@ -30,8 +30,10 @@ from lambdaplus.objectives.pair_options import (
     refuse_pairs_of,
 )
 from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import MOST_CLASSES
 
 DEFAULT = PairOptions()
+MANY_VISITS = 5e7  # of documents, which take about a second
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,6 +128,7 @@ class LambdaObjective(PairOptions, Objective):
                 "same, or no two of them differ in a way that matters to it",
                 stacklevel=7,
             )
+        _warn_of_price(gradient, ranked)
         return gradient
 
     def weighed_by(self, table: bool) -> PairWeights:
@@ -153,6 +156,22 @@ class LambdaObjective(PairOptions, Objective):
         words += ["one_group=True"] if self.one_group else []
         words += [f"surrogate={str(self.surrogate)!r}"] if self.surrogate != self.metric else []
         return f"lambda_objective({', '.join([repr(str(self.metric)), *words])})"
+
+
+def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
+    """Warn of many labels, if the metric visits the documents for each pair of labels."""
+    if gradient.weights.equal or not gradient.metric.declaration.form.potentials_by_classes:
+        return
+    n_labels = np.diff(gradient.arrays.strata)
+    visits = float((n_labels * (n_labels - 1.0) / 2.0 * ranked.sizes).sum())
+    if n_labels.max(initial=0) > MOST_CLASSES and visits > MANY_VISITS:
+        warnings.warn(
+            f"{gradient.metric} visits the documents of a query for each pair of its labels, of "
+            f"which there are up to {n_labels.max()}: {visits / 1e6:,.0f} million visits in each "
+            f"round, of which {MANY_VISITS / 1e6:.0f} million take about a second. Group the "
+            "labels into grades",
+            stacklevel=8,
+        )
 
 
 def lambda_objective(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.frameworks.internals import called_as
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.queries import Queries
@@ -82,9 +83,16 @@ class Objective(ABC):
         ValueError
             For NaN or infinite scores or labels, missing or split queries, invalid weights,
             LightGBM's bagging_by_query, and data without queries on several LightGBM machines.
+        TypeError
+            If LightGBM or XGBoost was given it as a metric.
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
+        if called_as() == "metric":
+            raise TypeError(
+                f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= or "
+                f"eval_metric=): pass eval_metric({str(self.metric)!r})"
+            )
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
             call.trains()
             if not self.uses_positions:

@@ -1,6 +1,6 @@
 """What differs in LightGBM 3, in an environment of its own:
 
-python -m pytest tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py
+make test-lightgbm3
 """
 
 from typing import Any

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_callable
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import ClassPairs, Form, MetricArrays, Part, Ranked
@@ -49,6 +50,11 @@ class Cascade(Form):
 
     stop: CountsFunction
     limit: CountsFunction | None = None
+
+    def __post_init__(self) -> None:
+        check_callable(stop=self.stop)
+        if self.limit is not None:
+            check_callable(limit=self.limit)
 
     def parts(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))

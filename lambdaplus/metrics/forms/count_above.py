@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_callable
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import (
@@ -69,7 +70,7 @@ class CountAbove(Form):
     Raises
     ------
     ValueError
-        For another relation.
+        For another relation, and anything else in place of a function.
 
     Examples
     --------
@@ -85,6 +86,9 @@ class CountAbove(Form):
     labels: Callable[[RankingMetric, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
+        check_callable(row=self.row, column=self.column)
+        if self.labels is not None:
+            check_callable(labels=self.labels)
         if self.relation not in ("any", "higher"):
             raise ValueError(
                 f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lambdaplus.compute.arguments import check_callable
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import ClassPairs, Form, MetricArrays, Part, Ranked
@@ -29,6 +30,9 @@ class Window(Form):
 
     ranks: CountsFunction
     gain_follows_labels = False
+
+    def __post_init__(self) -> None:
+        check_callable(ranks=self.ranks)
 
     def parts(self, counts: LabelCounts) -> Ints:
         """The number of the ranks of each query, by stratum."""

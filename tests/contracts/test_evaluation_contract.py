@@ -1,0 +1,87 @@
+"""What `evaluate` promises, and what names that went say; test_values.py has the values."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from contracts import Raises, Rows, Warns, contract, hold
+
+import lambdaplus as lp
+from lambdaplus.compute.removed import REMOVED
+
+QID = np.repeat([3, 1, 2], 4)
+
+
+def of(metric: str, *arrays: Any, **options: Any) -> float:
+    return float(lp.evaluate(*arrays, metrics=metric, **options)[metric])
+
+
+ONE_CLASS = partial(Warns, "all documents are relevant, as .*: the labels are from 1 to 2")
+EVALUATE: Rows = {
+    # relevance
+    "AUC of labels 1 and 2": (lambda: of("auc", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), ONE_CLASS()),
+    "with relevant=2": (lambda: of("auc(relevant=2)", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), 1.0),
+    "AUC of labels 0 and .5": (lambda: of("auc", [0, 0.5], [1, 2]), Warns("no document is .* Pas")),
+    "MAP of labels 1 and 2 in queries":
+        (lambda: of("map", np.tile([1, 2], 6), np.arange(12), qid=QID), ONE_CLASS()),
+    "several metrics, which are one cause":
+        (lambda: lp.evaluate([1, 2], [1, 2], group=[2], metrics=["map", "mrr"]), ONE_CLASS()),
+    "NDCG of labels 1 and 2": (lambda: of("ndcg", [1, 2], [1, 2], group=[2]), 1.0),
+    "MAP of labels that are all 1": (lambda: of("map", [1, 1], [1, 2], group=[2]), 1.0),
+    "a query without label 0": (lambda: of("map", [1, 2, 0, 1], [1, 2, 1, 2], group=[2, 2]), 1.0),
+    # documents
+    "a document twice in a query":
+        (lambda: of("map", [1, 1, 0], [3, 2, 1], group=[3], docno=["a", "a", "b"]),
+         Raises("the document a is twice in query 0, in rows 0 and 1")),
+    "by the convention of trec":
+        (lambda: of("map", [1, 1], [2, 1], qid=["q", "q"], docno=[7, 7], convention="trec"),
+         Raises("the document 7 is twice in query q")),
+    "a document in two queries":
+        (lambda: of("map", [1, 0, 1, 0], [2, 1, 2, 1], qid=[5, 5, 6, 6], docno=list("abab")), 1.0),
+    "document numbers of a table": (lambda: of("auc", [1, 0], [2, 1], docno=["a", "a"]), 1.0),
+    # forms
+    "lists of different lengths":
+        (lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
+         Raises("labels is a list of lists of different lengths: pass one list .* as group=")),
+    "weights that a metric of a table ignores":
+        (lambda: of("cindex", [1, 2], [1, 2], weight=[1, 2]), Raises("does not weight the rows")),
+    "a function as metric":
+        (lambda: lp.evaluate([1], [1], metrics=[lp.eval_map]), Raises(".*: pass 'map'")),
+    "two names in one": (
+        lambda: of("map,ndcg", [1], [1]), Raises(r"several metrics: pass the list \['map', 'ndcg'")
+    ),
+}  # fmt: skip
+
+
+@contract(EVALUATE)
+def test_evaluate(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right)
+
+
+GONE: Rows = {
+    **{
+        name: (lambda name=name: lp.parse_metric(name), Raises(f"{name}'.*was removed; use "))
+        for name in ("kendall", "hand_till", "micro_precision", "class_auc")
+    },
+    **{
+        f"lambdaplus.{name}": (
+            lambda name=name: getattr(lp, name), Raises(f"{name}'.*removed; use .", AttributeError)
+        )
+        for name in ("datasets", "comparison", "export", "PropensityRatios")
+    },
+    "a name that never was": (
+        lambda: getattr(lp, "no_such_name"), Raises("no_such_name'$", AttributeError)  # noqa: B009
+    ),
+    "a metric that never was": (
+        lambda: lp.parse_metric("ndgc"), Raises(r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)")
+    ),
+    "no name that went is there": (
+        lambda: sorted({*REMOVED} & {*lp.metric_names(), *lp.__all__}), ["explain"]  # a command
+    ),
+}  # fmt: skip
+
+
+@contract(GONE)
+def test_removed_names(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right)

@@ -1,0 +1,96 @@
+"""What the readers of files promise; test_datasets_*.py and test_runs.py have what they read."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars
+from contracts import Raises, Rows, Warns, contract, hold
+
+from lambdaplus.data import (
+    RankingData,
+    read_columns,
+    read_letor,
+    read_scores,
+)
+
+
+def table(folder: Path, text: str, name: str = "a.csv", encoding: str = "utf-8") -> Any:
+    """The features of a table."""
+    (folder / name).write_bytes(text.encode(encoding))
+    return read_columns(folder / name).features
+
+
+def parquet(folder: Path, cells: Any) -> Any:
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "x": cells})
+    frame.write_parquet(folder / "a.parquet")
+    return read_columns(folder / "a.parquet").features.ravel()
+
+
+def feature(folder: Path, cell: str, **options: Any) -> Any:
+    """A cell of a CSV file."""
+    return table(folder, f"qid,label,x\n1,0,2\n1,1,{cell}\n", **options).ravel()
+
+
+def written(folder: Path, text: str | bytes, name: str = "a.txt") -> Path:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+INF, PLACE = float("inf"), "a.csv, column 'x', row 2 below the header"
+TABLES: Rows = {
+    "1e400": (lambda d: feature(d, "1e400"), Raises(f"{PLACE}: '1e400' is beyond the largest")),
+    "-1e400": (lambda d: feature(d, "-1e400"), Raises("'-1e400' is beyond the largest float64")),
+    "9 x 400": (lambda d: feature(d, "9" * 400), Raises(f"{PLACE} contains .*cannot represent")),
+    "1e400 as a label":
+        (lambda d: table(d, "qid,label,x\n1,1e400,2\n"), Raises("column 'label', row 1 .*1e400")),
+    "inf": (lambda d: feature(d, "inf"), [2.0, INF]),
+    "Infinity": (lambda d: feature(d, "-Infinity"), [2.0, -INF]),
+    "1.7e308": (lambda d: feature(d, "1.7e308"), [2.0, 1.7e308]),
+    "2^53 + 1": (lambda d: feature(d, str(2**53 + 1)), Raises(f"{PLACE} contains 900719925474099")),
+    "2^60": (lambda d: feature(d, str(2**60)), [2.0, 2.0**60]),
+    "2^53 + 1 in Parquet":
+        (lambda d: parquet(d, [1, 2**53 + 1]), Raises("a.parquet, column 'x', row 2 .* 9007199")),
+    "-2^53 - 1 in Parquet": (lambda d: parquet(d, [-(2**53) - 1, None]), Raises("row 1 .*cannot")),
+    "2^60 in Parquet": (lambda d: parquet(d, [2**60, 1]), [2.0**60, 1.0]),
+    "2^53 + 1 as a decimal":
+        (lambda d: parquet(d, [Decimal(2**53 + 1), Decimal(1)]), Raises("row 1 .* 9007199254740")),
+    "fractions as decimals": (lambda d: parquet(d, [Decimal("0.5"), Decimal(1)]), [0.5, 1.0]),
+    "inf in Parquet": (lambda d: parquet(d, [INF, 1.0]), [INF, 1.0]),
+    "1e400 with decimal commas":
+        (lambda d: table(d, "qid;label;x\n1;0;1,5\n1;1;1e400\n"), Raises(f"{PLACE}: '1e400'")),
+    "Latin-1 names":
+        (lambda d: table(d, "qid,label,é\n1,0,2\n", encoding="latin-1"),
+         Warns("a.csv, line 1: not UTF-8, so the file is read as Latin-1")),
+    "Latin-1 in a cell":
+        (lambda d: table(d, "qid,label,x\né,0,2\nè,1,3\n", encoding="latin-1"),
+         Warns("a.csv, line 2: not UTF-8")),
+    "UTF-8 with a mark": (lambda d: table(d, "\ufeffqid,label,é\n1,0,2\n"), [[2.0]]),
+}  # fmt: skip
+
+
+@contract(TABLES)
+def test_tables(act: Callable[..., Any], right: Any, tmp_path: Path) -> None:
+    hold(act, right, tmp_path)
+
+
+ONE_ROW = RankingData([[2.0]], [1], [1], "test")
+QRELS = {"q": {"a": 1.0, "b": 0.0}}
+TEXT: Rows = {
+    "inf in LETOR":
+        (lambda d: read_letor(written(d, "1 qid:1 1:inf\n0 qid:1 1:2\n")).features, [[INF], [2.0]]),
+    "Latin-1 in a comment": (
+        lambda d: read_letor(written(d, "1 qid:1 1:2 # é\n".encode("latin-1"))).features, [[2.0]]
+    ),
+    "1e400 as a score":
+        (lambda d: read_scores(written(d, "1e400\n"), ONE_ROW), Raises("a.txt, line 1: .*1e400")),
+    "2^53 + 1 as a score":
+        (lambda d: read_scores(written(d, f"{2**53 + 1}\n"), ONE_ROW),
+         Raises("a.txt, line 1: .*9007199254740993")),
+}  # fmt: skip
+
+
+@contract(TEXT)
+def test_text(act: Callable[..., Any], right: Any, tmp_path: Path) -> None:
+    hold(act, right, tmp_path)
