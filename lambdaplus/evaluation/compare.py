@@ -12,10 +12,10 @@ from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
     Test,
-    bootstrap_intervals,
     check_options,
     direction,
     holm,
+    intervals_of,
     p_value,
     rounded,
 )
@@ -27,7 +27,7 @@ def compare_runs(
     runs: Mapping[str, Evaluation],
     *,
     baseline: str | None = None,
-    test: Test = "wilcoxon",
+    test: Test = "t",
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = 9999,
@@ -42,17 +42,21 @@ def compare_runs(
         differ if they were evaluated with a qid.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
-    test : {"wilcoxon", "t"}
-        Wilcoxon's signed-rank test without queries whose difference is 0 (Yue et al. 2007), or the
-        paired t-test (Elsas et al. 2008).  Both are two-sided; p-values are also given with Holm's
-        correction for the number of tests in the table, over all pairs and metrics.
+    test : {"t", "wilcoxon"}
+        The paired t-test with Student's interval, which leaves out 0 if and only if p is below
+        1 - confidence; or Wilcoxon's signed-rank test without queries whose difference is 0 (Yue
+        et al. 2007), with a bootstrap interval.  Both tests are two-sided; p-values are also given
+        with Holm's correction for the number of tests in the table, over all pairs and metrics.
+
+        .. versionchanged:: 0.3.0
+           Before, the default was Wilcoxon's test.
 
         .. versionchanged:: 0.2.0
            Before, the tests of each metric were corrected separately.
     alpha : float
         Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
-        Confidence level of the bootstrap intervals.
+        Confidence level of the intervals.
     resamples, seed : int
         Number of samples of the bootstrap, and seed.
 
@@ -68,6 +72,8 @@ def compare_runs(
 
     Notes
     -----
+    The t-test is of the mean, which the table shows, and does not need normal differences for the
+    numbers of queries of test collections (Smucker et al. 2007).
     Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
     most queries.  A run has a letter or a star only if the test favours it, or the other one, in
     the direction of the mean.  Intervals are of the difference of means.
@@ -83,6 +89,9 @@ def compare_runs(
 
     References
     ----------
+    Smucker, Allan, Carterette 2007, A comparison of statistical significance tests for information
+    retrieval evaluation.
+
     DeLong, DeLong, Clarke-Pearson 1988, Comparing the areas under two or more correlated receiver
     operating characteristic curves.
 
@@ -128,7 +137,8 @@ def compare_runs(
         }
         if by_query and defined.size >= 2:  # not one value for the whole data set
             differences = [_difference(values[a], values[b], weights) for a, b in compared]
-            intervals = bootstrap_intervals(differences, confidence, resamples=resamples, seed=seed)
+            drawn = {"resamples": resamples, "seed": seed}
+            intervals = intervals_of(differences, test, confidence, **drawn)
             pairs += _pairs_of_queries(metric, compared, differences, intervals, test)
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]

@@ -24,8 +24,8 @@ class Pair(NamedTuple):
     difference : float
         Mean of first - second.
     interval : (float, float)
-        Confidence interval of this difference of means, by the bootstrap over queries or rows, or
-        DeLong's.
+        Confidence interval of this difference of means, of the kind of the test: Student's,
+        DeLong's, or by the bootstrap over queries (Wilcoxon) or rows.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
@@ -170,7 +170,7 @@ class RunComparison(Tabular):
         interval = "Interval: of the difference of means (diff.)."
         foot = [*self.foot[:1], interval]
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
-        return Table((*heads, "p", "p holm"), rows, foot)
+        return Table((*heads, "p", "p holm"), rows, foot, names=3)
 
 
 def _p_text(p: float) -> str:

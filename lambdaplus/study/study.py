@@ -170,9 +170,7 @@ class Study:
         fitted = []
         for method in self.methods:
             searched = self.searches(method)
-            each = searched or not self._grouped
-            selecting = self.chooses(method).values() if each else [method.criterion]
-            metrics = tuple(dict.fromkeys(selecting))
+            metrics = tuple(dict.fromkeys(self.chooses(method).values()))
             fitted.append((method, searched, metrics, digest([_identity(method), metrics])))
         tasks = []
         for fold in self.folds:

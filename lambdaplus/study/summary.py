@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
-from lambdaplus.evaluation.significance import TESTS, holm
+from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
 ALPHA = 0.05  # of verdicts
@@ -36,13 +34,6 @@ class Summary:
     """
 
     results: Results
-
-    @cached_property
-    def main_metrics(self) -> list[str]:
-        """The metrics that some method optimises, or all if there is none."""
-        wanted = set(self.results.criteria.values())
-        metrics = self.results.metrics
-        return [metric for metric in metrics if metric in wanted] or metrics
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
@@ -84,13 +75,15 @@ class Summary:
 
     @cached_property
     def verdicts(self) -> list[Pair]:
-        """For each main metric, the best of lambdaplus and the best other method.
+        """For each metric, the best of lambdaplus and the best other method.
 
-        Validation values choose both.  P-values are corrected for the number of metrics.
+        Validation values choose both.  P-values and intervals are corrected for the number of
+        metrics, by Bonferroni's method, so that an interval leaves out 0 if and only if the
+        difference is significant.
         """
         methods, means = self.results.methods, self.results.validation_means
         chosen = []
-        for metric in self.main_metrics:
+        for metric in self.results.metrics:
             sides = []
             for ours in (False, True):
                 values = {
@@ -100,20 +93,22 @@ class Summary:
                 }
                 sides.append(max(values, key=lambda name: values[name], default=""))
             if all(sides):
-                chosen += self._tested(metric, *sides)
-        corrected = holm(np.array([pair.p_value for pair in chosen]))
+                chosen.append((metric, *sides))
+        m = len(chosen)
         return [
-            pair._replace(p_corrected=float(p)) for pair, p in zip(chosen, corrected, strict=True)
+            pair._replace(p_corrected=min(1.0, m * pair.p_value))
+            for metric, other, ours in chosen
+            for pair in self._tested(metric, other, ours, 1.0 - ALPHA / m)
         ]
 
-    def _tested(self, metric: str, other: str, ours: str) -> list[Pair]:
+    def _tested(self, metric: str, other: str, ours: str, confidence: float) -> list[Pair]:
         """The test of one of lambdaplus's methods against another; none without values to test."""
         whole = self.evaluations
         two = {
             name: replace(whole[name], per_query={metric: whole[name].per_query[metric]})
             for name in (ours, other)
         }
-        return compare_runs(two).of(metric)
+        return compare_runs(two, confidence=confidence).of(metric)
 
     @property
     def other_side(self) -> str:

@@ -1,6 +1,7 @@
 """Tables of the results of a study."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -8,7 +9,7 @@ import polars as pl
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, Summary, label, outcome
+from lambdaplus.study.summary import ALPHA, Summary, count, label, outcome
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
@@ -97,29 +98,37 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
     return {**below, **dict.fromkeys(top, "*")}
 
 
-def verdict_table(summary: Summary) -> Table | None:
-    """The best of lambdaplus and of the others by each metric, and their difference."""
+def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
+    """The best of lambdaplus and of the others by each metric, and their difference.
+
+    A narrow table has the two below each other.
+    """
     if not summary.verdicts:
         return None
     arrows = {"better": ABOVE, "worse": BELOW, "": " "}
-    rows = [
-        (
-            label(pair.metric),
-            pair.second,
-            pair.first,
+    rows: list[Sequence[Any]] = []
+    for pair in summary.verdicts:
+        tested = (
             Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
             range_of(pair.interval, "+"),
             "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),
         )
-        for pair in summary.verdicts
-    ]
-    heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 %\ninterval")
+        metric = label(pair.metric)
+        if narrow:
+            rows += [(metric, pair.first, *tested), ("", pair.second, "", "", "")]
+        else:
+            rows.append((metric, pair.second, pair.first, *tested))
+    one, other = "best lambdaplus", f"best {summary.other_side}"
+    m = len(summary.verdicts)
+    corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
     foot = (
         f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
-        f"test data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction "
-        "over the metrics. Without an arrow, the difference can be chance.",
+        f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
+        f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
     )
-    return Table((*heads, "p"), rows, foot, narrow=True)
+    heads = [f"{one},\nthen {other}"] if narrow else [other, one]
+    columns = ("metric", *heads, "diff.", "95 % interval", "p")
+    return Table(columns, rows, foot, narrow=True, names=len(heads) + 1)
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:

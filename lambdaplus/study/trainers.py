@@ -140,7 +140,9 @@ def train_estimator(task: Task) -> Fitted:
     ``decision_function`` or ``predict_proba``.  Categories are left out.
     """
     train, valid = numeric_part(task.train), numeric_part(task.valid)
-    criterion = str(task.method.criterion)
+    # With several selecting metrics, each chooses among the same fits.
+    by = task.method.criterion if len(task.metrics) > 1 else task.metrics[0]
+    criterion = str(by)
     estimator = find_class(task.method.target)
     offered = {
         "random_state": task.seed,
