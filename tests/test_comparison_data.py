@@ -139,7 +139,7 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     assert "pass --weight weight if it weights the rows" in " ".join(study.notes)
     study = study_of(Config(data=str(file), features=("x", "shop")))
     assert study.folds[0].train.feature_names == ("x", "shop")
-    assert len(study.notes) == 1
+    assert not any("Left out" in note for note in study.notes)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     for method in config.methods:
         aucs = []
         for choice in study.choices(find_methods(method)[0]):
-            [auc, *_], test = choice.selects, choice.fold.test
+            [_, auc], test = choice.selects, choice.fold.test
             scores = choice.chosen(auc).test
             aucs.append(roc_auc_score(test.labels, scores, sample_weight=test.weights))
         assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
@@ -237,7 +237,7 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
         ({"methods": ("lightgbm:lambdarank",)}, "lightgbm:lambdarank needs queries"),
         ({"methods": ("svm:auc",)}, "svm:auc needs queries"),
         ({"methods": ("lightgbm:ndcg",)}, "lightgbm:lambda_ndcg needs queries"),
-        ({"metrics": ("ndcg@10",)}, "the table has no queries: use --metrics auc,map"),
+        ({"metrics": ("ndcg@10",)}, "the table has no queries: use --metrics map,auc"),
     ):
         with pytest.raises(ValueError, match=message):
             study_of(Config(data=file, qid="none", **options))

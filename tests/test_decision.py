@@ -1,8 +1,10 @@
 """From a file to a decision: selection, verdicts, and what is printed of them."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +17,8 @@ from test_report import values_of
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.data import digits_queries
-from lambdaplus.study import Config, Study, Summary, find_methods
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import METHODS, Config, Method, Study, Summary, find_methods, study_of
 from lambdaplus.study.summary import ALPHA, outcome
 
 
@@ -103,3 +106,149 @@ def test_names_are_whole_at_80_columns(letor: Path, tmp_path: Path) -> None:
         assert re.search(rf"(?m)^ *{name} +[.0-9]", said), said
     rows = said[said.index("best lambdaplus") :].split("Wrote")[0].splitlines()
     assert max(map(len, rows)) <= 80
+
+
+# Contenders --------------------------------------------------------------------------------------
+
+
+def table_of(folder: Path, labels: Any, *, queries: int = 40, name: str = "table.csv") -> Path:
+    """A table of rows of 20 for each query, whose labels follow the first feature."""
+    random = np.random.default_rng(0)
+    n = 20 * queries
+    x = random.normal(size=(n, 3))
+    columns = {"qid": np.repeat(np.arange(queries), 20), "label": labels(x[:, 0], random)}
+    frame = pl.DataFrame({**columns, **{f"x{j}": x[:, j] for j in range(3)}})
+    frame.write_csv(folder / name)
+    return folder / name
+
+
+def returns(x: Any, random: Any) -> Any:
+    return 0.01 * (x + 2 * random.normal(size=x.size))
+
+
+def grades(x: Any, random: Any) -> Any:
+    return np.clip(np.round(x + random.normal(size=x.size)), 0, 3).astype(int)
+
+
+def flags(x: Any, random: Any) -> Any:
+    return (x + random.normal(size=x.size) > 1).astype(int)
+
+
+def test_real_values_have_contenders_and_metrics_of_their_own(tmp_path: Path) -> None:
+    file = table_of(tmp_path, returns)
+    study = study_of(Config(data=str(file), rounds=3))
+    study.finish()
+    assert study.config.metrics == ("spearman",)
+    names = {method.name.removeprefix("lightgbm:") for method in study.methods}
+    assert names > {"lambda_spearman", "regression", "regression(labels=ranks)"}
+    assert "xgboost:reg:squarederror" in names
+    assert not any("without a relevant" in note for note in study.notes)
+    assert any("lambdarank" in note and "do not fit" in note for note in study.notes)
+    table = study_of(Config(data=str(file), qid="none", drop=("qid",), rounds=3))
+    assert table.config.metrics == ("gini",)
+    assert "lightgbm:regression" in table.config.methods
+
+
+def test_squared_error_of_ranks_is_trained_on_ranks_in_the_query(tmp_path: Path) -> None:
+    """It is squared error of a file whose labels are these ranks."""
+    file = table_of(tmp_path, returns)
+    frame = pl.read_csv(file)
+    ranked = frame.with_columns(pl.col("label").rank().over("qid") / pl.len().over("qid"))
+    ranked.write_csv(tmp_path / "ranked.csv")
+    scores = []
+    for name, method in ((file, "(labels=ranks)"), (tmp_path / "ranked.csv", "")):
+        methods = (f"lightgbm:regression{method}",)
+        study = study_of(Config(data=str(name), methods=methods, folds="1", rounds=5))
+        study.finish()
+        [choice] = study.choices(study.methods[0])
+        scores.append(choice.chosen(choice.by).test)
+    assert np.array_equal(*scores)
+
+
+@pytest.mark.parametrize(("labels", "taken"), [(flags, "auc"), (grades, "mauc")])
+@pytest.mark.parametrize("qid", ["qid", "none"])
+def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
+    tmp_path: Path, labels: Any, taken: str, qid: str
+) -> None:
+    config = Config(data=str(table_of(tmp_path, labels)), qid=qid, methods=("lightgbm",))
+    study = study_of(config)
+    names = {method.name for method in study.methods}
+    assert f"lightgbm:lambda_{taken}" in names
+    [said] = [note for note in study.notes if "do not fit" in note]
+    for method in METHODS:
+        if method.family == "lightgbm" and method.name not in names:
+            assert method.name.removeprefix("lightgbm:") in said
+    assert ("that of AUC with two labels" in said) == (labels is flags)
+
+
+# Options within a name ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "options"),
+    [
+        ("xgboost:auc(pointwise=0)", "auc", {"pointwise": 0}),
+        ("lightgbm:ndcg@10(truncation=30)", "ndcg@10", {"truncation": 30}),
+        ("lightgbm:auc(surrogate=auc,damping=None)", "auc", {"surrogate": "auc", "damping": None}),
+        ("lightgbm:ndcg(gain=linear,sigma=2)@5", "ndcg(gain=linear)@5", {"sigma": 2}),
+        ("lightgbm:map(relevant=0.5,normalize=false)", "map(relevant=0.5)", {"normalize": False}),
+    ],
+)
+def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
+    name: str, metric: str, options: dict[str, Any]
+) -> None:
+    """The scores are those of the objective in Python, with the trees of other methods."""
+    [named] = find_methods(name)
+    assert find_methods(named.name)[0].name == named.name
+    objective = lambda_objective(metric, **options)
+    plain = Method("plain", named.trainer, objective, named.criterion)
+    study = Study(digits_queries()[:1], [named, plain], ["map"], Config(rounds=4))
+    study.finish()
+    scores = []
+    for method in study.methods:
+        [choice] = study.choices(method)
+        scores.append(choice.chosen(choice.by).test)
+    assert np.array_equal(*scores)
+    used, of_objective = map(json.loads, study.results.fits["parameters"])
+    assert used == of_objective
+    assert {key: used[key] for key in options} == options
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("xgboost:rank:map(lambdarank_pair_method=mean)", {"lambdarank_pair_method": "mean"}),
+        ("lightgbm:lambdarank(lambdarank_truncation_level=5)", {"lambdarank_truncation_level": 5}),
+        ("xgboost:reg:squarederror", {}),
+        ("lightgbm:poisson", {}),
+        ("svm:map(C=10)", {"C": 10}),
+    ],
+)
+def test_own_objectives_of_a_framework_take_its_options(name: str, options: dict[str, Any]) -> None:
+    [method] = find_methods(name)
+    study = Study(digits_queries()[:1], [method], ["map"], Config(rounds=3))
+    study.finish()
+    assert len(study) == 1
+    [used] = map(json.loads, study.results.chosen_fits()["parameters"])
+    assert {key: used[key] for key in options} == options
+    if "C" not in options:
+        [plain] = find_methods(name.partition("(")[0])
+        alone = Study(digits_queries()[:1], [plain], ["map"], Config(rounds=3))
+        alone.finish()
+        [trees] = map(json.loads, alone.results.chosen_fits()["parameters"])
+        assert {**trees, **options} == used
+        assert "learning_rate" in used
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("lightgbm:map(sigmaa=3)", "map has no option 'sigmaa'.*the objective has: balance"),
+        ("lightgbm:map(sigma=-3)", "sigma must be a number"),
+        ("lightgbm:map(sigma)", "'sigma' is not of the form option=value"),
+        ("lightgbm:map(sigma=1,sigma=2)", "twice"),
+    ],
+)
+def test_wrong_options_within_a_name_are_named(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_methods(name)

@@ -56,12 +56,13 @@ def compare(
     ),
     drop: str = _option(help="Columns of these files to leave out."),
     methods: str = _option(
-        help="Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or all. "
-        "Default: the boosted trees, those for MAUC only if labels have three or more grades."
+        help="Comma-separated, such as lightgbm,svm:map,xgboost:map@5,module:Class; or all. With "
+        "options: 'xgboost:auc(pointwise=0)'. Default: the boosted trees that fit the labels."
     ),
     metrics: str = _option(
-        help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10, or auc,map without "
-        "queries."
+        help="Test metrics, the first of which says which method is best; default: those that fit "
+        "the labels, such as ndcg@10,map for grades, map,auc without queries, spearman for real "
+        "values."
     ),
     convention: str = _option(
         help=f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
@@ -79,7 +80,7 @@ def compare(
     ),
     scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
     select: str = _option(
-        help="Validation metric that selects parameters; default: each method's own."
+        help="Validation metric that selects rounds and parameters; default: each method's own."
     ),
     baseline: str = _option(help="Method to compare the others with; default: all pairs."),
     seeds: str = _option(

@@ -25,6 +25,7 @@ from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.columns import read_table_of, selected, weight_in_words
 from lambdaplus.study.config import WHOLE_DIGITS, Config
+from lambdaplus.study.labels import Labels, are_real
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -103,6 +104,10 @@ def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | 
             f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "
             "add queries, or pass --qid none if all rows are one ranking"
         )
+    if not whole.grouped and are_real(whole.labels):  # there are no classes to divide evenly
+        rows = replace(whole, qid=np.arange(whole.labels.size), grouped=True)
+        return [Fold(fold.name, *map(_ungrouped, fold.parts))
+                for fold in cross_validation(rows, N_FOLDS)]  # fmt: skip
     try:
         return cross_validation(whole, N_FOLDS)
     except ValueError:
@@ -111,6 +116,10 @@ def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | 
             f"{data} has {relevant} rows with a label of 1 or more, and "
             f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
         ) from None
+
+
+def _ungrouped(part: RankingData) -> RankingData:
+    return replace(part, qid=np.zeros(part.labels.size, dtype=np.int64), grouped=False)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
@@ -166,15 +175,15 @@ def _with_features(fold: Fold, config: Config) -> Fold:
     return Fold(fold.name, *map(scaled, fold.parts))
 
 
-def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
-    """What a study uses: rows, queries, features, and the notes."""
+def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -> list[str]:
+    """What a study uses: rows, queries, labels, features, and the notes."""
     train = folds[0].train
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
     ]
     width = train.features.shape[1]
-    size = _size_in_words(folds[0])
-    if any(_size_in_words(fold) != size for fold in folds):
+    size = _size_in_words(folds[0], labels)
+    if any(_size_in_words(fold, labels) != size for fold in folds):
         size = f"{folds[0].name}: {size}"
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
@@ -182,20 +191,19 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
 
 
-def _size_in_words(fold: Fold) -> str:
-    rows = sum(part.labels.size for part in fold.parts)
-    if not fold.test.grouped:
-        relevant = sum(int((part.labels >= 1).sum()) for part in fold.parts)
-        return (
-            f"{rows:,} rows, {relevant:,} of them with a label of 1 or more, as one ranking "
-            "without queries"
-        )
+def _size_in_words(fold: Fold, labels: Labels) -> str:
+    each = np.concatenate([part.labels for part in fold.parts])
+    kind = f"labels: {labels.in_words}"
+    if labels.real:
+        kind = f"{kind} from {each.min():.3g} to {each.max():.3g}"
+    if not labels.grouped:
+        relevant = int((each >= 1).sum())
+        kind = kind if labels.real else f"{kind}, {relevant:,} of them 1 or more"
+        return f"{each.size:,} rows as one ranking without queries; {kind}"
     has = [
         np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
         for part in fold.parts
     ]
     queries = np.concatenate(has)
-    return (
-        f"{rows:,} rows; {count(queries.size, 'query', 'queries')}, {int((~queries).sum()):,} "
-        "without a relevant document"
-    )
+    without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
+    return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"
