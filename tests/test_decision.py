@@ -252,3 +252,41 @@ def test_own_objectives_of_a_framework_take_its_options(name: str, options: dict
 def test_wrong_options_within_a_name_are_named(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         find_methods(name)
+
+
+# First use ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "said", "command"),
+    [
+        (["session", "clicked"], "clicked has the labels, and session has the queries", "session"),
+        (["Query_ID", "label"], "Query_ID has the queries", "Query_ID"),
+        (["number", "label"], "no column has the queries, so that all rows are one", "none"),
+    ],
+)
+def test_a_table_without_options_says_what_was_taken_for_what_and_how_to_change_it(
+    tmp_path: Path, names: list[str], said: str, command: str
+) -> None:
+    file = table_of(tmp_path, flags)
+    frame = pl.read_csv(file).rename(dict(zip(("qid", "label"), names, strict=True)))
+    frame.with_columns(weight=pl.lit(1.5)).write_csv(file)
+    out = tmp_path / "out"
+    options = ("--methods", "lightgbm:map", "--rounds", 2, "--out", out, "--jobs", 1)
+    shown = invoke("compare", file, *options).output
+    assert said in shown
+    assert "pass --weight weight if it weights the rows" in shown
+    command = f"compare {file} --qid {command} --label {names[1]}"
+    assert f"To change it: lambdaplus {command}" in shown
+    # The command says what was done, as does study.toml: neither guesses, and nothing is new.
+    before = {path.name for path in (out / "fits").iterdir()}
+    again = invoke(*command.split(), *options).output
+    assert "Guessed" not in again
+    invoke("compare", out / "study.toml", "--out", out, "--jobs", 1)
+    assert {path.name for path in (out / "fits").iterdir()} == before
+
+
+def test_a_table_without_labels_is_refused(tmp_path: Path) -> None:
+    file = table_of(tmp_path, flags)
+    pl.read_csv(file).rename({"label": "no idea"}).write_csv(file)
+    assert "has no column 'label'; it has: qid, no idea" in invoke("compare", file, ends=2).output

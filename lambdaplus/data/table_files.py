@@ -260,8 +260,8 @@ class TableFile:
             f"{self._frame[name][text]!r} in row {text + 1} below the header"
         )
 
-    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
-        """A column of text as codes of its sorted values, (n,), and their number.
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, list[str]]:
+        """A column of text as codes of its sorted values, (n,), and these values.
 
         Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
         """
@@ -269,11 +269,15 @@ class TableFile:
 
         column = self._frame[name]
         if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
-            return None, 0
+            return None, []
         text = column.cast(polars.String)
         text = text.set(text.str.strip_chars() == "", None)
         codes = text.rank("dense").cast(polars.Float64) - 1.0
-        return codes.to_numpy(), text.drop_nulls().n_unique()
+        return codes.to_numpy(), text.drop_nulls().unique().sort().to_list()
+
+    def repeats(self, name: str) -> bool:
+        """Whether a column has at least two values, on two rows or more on average."""
+        return 2 <= self._frame[name].n_unique() <= self._frame.height / 2
 
     def type_in_words(self, name: str) -> str:
         kind = self._frame[name].dtype

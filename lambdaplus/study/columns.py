@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,31 @@ from lambdaplus.study.config import Config
 
 MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
+QUERY_NAMES = (
+    "query", "query_id", "queryid", "q_id", "session", "session_id", "search_id", "srch_id",
+    "impression_id", "request_id", "group", "group_id", "user", "user_id", "customer",
+    "customer_id", "day", "date",
+)  # fmt: skip
+LABEL_NAMES = (
+    "labels", "relevance", "rel", "grade", "rating", "target", "y", "class", "clicked", "click",
+    "purchased", "is_fraud", "fraud", "forward_return", "return",
+)  # fmt: skip
 
 
-def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """Read a CSV or Parquet file, what became of its columns, and the order of its rows, (n,)."""
+class TableData(NamedTuple):
+    """A table, what became of its columns, and what they were taken for."""
+
+    data: RankingData
+    notes: list[str]
+    order: NDArray[Any] | None  # of the rows
+    config: Config  # with the columns that were taken
+    levels: dict[str, list[str]]  # the values of each category, in the order of their codes
+
+
+def read_table_of(file: Path, config: Config) -> TableData:
+    """Read a CSV or Parquet file."""
     table = TableFile(file, [])
+    config, guesses = _guess_columns(table, config)
     whole = config.qid == NO_QUERIES
     queries, label, weight = ("" if whole else config.qid), config.label, config.weight
     roles = {"qid": queries, "label": label, "weight": weight, "order": config.order}
@@ -47,7 +68,7 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], N
     order = table.places(config.order) if config.order else None
     taken = {*filter(None, roles.values())}
     wanted = _wanted(config, table.names, taken)
-    features, categories, left_out = _features_of(table, wanted, config)
+    features, levels, left_out = _features_of(table, wanted, config)
     if not features:
         raise ValueError(
             f"{file} has no feature: besides {', '.join(map(repr, sorted(taken)))}, it has "
@@ -60,18 +81,57 @@ def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], N
         file.name,
         tuple(features),
         weights=table.numbers(weight) if weight else None,
-        categories=tuple(categories),
+        categories=tuple(levels),
         grouped=False,
     )
     if queries:
         data = with_queries(data, qid)
         order = None if order is None else order[rows_by_query(qid)]
     notes = [
+        *guesses,
         *([f"Left out: {', '.join(left_out)}."] if left_out else []),
         *weight_in_words(config.weight, config),
         *_doubts(data, config),
     ]
-    return data, notes, order
+    return TableData(data, notes, order, config, levels)
+
+
+def _guess_columns(table: TableFile, config: Config) -> tuple[Config, list[str]]:
+    """Columns of queries and labels with other names than the default, if these are not there.
+
+    The sentences say what was taken for what, and how to change it.
+    """
+    taken, said = config, []
+    unnamed = config.label == Config.label and config.label not in table.names
+    if unnamed and (name := _named_like(table, LABEL_NAMES, config)):
+        taken = replace(taken, label=name)
+        said.append(f"{name} has the labels")
+    if config.qid == Config.qid and config.qid not in table.names and taken.label in table.names:
+        name = _named_like(table, QUERY_NAMES, taken)
+        taken = replace(taken, qid=name or NO_QUERIES)
+        said.append(
+            f"{name} has the queries"
+            if name
+            else "no column has the queries, so that all rows are one ranking"
+        )
+    if not said:
+        return config, []
+    now = f"--qid {shlex.quote(taken.qid)} --label {shlex.quote(taken.label)}"
+    return taken, [
+        f"Guessed by names of columns: {', and '.join(said)}.",
+        f"To change it: lambdaplus compare {shlex.quote(str(table.file))} {now}, with other "
+        "columns, or --qid none without queries.",
+    ]
+
+
+def _named_like(table: TableFile, names: Sequence[str], config: Config) -> str:
+    """The first column with one of these names, in any case, and the same value in several rows."""
+    lower = {name.strip().lower(): name for name in reversed(table.names)}
+    used = {config.label, config.weight, *config.drop, *config.features}
+    for name in names:
+        if (found := lower.get(name, "")) and found not in used and table.repeats(found):
+            return found
+    return ""
 
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
@@ -120,10 +180,10 @@ def _wanted(config: Config, names: Sequence[str], taken: set[str]) -> list[str]:
 
 def _features_of(
     table: TableFile, wanted: Sequence[str], config: Config
-) -> tuple[dict[str, Floats], list[str], list[str]]:
-    """Features by name, which of them are categories, and what is left out, with the reason."""
+) -> tuple[dict[str, Floats], dict[str, list[str]], list[str]]:
+    """Features by name, the values of categories, and what is left out, with the reason."""
     features: dict[str, Floats] = {}
-    categories: list[str] = []
+    levels: dict[str, list[str]] = {}
     left_out = [f"{name} (--drop)" for name in config.drop]
     for name in wanted:
         if INDEX.fullmatch(name) and name not in config.features:
@@ -139,12 +199,12 @@ def _features_of(
                 left_out.append(f"{name} ({table.type_in_words(name)})")
                 continue
             known = int(np.isfinite(column).sum())
-            if values > MOST_VALUES or values * ROWS_OF_A_VALUE > known:
-                left_out.append(f"{name} (text with {values:,} different values)")
+            if len(values) > MOST_VALUES or len(values) * ROWS_OF_A_VALUE > known:
+                left_out.append(f"{name} (text with {len(values):,} different values)")
                 continue
-            categories.append(name)
+            levels[name] = values
         features[name] = column
-    return features, categories, left_out
+    return features, levels, left_out
 
 
 def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from lambdaplus.data import (
 )
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.columns import read_table_of, selected, weight_in_words
+from lambdaplus.study.columns import TableData, read_table_of, selected, weight_in_words
 from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.labels import Labels, are_real
 from lambdaplus.study.summary import count
@@ -32,25 +32,37 @@ MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
 
 
+class StudyData(NamedTuple):
+    """What a configuration names: its folds, all rows of a single file, and what was taken."""
+
+    folds: list[Fold]
+    notes: list[str]  # about columns that are used or left out
+    config: Config  # with the columns that were taken
+    whole: RankingData | None = None
+    levels: Mapping[str, Sequence[str]] = {}  # the values of each category
+
+
 def folds_of(config: Config) -> list[Fold]:
     """The folds that the options of a study select, with the features that these ask for."""
-    return folds_and_notes(config)[0]
+    return read_data(config).folds
 
 
-def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
-    """The folds, and sentences about the columns that they use or leave out."""
-    every, notes = _all_folds(config)
-    if every[0].train.weights is not None and not config.weight:
+def read_data(config: Config) -> StudyData:
+    """Read the data, split it into folds, and select those that are asked for."""
+    read = _all_folds(config)
+    notes = read.notes
+    if read.folds[0].train.weights is not None and not config.weight:
         notes = [*notes, *weight_in_words("the numbers in .weight files", config)]
-    folds = [_with_features(every[i], config) for i in _indices(config.folds, len(every))]
-    return folds, notes
+    chosen = _indices(config.folds, len(read.folds))
+    folds = [_with_features(read.folds[i], config) for i in chosen]
+    return read._replace(folds=folds, notes=notes)
 
 
-def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
+def _all_folds(config: Config) -> StudyData:
     data, columns = config.data, {"qid": config.qid, "label": config.label}
     if data in ("", WHOLE_DIGITS):
         _refuse_columns(config, "the built-in digits have none: set data as well")
-        return digits_queries(whole=data == WHOLE_DIGITS), []
+        return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
     if Path(data).is_dir():
         if config.qid == NO_QUERIES or config.order:
             raise ValueError(
@@ -60,19 +72,20 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
             if config.weight or config.features or config.drop:  # columns were considered
                 warnings.filterwarnings("ignore", ".*read as features")
             read = read_folds(data, valid=config.valid or None, **columns)
-        return selected(_complete(data, read), config)
-    whole, notes, order = _one_set(config)
-    return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
+        return StudyData(*selected(_complete(data, read), config), config)
+    table = _one_set(config)
+    folds = _cross_validation(table.data, table.config, table.order)
+    notes = [*table.notes, *_order_in_words(config)]
+    return StudyData(folds, notes, table.config, table.data, table.levels)
 
 
-def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """The queries of a file, and sentences and the order of a table."""
+def _one_set(config: Config) -> TableData:
     path = Path(config.data)
     refuse_missing(path)
     if table_kind(path):
         return read_table_of(path, config)
     _refuse_columns(config, f"{path} is not {KINDS}, so its columns have no names")
-    return read_letor(path, grouped=config.qid != NO_QUERIES), [], None
+    return TableData(read_letor(path, grouped=config.qid != NO_QUERIES), [], None, config, {})
 
 
 def _refuse_columns(config: Config, why: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import TREES, Config
-from lambdaplus.study.folds import data_in_words, folds_and_notes
+from lambdaplus.study.folds import data_in_words, read_data
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import find_methods, left_out
@@ -52,7 +52,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
                 f"{name} is drawn at random with trials: leave it out, or list values of the "
                 "framework's parameter in the method's grid"
             )
-    folds, notes = folds_and_notes(config)
+    folds, notes, config, whole, levels = read_data(config)
     labels = Labels.of(folds)
     methods = _with_grids(find_methods(given, labels), config)
     if labels.real:
@@ -64,7 +64,9 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(given, labels)])
-    return Study(folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines))
+    return Study(
+        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, levels
+    )  # fmt: skip
 
 
 def _left_out_in_words(given: str | None, labels: Labels) -> list[str]:
