@@ -20,6 +20,7 @@ from lambdaplus.data import digits_queries
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Method, Study, Summary, find_methods, study_of
 from lambdaplus.study.summary import ALPHA, outcome
+from lambdaplus.study.tables import results_table
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,26 @@ def test_verdicts_correct_the_test_and_the_interval_alike(gap: float) -> None:
         assert pair.interval[0] < alone.interval[0] < alone.interval[1] < pair.interval[1]
         low, high = pair.interval
         assert (pair.p_corrected < ALPHA) == (low > 0 or high < 0) == bool(outcome(pair))
+
+
+def test_the_spread_over_seeds_is_in_reports() -> None:
+    config = Config(rounds=4, seeds=(0, 1, 2))
+    methods = find_methods("lightgbm:map,lightgbm:lambdarank(bagging_fraction=0.5,bagging_freq=1)")
+    study = Study(digits_queries()[:2], methods, ["map"], config)
+    study.finish()
+    results = study.results
+    [name] = [method.name for method in methods if "bagging" in method.name]
+    values = results.values.filter(method=name)
+    means = [
+        np.mean([values.filter(seed=seed, fold=fold)["value"].mean() for fold in results.folds])
+        for seed in config.seeds
+    ]
+    assert results.spreads[name, "map"] == pytest.approx(np.std(means, ddof=1))
+    assert np.std(means) > 0
+    table = results_table(Summary(results), narrow=False)
+    assert [*table.columns][:3] == ["method", "MAP", "sd"]
+    assert {row[0]: row[2] for row in table.rows}[name] == results.spreads[name, "map"]
+    assert any("standard deviation (sd) over seeds: MAP" in line for line in table.foot)
 
 
 # The terminal ------------------------------------------------------------------------------------

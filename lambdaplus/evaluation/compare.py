@@ -1,12 +1,12 @@
 """Comparison of several systems on the same queries or rows, with significance tests."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_of
+from lambdaplus.evaluation.comparable import aligned_values, mean_run, systems, tables_of
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
@@ -24,7 +24,7 @@ from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
-    runs: Mapping[str, Evaluation],
+    runs: Mapping[str, Evaluation | Sequence[Evaluation]],
     *,
     baseline: str | None = None,
     test: Test = "t",
@@ -37,9 +37,10 @@ def compare_runs(
 
     Parameters
     ----------
-    runs : dict of str to Evaluation
+    runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
-        differ if they were evaluated with a qid.
+        differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
+        the mean over the runs is compared on each query, and their spread is in the table.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"t", "wilcoxon"}
@@ -106,10 +107,13 @@ def compare_runs(
     >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
     >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
     (45, 5, 0, True)
+    >>> compare_runs({"both": [good, bad], "bad": bad}).spreads["map"]["both"] > 0.1
+    True
     """
     check_options(test, alpha=alpha, confidence=confidence, resamples=resamples, seed=seed)
-    check_runs(runs, baseline)
-    names, first = tuple(runs), next(iter(runs.values()))
+    every = systems(runs, baseline)
+    averaged = {name: mean_run(name, each) for name, each in every.items()}
+    names, first = tuple(runs), next(iter(averaged.values()))
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
     else:
@@ -117,9 +121,9 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in aligned_values(runs).items():
-        if tables := tables_of(metric, runs):
-            means[metric] = {name: run.mean[metric] for name, run in runs.items()}
+    for metric, values in aligned_values(averaged).items():
+        if tables := tables_of(metric, averaged):
+            means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
             found = spread(parsed, tables, resamples, seed)
             of_runs[metric] = {
@@ -151,14 +155,28 @@ def compare_runs(
         sample = f"{sum(table.labels.size for table in ranked):,} rows without queries"
         test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
     weighted = "" if first.weights is None else ", weighted"
+    several = "" if not any(len(each) > 1 for each in every.values()) else (
+        " Means over the runs of a system; sd: their standard deviation."
+    )  # fmt: skip
     foot = (
-        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table).",
+        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table)."
+        f"{several}",
         f"Convention {first.convention.name}:",
         *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
     )
+    spreads = {
+        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
+        for metric in means
+        if any(len(each) > 1 for each in every.values())
+    }
     return RunComparison(
-        names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs
+        names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs, spreads
     )
+
+
+def _deviation(means: Sequence[float]) -> float:
+    """The standard deviation over runs of a system, as an estimate; NaN for a single one."""
+    return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
 
 
 def _pairs_of_rows(

@@ -129,6 +129,14 @@ class Results:
         return {(method, metric): mean for method, metric, mean in means.iter_rows()}
 
     @cached_property
+    def spreads(self) -> dict[tuple[str, str], float]:
+        """Standard deviation over seeds of the means, by method and metric; none for one seed."""
+        keys = ["method", "metric", "seed"]
+        by_seed = _means(_means(self.values, *keys, "fold"), *keys)
+        deviations = by_seed.group_by("method", "metric").agg(pl.col("value").std())
+        return {(m, metric): sd for m, metric, sd in deviations.drop_nulls().iter_rows()}
+
+    @cached_property
     def seconds(self) -> dict[str, float]:
         """Training time of each method over all folds, seeds and parameters."""
         fits = self.fits.unique(["method", "fold", "seed", "trial"], maintain_order=True)

@@ -44,10 +44,12 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     rows: list[list[Any]] = []
     comparison = summary.comparison
     intervals = {} if comparison is None else comparison.intervals
+    spread = not narrow and bool(results.spreads)
     heads = []
     for metric in results.metrics:
         heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
         heads += ["95 % interval"] if metric in intervals else []
+        heads += ["sd"] if spread else []
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(results.methods[method].origin, []).append(method)
@@ -62,6 +64,8 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
                 cells.append(Cell(results.mean(method, metric), mark))
                 if metric in intervals:
                     cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
+                if spread:
+                    cells.append(results.spreads.get((method, metric), math.nan))
             more = [] if narrow else [origin]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     key = "* highest of its column"
@@ -75,6 +79,13 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
             "metric X."
         )
+    if results.spreads:
+        largest = (
+            f"{label(metric)} {decimal(max(found))}"
+            for metric in results.metrics
+            if (found := [sd for (_, of), sd in results.spreads.items() if of == metric])
+        )
+        foot.append(f"Largest standard deviation (sd) over seeds: {', '.join(largest)}.")
     foot += [
         "time: training time, summed over folds, seeds and parameters.",
         *warnings_of(results),
