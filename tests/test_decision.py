@@ -17,8 +17,18 @@ from test_report import values_of
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.data import digits_queries
+from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import METHODS, Config, Method, Study, Summary, find_methods, study_of
+from lambdaplus.study import (
+    METHODS,
+    Config,
+    Method,
+    Study,
+    Summary,
+    find_methods,
+    study_of,
+    write_report,
+)
 from lambdaplus.study.summary import ALPHA, outcome
 from lambdaplus.study.tables import results_table
 
@@ -125,7 +135,7 @@ def test_names_are_whole_at_80_columns(letor: Path, tmp_path: Path) -> None:
     said = invoke("compare", letor, *options, "--out", tmp_path / "out", width=80).output
     for name in names:
         assert re.search(rf"(?m)^ *{name} +[.0-9]", said), said
-    rows = said[said.index("best lambdaplus") :].split("Wrote")[0].splitlines()
+    rows = said.split("Wrote")[0].splitlines()[1:]
     assert max(map(len, rows)) <= 80
 
 
@@ -311,3 +321,33 @@ def test_a_table_without_labels_is_refused(tmp_path: Path) -> None:
     file = table_of(tmp_path, flags)
     pl.read_csv(file).rename({"label": "no idea"}).write_csv(file)
     assert "has no column 'label'; it has: qid, no idea" in invoke("compare", file, ends=2).output
+    frame = pl.read_csv(file).with_row_index()
+    frame.with_columns(clicked=pl.col("index") % 2, rating=pl.col("index") % 5).write_csv(file)
+    said = invoke("compare", file, ends=2).output
+    assert "may be in rating or clicked: name the column with --label" in said
+
+
+# The report --------------------------------------------------------------------------------------
+
+
+def test_a_report_says_what_was_chosen_and_why_and_what_it_cost(tmp_path: Path) -> None:
+    methods = find_methods("lightgbm:map,lightgbm:lambdarank,xgboost:rank:map")
+    study = Study(digits_queries()[:2], methods, ["ndcg@10", "map"], Config(rounds=4, select="map"))
+    study.finish()
+    results, summary = study.results, Summary(study.results)
+    order = sorted(methods, key=lambda m: -results.validation_means[m.name, "map"])
+    best, second, _ = (method.name for method in order)
+    values = [results.validation_means[name, "map"] for name in (best, second)]
+    evaluation = summary.evaluations[best]
+    bounds = [decimal(bound, 3) for bound in evaluation.interval("map")]
+    first, cost = summary.decision()
+    assert first == (
+        f"Best by MAP on validation data: {best} ({decimal(values[0])}; next: {second}, "
+        f"{decimal(values[1])}). On test data: {decimal(results.mean(best, 'map'))} (95 % interval "
+        f"{bounds[0]} to {bounds[1]})."
+    )
+    seconds = sum(results.seconds.values())
+    assert cost == f"3 methods on 2 folds: 6 fits, {seconds:,.0f} seconds of training."
+    page = write_report(summary, tmp_path, data="digits").read_text(encoding="utf-8")
+    assert first in page
+    assert cost in page

@@ -216,7 +216,8 @@ def _run(
         folder.refuse_foreign(["study.toml"], made)
         console.print(printable(f"Data: {shown}"))
         for line in study.notes:
-            console.print(printable(f"  {line}"))
+            is_command = "lambdaplus compare" in line  # which is copied
+            console.print(printable(f"  {line}"), soft_wrap=is_command)
         try:
             with _warnings_told(console):
                 _fit(study, console)
@@ -278,6 +279,8 @@ def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> N
     for each in (verdicts, table):
         if each is not None:
             console.print(each, soft_wrap=False)
+    for line in summary.decision():
+        console.print(printable(line), soft_wrap=False)
     write_tables(summary.results, folder)
 
 

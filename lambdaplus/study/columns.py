@@ -102,12 +102,18 @@ def _guess_columns(table: TableFile, config: Config) -> tuple[Config, list[str]]
     The sentences say what was taken for what, and how to change it.
     """
     taken, said = config, []
-    unnamed = config.label == Config.label and config.label not in table.names
-    if unnamed and (name := _named_like(table, LABEL_NAMES, config)):
-        taken = replace(taken, label=name)
-        said.append(f"{name} has the labels")
+    if config.label == Config.label and config.label not in table.names:
+        several = _named_like(table, LABEL_NAMES, config)
+        if len(several) > 1:
+            raise ValueError(
+                f"{table.file} has no column 'label', and the labels may be in "
+                f"{' or '.join(several)}: name the column with --label"
+            )
+        if several:
+            taken = replace(taken, label=several[0])
+            said.append(f"{several[0]} has the labels")
     if config.qid == Config.qid and config.qid not in table.names and taken.label in table.names:
-        name = _named_like(table, QUERY_NAMES, taken)
+        name = next(iter(_named_like(table, QUERY_NAMES, taken)), "")
         taken = replace(taken, qid=name or NO_QUERIES)
         said.append(
             f"{name} has the queries"
@@ -124,14 +130,12 @@ def _guess_columns(table: TableFile, config: Config) -> tuple[Config, list[str]]
     ]
 
 
-def _named_like(table: TableFile, names: Sequence[str], config: Config) -> str:
-    """The first column with one of these names, in any case, and the same value in several rows."""
+def _named_like(table: TableFile, names: Sequence[str], config: Config) -> list[str]:
+    """Columns with these names, in any case, and the same value in several rows."""
     lower = {name.strip().lower(): name for name in reversed(table.names)}
     used = {config.label, config.weight, *config.drop, *config.features}
-    for name in names:
-        if (found := lower.get(name, "")) and found not in used and table.repeats(found):
-            return found
-    return ""
+    found = [lower[name] for name in names if lower.get(name, "") not in ("", *used)]
+    return [name for name in found if table.repeats(name)]
 
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:

@@ -96,6 +96,11 @@ class Results:
         """The name of the metric that each method optimises."""
         return {name: str(method.criterion) for name, method in self.methods.items()}
 
+    @property
+    def main_metric(self) -> str:
+        """The metric that says which method is best: the selecting one, or else the first."""
+        return self.config.select if self.config.select in self.metrics else self.metrics[0]
+
     def chosen_fits(self) -> pl.DataFrame:
         """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
         return self.fits.filter("chosen").select(

@@ -86,19 +86,12 @@ def check_saveable(study: Study, method: str = "") -> list[str]:
 def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     """Train the method that is best on validation data, or the one named, on all queries."""
     names, results = check_saveable(study, method), study.results
-    metric = metric or (study.config.select if study.config.select in results.metrics else "")
-    metric = metric or results.metrics[0]
+    metric, summary = metric or results.main_metric, Summary(results)
     if metric not in results.metrics:
         raise ValueError(f"{metric} is not one of the metrics: {', '.join(results.metrics)}")
-    summary, means = Summary(results), results.validation_means
-    values = {
-        name: means[name, metric]
-        for name in names
-        if name in summary.evaluations and (name, metric) in means
-    }
-    if not values:
+    best = summary.chosen(metric, names)
+    if not best:
         raise ValueError(f"no fit of {', '.join(names)} has a value of {metric} on every fold")
-    best = max(values, key=lambda name: values[name])
     chosen = results.methods[best]
     by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
@@ -108,7 +101,7 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
         train_boosted(task, rounds=rounds),
         metric,
         results.mean(best, metric),
-        summary.evaluations[best].interval(metric),
+        summary.interval(best, metric),
     )
 
 

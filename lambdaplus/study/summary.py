@@ -1,6 +1,7 @@
 """The conclusions of a study: significant differences, and the best methods."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
 ALPHA = 0.05  # of verdicts
+OURS = "lambdaplus"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,41 @@ class Summary:
         defined = [method for method, mean in means.items() if not math.isnan(mean)]
         return max(defined, key=lambda method: means[method], default=None)
 
+    def chosen(self, metric: str, names: Iterable[str]) -> str:
+        """Of these methods, the finished one that is best on validation data; empty if none is."""
+        means = self.results.validation_means
+        finished = [name for name in names if name in self.evaluations and (name, metric) in means]
+        return max(finished, key=lambda name: means[name, metric], default="")
+
+    def decision(self) -> list[str]:
+        """Which method validation data chooses and by what, its test value, and what it cost."""
+        results, metric = self.results, self.results.main_metric
+        best = self.chosen(metric, results.methods)
+        lines = []
+        if best:
+            valid = results.validation_means[best, metric]
+            line = f"Best by {label(metric)} on validation data: {best} ({decimal(valid)}"
+            others = [name for name in results.methods if name != best]
+            if second := self.chosen(metric, others):
+                line += f"; next: {second}, {decimal(results.validation_means[second, metric])}"
+            low, high = (decimal(bound, 3) for bound in self.interval(best, metric))
+            value = decimal(results.mean(best, metric))
+            lines.append(f"{line}). On test data: {value} (95 % interval {low} to {high}).")
+        fits, seconds = count(results.finished, "fit"), sum(results.seconds.values())
+        lines.append(
+            f"{count(len(results.methods), 'method')} on {count(len(results.folds), 'fold')}: "
+            f"{fits}, {seconds:,.0f} seconds of training."
+        )
+        return lines
+
+    def interval(self, method: str, metric: str) -> tuple[float, float]:
+        """The 95 % interval of a test mean; NaN for one value over data with queries."""
+        evaluation = self.evaluations[method]
+        whole = len(evaluation.per_query[metric]) != evaluation.n_queries
+        if whole and metric not in evaluation.rows:
+            return math.nan, math.nan
+        return evaluation.interval(metric)
+
     def differences(self, metric: str) -> list[tuple[str, str]]:
         """The significant differences by a metric: the better method, and the worse one."""
         comparison = self.comparison
@@ -81,17 +118,12 @@ class Summary:
         metrics, by Bonferroni's method, so that an interval leaves out 0 if and only if the
         difference is significant.
         """
-        methods, means = self.results.methods, self.results.validation_means
-        chosen = []
+        methods, chosen = self.results.methods, []
         for metric in self.results.metrics:
-            sides = []
-            for ours in (False, True):
-                values = {
-                    name: means[name, metric]
-                    for name in self.evaluations
-                    if (methods[name].origin == "lambdaplus") == ours and (name, metric) in means
-                }
-                sides.append(max(values, key=lambda name: values[name], default=""))
+            sides = [
+                self.chosen(metric, [n for n, m in methods.items() if (m.origin == OURS) == ours])
+                for ours in (False, True)
+            ]
             if all(sides):
                 chosen.append((metric, *sides))
         m = len(chosen)
@@ -114,7 +146,7 @@ class Summary:
     def other_side(self) -> str:
         """What the methods that are not of lambdaplus are, in words."""
         results = self.results
-        origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
+        origins = {results.methods[name].origin for name in self.evaluations} - {OURS}
         return "other" if "yours" in origins else "built-in"
 
     def notes(self) -> list[str]:

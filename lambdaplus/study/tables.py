@@ -128,7 +128,7 @@ def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
         if narrow:
             rows += [(metric, pair.first, *tested), ("", pair.second, "", "", "")]
         else:
-            rows.append((metric, pair.second, pair.first, *tested))
+            rows.append((metric, *tested, pair.first, pair.second))
     one, other = "best lambdaplus", f"best {summary.other_side}"
     m = len(summary.verdicts)
     corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
@@ -137,9 +137,10 @@ def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
         f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
         f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
     )
-    heads = [f"{one},\nthen {other}"] if narrow else [other, one]
-    columns = ("metric", *heads, "diff.", "95 % interval", "p")
-    return Table(columns, rows, foot, narrow=True, names=len(heads) + 1)
+    heads = ("diff.", "95 % interval", "p")
+    if narrow:
+        return Table(("metric", f"{one},\nthen {other}", *heads), rows, foot, narrow=True, names=2)
+    return Table(("metric", *heads, one, other), rows, foot, narrow=True)
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:
