@@ -17,7 +17,7 @@ from test_comparison import finished
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
-from lambdaplus.study.folds import folds_of, read_data
+from lambdaplus.study.folds import folds_of, read_study_data
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def own_table(folder: Path, n: int = 400, **more: Any) -> Path:
 
 def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path: Path) -> None:
     file = own_table(tmp_path)
-    folds, notes, *_ = read_data(Config(data=str(file), weight="weight", drop=("doc",)))
+    folds, notes, *_ = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
     test = folds[0].test
     assert test.feature_names == ("x", "y", "shop")
     assert test.categories == ("shop",)
@@ -166,9 +166,9 @@ def test_columns_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], me
 def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
     for part in ("train", "vali", "test"):
         own_table(tmp_path).rename(tmp_path / f"{part}.csv")
-    config = Config(data=str(tmp_path), drop=("doc", ""), weight="weight")
+    config = Config(data=str(tmp_path), drop=("doc",), weight="weight")
     with pytest.warns(UserWarning, match="40 queries are in both .*train.csv and .*test.csv"):
-        [fold], notes, *_ = read_data(config)
+        [fold], notes, *_ = read_study_data(config)
     assert fold.train.feature_names == ("x", "y")
     assert fold.train.weights is not None
     assert notes[0].startswith("Left out: ")
@@ -262,7 +262,7 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
     options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day"}
     options |= {"drop": ("list",)} if qid != "list" else {}
-    folds, notes, *_ = read_data(Config(**options, gap=1))
+    folds, notes, *_ = read_study_data(Config(**options, gap=1))
     assert folds[0].train.feature_names == ("x",)
     # 14 days in 7 blocks of 2, of which the gap takes the last: x is the number of the day.
     assert [[{*part.features[:, 0]} for part in fold.parts] for fold in folds] == [

@@ -13,8 +13,8 @@ from commands import invoke
 from killed_runs import contents
 from small_data import letor_folder
 
+from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.study import Study
-from lambdaplus.study.output_folder import OutputFolder
 
 QUICK = ["--methods", "feature:best", "--metrics", "map"]
 

@@ -218,7 +218,7 @@ def test_files_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
 
 RUN = """
 import os, sys
-from lambdaplus.study import output_folder, study_of, Config
+from lambdaplus.study import study_of, Config
 at, count, real = int(sys.argv[2]), 0, os.replace
 def replace(*arguments):
     global count

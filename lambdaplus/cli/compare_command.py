@@ -140,7 +140,7 @@ def compare(
 
 
 def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.Path) -> None:
-    from lambdaplus.study.output_folder import OutputFolder
+    from lambdaplus.data.output_folder import OutputFolder
     from lambdaplus.study.saved_model import NAMES, check_saveable
 
     if folder.resolve() == out.resolve():
@@ -202,9 +202,9 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
+    from lambdaplus.data.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
     from lambdaplus.study.config import WHOLE_DIGITS
-    from lambdaplus.study.output_folder import OutputFolder
 
     config = study.config
     shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
+from lambdaplus.data.table_columns import Columns
 
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
@@ -207,6 +208,11 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+
+    @property
+    def columns(self) -> Columns:
+        """The names of the columns of a table."""
+        return Columns(**{each.name: getattr(self, each.name) for each in fields(Columns)})
 
     @property
     def of_training(self) -> dict[str, Any]:

@@ -21,9 +21,10 @@ from lambdaplus.data import (
     read_folds,
     read_letor,
 )
-from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.columns import TableData, read_table_of, selected, weight_in_words
+from lambdaplus.study.columns import left_out_in_words, selected, weight_in_words
 from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.labels import Labels, are_real
 from lambdaplus.study.summary import count
@@ -44,10 +45,10 @@ class StudyData(NamedTuple):
 
 def folds_of(config: Config) -> list[Fold]:
     """The folds that the options of a study select, with the features that these ask for."""
-    return read_data(config).folds
+    return read_study_data(config).folds
 
 
-def read_data(config: Config) -> StudyData:
+def read_study_data(config: Config) -> StudyData:
     """Read the data, split it into folds, and select those that are asked for."""
     read = _all_folds(config)
     notes = read.notes
@@ -73,19 +74,35 @@ def _all_folds(config: Config) -> StudyData:
                 warnings.filterwarnings("ignore", ".*read as features")
             read = read_folds(data, valid=config.valid or None, **columns)
         return StudyData(*selected(_complete(data, read), config), config)
-    table = _one_set(config)
-    folds = _cross_validation(table.data, table.config, table.order)
-    notes = [*table.notes, *_order_in_words(config)]
-    return StudyData(folds, notes, table.config, table.data, table.levels)
+    return _of_one_file(Path(data), config)
 
 
-def _one_set(config: Config) -> TableData:
-    path = Path(config.data)
-    refuse_missing(path)
-    if table_kind(path):
-        return read_table_of(path, config)
-    _refuse_columns(config, f"{path} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(path, grouped=config.qid != NO_QUERIES), [], None, config, {})
+def _of_one_file(file: Path, config: Config) -> StudyData:
+    """The folds of a single file."""
+    refuse_missing(file)
+    if not table_kind(file):
+        _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
+        whole = read_letor(file, grouped=config.qid != NO_QUERIES)
+        return StudyData(_cross_validation(whole, config, None), [], config, whole)
+    table = TableFile(file, [])
+    columns, guesses = guess_columns(table, config.columns)
+    config = replace(config, qid=columns.qid, label=columns.label)
+    read = read_table_data(table, columns)
+    if read.data.grouped and read.data.n_queries == 1:
+        raise ValueError(
+            f"{file}, column {config.qid!r} has the value {read.data.qid.item(0)!r} in all rows, "
+            "but folds are made of queries: name another column with --qid, or pass --qid none, "
+            "so that folds are made of rows and all rows are one ranking"
+        )
+    notes = [
+        *guesses,
+        *left_out_in_words(read.left_out),
+        *weight_in_words(config.weight, config),
+        *doubts(read.data, columns),
+        *_order_in_words(config),
+    ]
+    folds = _cross_validation(read.data, config, read.order)
+    return StudyData(folds, notes, config, read.data, read.levels)
 
 
 def _refuse_columns(config: Config, why: str) -> None:

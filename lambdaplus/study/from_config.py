@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import TREES, Config
-from lambdaplus.study.folds import data_in_words, read_data
+from lambdaplus.study.folds import data_in_words, read_study_data
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import find_methods, left_out
@@ -52,7 +52,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
                 f"{name} is drawn at random with trials: leave it out, or list values of the "
                 "framework's parameter in the method's grid"
             )
-    folds, notes, config, whole, levels = read_data(config)
+    folds, notes, config, whole, levels = read_study_data(config)
     labels = Labels.of(folds)
     methods = _with_grids(find_methods(given, labels), config)
     if labels.real:
