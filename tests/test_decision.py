@@ -1,5 +1,6 @@
 """From a file to a decision: selection, verdicts, and what is printed of them."""
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -12,11 +13,13 @@ import pytest
 from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from small_data import letor_folder
 from test_report import values_of
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.data import digits_queries
+from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import (
@@ -325,6 +328,23 @@ def test_a_table_without_labels_is_refused(tmp_path: Path) -> None:
     frame.with_columns(clicked=pl.col("index") % 2, rating=pl.col("index") % 5).write_csv(file)
     said = invoke("compare", file, ends=2).output
     assert "may be in rating or clicked: name the column with --label" in said
+
+
+def test_tables_that_are_too_wide_are_split_and_repeat_the_names() -> None:
+    names = [f"xgboost:binary:logistic{number}" for number in range(3)]
+    heads = [f"{kind} {n}" for n in range(6) for kind in ("metric", "95 % interval")]
+    rows = [[name, *(f"{name[-1]}.{j}" for j in range(len(heads)))] for name in names]
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(Table(["method", *heads], rows, ["a note"], narrow=True))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    blocks = sum(line.split()[:1] == ["method"] for line in lines)
+    assert blocks > 1
+    for name, row in zip(names, rows, strict=True):
+        found = [line.split() for line in lines if line.split()[:1] == [name]]
+        assert len(found) == blocks
+        assert [cell for line in found for cell in line[1:]] == row[1:]
+    assert lines[-1] == "a note"
 
 
 # The report --------------------------------------------------------------------------------------

@@ -98,8 +98,10 @@ class Table:
         from rich.measure import Measurement
         from rich.text import Text
 
+        unlimited = options.update(width=10_000)
+
         def fits(columns: list[int]) -> bool:
-            width = Measurement.get(console, options, self._of_columns(columns)).maximum
+            width = Measurement.get(console, unlimited, self._of_columns(columns)).maximum
             return width <= options.max_width
 
         # What does not fit goes into further tables, each with the names of its rows.
