@@ -183,6 +183,17 @@ def test_real_values_have_contenders_and_metrics_of_their_own(tmp_path: Path) ->
     assert "lightgbm:regression" in table.config.methods
 
 
+def test_of_real_values_the_metric_that_is_asked_for_selects(tmp_path: Path) -> None:
+    """Of losses and estimators, whose criterion would be of grades."""
+    file = table_of(tmp_path, returns)
+    names = ("xgboost:reg:squarederror", "odd_estimators:FirstFeature")
+    config = Config(data=str(file), methods=names, metrics=("concordance",), rounds=3, folds="1")
+    study = study_of(config)
+    study.finish()
+    assert {str(method.criterion) for method in study.methods} == {"concordance"}
+    assert study.results.chosen_fits()["metric"].unique().to_list() == ["concordance"]
+
+
 def test_squared_error_of_ranks_is_trained_on_ranks_in_the_query(tmp_path: Path) -> None:
     """It is squared error of a file whose labels are these ranks."""
     file = table_of(tmp_path, returns)

@@ -102,7 +102,7 @@ def read_columns(
     Warns
     -----
     UserWarning
-        For columns that are left out, among them those with names of an index of pandas, and features
+        For columns that are left out, also those with names of an index of pandas, and features
         with names of weights.
 
     Examples

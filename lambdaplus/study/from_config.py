@@ -55,9 +55,12 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     folds, notes, config, whole, levels = read_study_data(config)
     labels = Labels.of(folds)
     methods = _with_grids(find_methods(given, labels), config)
-    if labels.real:
-        methods = [_of_real_values(method, labels) for method in methods]
     metrics = config.metrics or labels.metrics
+    if labels.real:  # most criteria are of grades
+        methods = [
+            replace(method, criterion=metrics[0]) if isinstance(method.target, str) else method
+            for method in methods
+        ]
     if not labels.grouped:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     evaluated = dict.fromkeys(map(parse_metric, metrics))
@@ -77,12 +80,6 @@ def _left_out_in_words(given: str | None, labels: Labels) -> list[str]:
     )
     words = "; ".join(reasons)
     return [f"Methods that do not fit: {words}."] if words else []
-
-
-def _of_real_values(method: Method, labels: Labels) -> Method:
-    """A framework's own objective is validated by a metric that takes these labels."""
-    own = isinstance(method.target, str)
-    return replace(method, criterion=labels.metrics[0]) if own else method
 
 
 def _with_grids(methods: list[Method], config: Config) -> list[Method]:
