@@ -107,7 +107,7 @@ def compare_runs(
     >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
     >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
     (45, 5, 0, True)
-    >>> compare_runs({"both": [good, bad], "bad": bad}).spreads["map"]["both"] > 0.1
+    >>> compare_runs({"both": [good, bad], "bad": bad}).spreads["map"]["both"] > 0
     True
     """
     check_options(test, alpha=alpha, confidence=confidence, resamples=resamples, seed=seed)

@@ -37,7 +37,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> results_table(Summary(study.results)).columns[:3]
-    ('method', 'AUC', 'MAP')
+    ('method', 'MAP', 'MRR')
     """
     results = summary.results
     marks = {metric: _marks(summary, metric) for metric in results.metrics}
