@@ -233,6 +233,7 @@ study.save_model(sys.argv[1] + "/model")
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
     """One that replaces another is in none of the files, or in all that ``about.json`` names."""
     model, file = tmp_path / "model", digits_file(tmp_path)

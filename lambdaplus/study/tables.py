@@ -39,17 +39,10 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     >>> results_table(Summary(study.results)).columns[:3]
     ('method', 'MAP', 'MRR')
     """
-    results = summary.results
-    marks = {metric: _marks(summary, metric) for metric in results.metrics}
+    results, comparison = summary.results, summary.comparison
     rows: list[list[Any]] = []
-    comparison = summary.comparison
-    intervals = {} if comparison is None else comparison.intervals
-    spread = not narrow and bool(results.spreads)
-    heads = []
-    for metric in results.metrics:
-        heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
-        heads += ["95 % interval"] if metric in intervals else []
-        heads += ["sd"] if spread else []
+    of_metrics = [_of_metric(summary, metric, narrow) for metric in results.metrics]
+    heads = [head for names, _ in of_metrics for head in names]
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(results.methods[method].origin, []).append(method)
@@ -58,14 +51,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
             rows.append([f"{head}:", *("" for _ in heads), ""])
         for method in methods:
-            cells: list[Any] = []
-            for metric in results.metrics:
-                mark = marks[metric].get(method, " " * narrow)
-                cells.append(Cell(results.mean(method, metric), mark))
-                if metric in intervals:
-                    cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
-                if spread:
-                    cells.append(results.spreads.get((method, metric), math.nan))
+            cells = [cell for _, by_method in of_metrics for cell in by_method[method]]
             more = [] if narrow else [origin]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     key = "* highest of its column"
@@ -92,6 +78,27 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     ]
     more = [] if narrow else ["by"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
+
+
+def _of_metric(
+    summary: Summary, metric: str, narrow: bool
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """The headings of a metric, and the cells of each method: means, intervals and spreads."""
+    results, marks = summary.results, _marks(summary, metric)
+    intervals = {} if summary.comparison is None else summary.comparison.intervals.get(metric, {})
+    spread = not narrow and bool(results.spreads)
+    heads = [label(metric).replace("@", "\n@" if narrow else "@")]
+    if intervals:  # in the same column if tables may be split between columns
+        heads = [f"{label(metric)}\n95 % interval"] if narrow else [*heads, "95 % interval"]
+    cells: dict[str, list[Any]] = {}
+    for method in results.methods:
+        mark, mean = marks.get(method, " " * narrow), results.mean(method, metric)
+        bounds = [range_of(intervals.get(method, (math.nan, math.nan)))] if intervals else []
+        both = [Cell(" ".join([decimal(mean), *bounds]), mark)]
+        cells[method] = both if bounds and narrow else [Cell(mean, mark), *bounds]
+        if spread:
+            cells[method].append(results.spreads.get((method, metric), math.nan))
+    return [*heads, *(["sd"] if spread else [])], cells
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
