@@ -223,7 +223,7 @@ def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
     for method in METHODS:
         if method.family == "lightgbm" and method.name not in names:
             assert method.name.removeprefix("lightgbm:") in said
-    assert ("that of AUC with two labels" in said) == (labels is flags)
+    assert ("lambda_mauc (AUC, with two labels)" in said) == (labels is flags)
 
 
 # Options within a name ---------------------------------------------------------------------------

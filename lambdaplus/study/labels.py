@@ -70,13 +70,13 @@ class Labels:
             return ""
         if self.real:
             fits = metric == self.metrics[0] or (not metric and target in OF_REAL_VALUES)
-            return "" if fits else "does not take real-valued labels, or has no use of their values"
+            return "" if fits else "not for real-valued labels"
         if metric in ("spearman", "gini") or target in SQUARED_ERROR:
-            return "is for real-valued labels"
+            return "for real-valued labels"
         if target in POINTWISE and not self.mixed:
             return "needs labels of 1 or more, and others, in each training part"
         if metric == "mauc" and self.two:
-            return "is that of AUC with two labels"
+            return "AUC, with two labels"
         if metric == "auc" and self.grouped and not self.two:
-            return "takes grades as 0 and 1, and lambda_mauc does not"
+            return "takes grades as 0 and 1"
         return ""

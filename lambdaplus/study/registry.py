@@ -323,7 +323,7 @@ def _several(name: str, labels: Labels) -> list[Method]:
     several = _beginning_with(name)
     fitting = [method for method in several if not labels.misfit(method)]
     if several and not fitting:
-        why = "; ".join(f"{method.name} {labels.misfit(method)}" for method in several)
+        why = "; ".join(f"{method.name}: {labels.misfit(method)}" for method in several)
         raise ValueError(f"no method {name!r} fits the data: {why}")
     return fitting
 
