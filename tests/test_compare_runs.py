@@ -150,7 +150,7 @@ def test_no_mark_where_the_test_favours_the_run_of_the_lower_mean(weights: Any) 
     assert gain.mean() > 0
     assert stats.wilcoxon(gain, alternative="less").pvalue < 0.001
     for baseline in (None, "b"):
-        found = compare_runs(runs, baseline=baseline)
+        found = compare_runs(runs, baseline=baseline, test="wilcoxon")
         assert [row[1].mark for row in found.table.rows] == ["", ""]
         assert [pair.better for pair in found.pairs] == [""]
     [pair] = compare_runs(runs, test="t", alpha=0.1).pairs  # which is a test of the mean
@@ -330,3 +330,59 @@ def test_runs_on_other_rows_are_refused_and_one_query_is_not_tested() -> None:
         found = compare_runs({"a": one, "b": two})
         assert found.pairs == ()
         assert not any(cell.mark for row in found.table.rows for cell in row[1:])
+
+
+# Runs of several seeds ---------------------------------------------------------------------------
+
+
+def test_runs_of_seeds_are_averaged_by_query_and_tested_as_usual() -> None:
+    seeds = {"a": [run(0.5, seed) for seed in (1, 2, 3)], "b": [run(2.0, seed) for seed in (4, 5)]}
+    found = compare_runs(seeds, test="t")
+    for pair in found.pairs:
+        each = {name: [one.per_query[pair.metric] for one in runs] for name, runs in seeds.items()}
+        gap = np.mean(each["a"], axis=0) - np.mean(each["b"], axis=0)
+        assert pair.difference == pytest.approx(gap.mean())
+        assert pair.p_value == pytest.approx(stats.ttest_1samp(gap, 0).pvalue)
+        interval = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
+        assert pair.interval == pytest.approx(tuple(interval))
+        for name, values in each.items():
+            means = [value.mean() for value in values]
+            assert found.means[pair.metric][name] == pytest.approx(np.mean(means))
+            assert found.spreads[pair.metric][name] == pytest.approx(np.std(means, ddof=1))
+    assert [*found.table.columns] == ["run", "map", "sd", "ndcg@5", "sd"]
+    assert "sd: their standard deviation" in found.foot[0]
+    alone = compare_runs({"a": [four_runs()["good"]], "b": four_runs()["bad"]})
+    assert alone.pairs == compare_runs({"a": four_runs()["good"], "b": four_runs()["bad"]}).pairs
+    assert not alone.spreads
+
+
+def test_runs_of_seeds_on_rows_are_tested_with_the_scores_of_all() -> None:
+    """AUC has a mean over seeds of each row, MAP a bootstrap: equal seeds change nothing."""
+    random = np.random.default_rng(0)
+    labels = random.random(300) < 0.3
+    runs = {
+        name: evaluate(labels, labels + noise * random.normal(size=300), metrics=["auc", "map"])
+        for name, noise in (("a", 1.0), ("b", 2.0), ("c", 2.5))
+    }
+    once = compare_runs({"a": runs["a"], "b": runs["b"]})
+    twice = compare_runs({"a": [runs["a"]] * 2, "b": [runs["b"]] * 2})
+    for one, other in zip(once.pairs, twice.pairs, strict=True):
+        assert one.difference == pytest.approx(other.difference)
+        assert one.p_value == pytest.approx(other.p_value)
+        assert one.interval == pytest.approx(other.interval)
+    both = compare_runs({"a": runs["a"], "b": [runs["b"], runs["c"]]})
+    [pair] = both.of("auc")
+    expected = runs["a"]["auc"] - (runs["b"]["auc"] + runs["c"]["auc"]) / 2
+    assert pair.difference == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrong", [[], [1.0], 0.5, ["a"]])
+def test_what_is_no_run_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"'b' is not a result of evaluate"):
+        compare_runs({"a": four_runs()["good"], "b": wrong})
+
+
+def test_runs_of_seeds_need_the_same_queries() -> None:
+    other = run(0.5, group=[10] * 60)
+    with pytest.raises(ValueError, match=r"'run 2 of a' and 'run 1 of a' do not"):
+        compare_runs({"a": [four_runs()["good"], other], "b": four_runs()["bad"]})

@@ -51,7 +51,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("query,label,x\n1,1,1\n", "a.csv has no column 'qid'; it has: query, label, x"),
         ("qid,label,x\n1,,1\n", "column 'label': 1 cells are not finite numbers, .* row 1"),
         ("qid,label,x\n1,1,1\n,1,1\n", "column 'qid': 1 cells are empty, the first is in row 2"),
-        ("qid,label,d\n1,1,a\n", "no column of numbers besides 'qid' and 'label'"),
+        ("qid,label,d\n1,1,a\n", "has no feature: besides 'label', 'qid', it has d"),
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
         ("", "a.csv"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),

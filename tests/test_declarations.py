@@ -172,7 +172,7 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
         (lambda: CountAbove(label, label, labels=3), "labels must be a function, got 3"),
         (lambda: Parameter("slope", "steep", "text"), "slope='steep' is not a finite number"),
         (lambda: Parameter("mode", "c", "other", ("a", "b")), "mode='c' is not one of a, b"),
-        (lambda: GAINS("ten"), "a cutoff must be a whole number, at least 1, got 'ten'"),
+        (lambda: GAINS("ten"), "the cutoff 'ten' is not an integer, nor a share such as 1%"),
         (lambda: GAINS(True), "a cutoff must be a whole number, at least 1, got True"),
     ],
 )

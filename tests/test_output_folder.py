@@ -13,7 +13,7 @@ from commands import invoke
 from killed_runs import contents
 from small_data import letor_folder
 
-from lambdaplus.cli.output_folder import OutputFolder
+from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.study import Study
 
 QUICK = ["--methods", "feature:best", "--metrics", "map"]

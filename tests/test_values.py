@@ -83,6 +83,61 @@ def test_all_short_lists_have_their_textbook_values(declaration) -> None:
 
 
 @each_declared
+@given(data=st.data(), percent=st.sampled_from([1, 7, 12.5, 25, 40, 99]))
+@examples(30)
+def test_a_share_as_cutoff_is_the_number_of_ranks_of_each_query(declaration, data, percent) -> None:
+    """Rounded up; in queries of several sizes, and in a table, whose rows are one list."""
+    if declaration.cutoff == "no":
+        with pytest.raises(ValueError, match="takes no cutoff, got @1%"):
+            declaration("1%")
+        return
+    lists = [data.draw(queries(12, ties=False)) for _ in range(3)]
+    share = declaration(f"{percent}%")
+    if declaration in CATALOGUE:
+        assert parse_metric(str(share)) == share
+
+    def expected(labels, scores) -> float:
+        k = max(1, -(-percent * 1000 * len(labels) // 100000))
+        return value(declaration(int(k)), [labels[i] for i in brute_force.order_of(labels, scores)])
+
+    labels, scores = (np.concatenate([one[i] for one in lists]) for i in (0, 1))
+    sizes = [len(one[0]) for one in lists]
+    of_queries = [expected(*one) for one in lists]
+    found = evaluate(labels, scores, group=sizes, metrics=share)
+    np.testing.assert_allclose(found.per_query[str(share)], of_queries, rtol=0, atol=ROUNDING)
+    watched = lp.eval_metric(share)
+    if not np.isnan(of_queries).all():
+        [(name, mean, higher)] = [watched(labels, scores, None, sizes)]
+        assert (name, higher) == (str(share), True)
+        assert mean == close(float(np.nanmean(of_queries)))
+    one, other = lists[0]
+    assert evaluate(one, other, metrics=share)[str(share)] == close(expected(one, other))
+
+
+def test_alert_rates_are_shares_of_a_table() -> None:
+    """Of 1,000 transactions, the 10 with the highest scores are looked at."""
+    random = np.random.default_rng(0)
+    fraud = random.random(1000) < 0.03
+    scores = fraud + random.normal(size=1000)
+    first = np.sort(np.argsort(-scores)[:10])
+    found = evaluate(fraud, scores, metrics=["precision@1%", "recall@1%"])
+    assert found["precision@1%"] == pytest.approx(fraud[first].mean())
+    assert found["recall@1%"] == pytest.approx(fraud[first].sum() / fraud.sum())
+    assert (
+        found["precision@1%"]
+        == evaluate(fraud, scores, metrics="top_precision(over=dataset)", one_group=True)[
+            "top_precision(over=dataset)"
+        ]
+    )
+    low, high = found.interval("recall@1%")
+    assert low < found["recall@1%"] < high
+    for metric in ("recall@1%", "precision@1%"):
+        gradient, hessian = lp.lambda_objective(metric)(fraud, scores)
+        assert np.isfinite([gradient, hessian]).all()
+        assert gradient.any()
+
+
+@each_declared
 @given(data=st.data())
 @examples(50)
 def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -> None:

@@ -17,6 +17,7 @@ except ImportError:  # pragma: no cover
 from lambdaplus.cli.compare_command import compare
 from lambdaplus.cli.evaluate_command import evaluate
 from lambdaplus.cli.metrics_command import metrics
+from lambdaplus.cli.predict_command import predict
 from lambdaplus.compute.removed import removed
 
 
@@ -57,7 +58,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, metrics):
+for command in (compare, predict, evaluate, metrics):
     app.command()(command)
 
 

@@ -32,6 +32,7 @@ NO_EVIDENCE = (
     "documentation for results on public ranking data."
 )
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
+OF_THE_COMMAND = ("report", "jobs", "out", "save_model", "method")  # not of the study
 _option: Any = partial(typer.Option, None)  # without it, the configuration's own default
 
 
@@ -56,12 +57,13 @@ def compare(
     ),
     drop: str = _option(help="Columns of these files to leave out."),
     methods: str = _option(
-        help="Comma-separated, such as lightgbm,svm:map,xgboost:lambda_map@5,module:Class; or all. "
-        "Default: the boosted trees, those for MAUC only if labels have three or more grades."
+        help="Comma-separated, such as lightgbm,svm:map,xgboost:map@5,module:Class; or all. With "
+        "options: 'xgboost:auc(pointwise=0)'. Default: the boosted trees that fit the labels."
     ),
     metrics: str = _option(
-        help="Test metrics; default: auc,mauc,map,mrr,ndcg@1,ndcg@5,ndcg@10, or auc,map without "
-        "queries."
+        help="Test metrics, the first of which says which method is best; default: those that fit "
+        "the labels, such as ndcg@10,map for grades, map,auc without queries, spearman for real "
+        "values."
     ),
     convention: str = _option(
         help=f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
@@ -79,7 +81,7 @@ def compare(
     ),
     scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
     select: str = _option(
-        help="Validation metric that selects parameters; default: each method's own."
+        help="Validation metric that selects rounds and parameters; default: each method's own."
     ),
     baseline: str = _option(help="Method to compare the others with; default: all pairs."),
     seeds: str = _option(
@@ -87,6 +89,12 @@ def compare(
     ),
     trials: int = _option(help="Trials of a random search for each boosted method, fold and seed."),
     rounds: int = _option(help="Maximum number of rounds; default: 200, or 1000 with --trials."),
+    save_model: pathlib.Path | None = typer.Option(
+        None,
+        help="Folder for the model of the method that is best on validation data, trained again on "
+        "all queries; predict.py in it scores a file without lambdaplus.",
+    ),
+    method: str = typer.Option("", help="Method to save, instead of the best one."),
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
@@ -110,7 +118,7 @@ def compare(
         asked: dict[str, Any] = {
             name: LISTS[name](f"--{name}", value) if name in LISTS else value
             for name, value in ctx.params.items()
-            if value is not None and name not in ("data", "report", "jobs", "out")
+            if value is not None and name not in ("data", *OF_THE_COMMAND)
         }
         if data is not None and data.suffix == ".toml":
             config = Config.read(data, **asked)
@@ -120,9 +128,43 @@ def compare(
         with _warnings_told(console), console.status("Reading the data ..."):
             study = study_of(config, out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
+        if method and save_model is None:
+            raise ValueError("--method is for --save-model, and --methods for what is compared")
+        if save_model is not None:
+            _check_model(study, save_model, method, out)  # before the first fit, not after the last
         code = _run(study, out, inputs, report, console)
+        if save_model is not None and code in (0, 1):  # also if another method failed
+            _save_model(study, save_model, method, console)
     if code:
         raise typer.Exit(code)
+
+
+def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.Path) -> None:
+    from lambdaplus.data.output_folder import OutputFolder
+    from lambdaplus.study.saved_model import NAMES, check_saveable
+
+    if folder.resolve() == out.resolve():
+        raise ValueError(f"{folder} is --out: pass another folder, such as {folder / 'model'}")
+    check_saveable(study, method)
+    with OutputFolder(folder) as output:
+        output.refuse_foreign(NAMES)
+
+
+def _save_model(study: Study, folder: pathlib.Path, method: str, console: Console) -> None:
+    from lambdaplus.evaluation.result_tables import decimal
+    from lambdaplus.study.summary import label
+    from lambdaplus.study.tables import range_of
+
+    with console.status("Training on all queries ..."):
+        final = study.save_model(folder, method)
+    name, program = final.task.method.name, folder / "predict.py"
+    console.print(
+        f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
+        f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
+        f"{range_of(final.interval)}).\n"
+        f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
+        f"lambdaplus: python {program} FILE."
+    )
 
 
 def _names(option: str, text: str) -> tuple[str, ...]:
@@ -160,7 +202,7 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
-    from lambdaplus.cli.output_folder import OutputFolder
+    from lambdaplus.data.output_folder import OutputFolder
     from lambdaplus.study import Summary, write_report
     from lambdaplus.study.config import WHOLE_DIGITS
 
@@ -174,7 +216,8 @@ def _run(
         folder.refuse_foreign(["study.toml"], made)
         console.print(printable(f"Data: {shown}"))
         for line in study.notes:
-            console.print(printable(f"  {line}"))
+            is_command = "lambdaplus compare" in line  # which is copied
+            console.print(printable(f"  {line}"), soft_wrap=is_command)
         try:
             with _warnings_told(console):
                 _fit(study, console)
@@ -236,6 +279,8 @@ def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> N
     for each in (verdicts, table):
         if each is not None:
             console.print(each, soft_wrap=False)
+    for line in summary.decision():
+        console.print(printable(line), soft_wrap=False)
     write_tables(summary.results, folder)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
-from lambdaplus.data.table_files import KINDS, read_columns, table_kind
+from lambdaplus.data.table_columns import read_columns
+from lambdaplus.data.table_files import KINDS, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and

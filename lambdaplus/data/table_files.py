@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +16,6 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arguments import hint, identifiers, int_or_text, refuse_rounding
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.letor import OPENERS, opened
-from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.ranking.queries import rows_by_query
 
 if TYPE_CHECKING:
     import polars
@@ -37,89 +33,6 @@ def table_kind(file: Path) -> str:
     """.csv, .tsv or .parquet, also below .gz or .xz; empty for a file that is no table."""
     suffix = Path(file.stem if file.suffix.lower() in OPENERS else file).suffix.lower()
     return suffix if suffix in _SUFFIXES else ""
-
-
-def read_columns(
-    path: str | os.PathLike[str], *, qid: str = "qid", label: str = "label"
-) -> RankingData:
-    """Read ranking data from a CSV, TSV or Parquet file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The name ends in .csv, .tsv or .parquet, then perhaps in .gz or .xz.  The rows of a query
-        do not have to be adjacent.  A CSV file is UTF-8, and one whose header is separated
-        by semicolons or tabs is read like this; commas in numbers beside semicolons are decimal
-        points.
-    qid, label : str
-        Names of the columns with queries and relevance grades.
-
-    Returns
-    -------
-    RankingData
-        Named after the file. `features`, (n, f) float64, are all other columns of numbers or
-        Booleans, in the order of the file and with their names in `feature_names`; an empty cell,
-        or `NULL` in a CSV file, is NaN, and true and false, in any case, are 1 and 0. Columns of
-        text, categories or dates, such as document numbers, are left out with a warning. `qid` is
-        int64, or str if int64 would lose information: the queries 007 and 7 of a CSV file are
-        different. Rows keep their order within each query, and queries are in the order of their
-        first rows.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        For a file that does not exist or has no rows or features; a column that is missing (the
-        message lists the others), occurs twice, or mixes numbers and text; a line with missing
-        fields; a label that is not a finite number; a number beyond float64, such as 1e400, and
-        an integer beyond 2**53 that float64 would round; and a query that is empty or a float of
-        2**53 or more.
-    ImportError
-        If polars is not installed.
-
-    Warns
-    -----
-    UserWarning
-        For columns that are left out, features with names of weights or of an index of pandas, and
-        a file that is not UTF-8, which is read as Latin-1.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from lambdaplus.data import read_columns
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "ours.csv")
-    ...     _ = file.write_text("qid,bm25,label\\nb,0.5,0\\na,,2\\nb,7,1\\n")
-    ...     data = read_columns(file)
-    >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
-    (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
-    """
-    table = TableFile(Path(path), [qid, label])
-    labels, queries = table.numbers(label), table.identifiers(qid)
-    if not labels.size:
-        raise ValueError(f"{table.file} has no rows")
-    features = {name: table.feature(name) for name in table.names if name not in (qid, label)}
-    columns = {name: column for name, column in features.items() if column is not None}
-    if not columns:
-        raise ValueError(f"{table.file} has no column of numbers besides {qid!r} and {label!r}")
-    doubts: dict[str, list[str]] = {}
-    for name, column in features.items():
-        if column is None:
-            what = "are no numbers and left out: convert those that are features to numbers"
-        elif name.strip().lower() in WEIGHT_NAMES:
-            what = "are read as features: if they are weights, leave them out of the file"
-        elif INDEX.fullmatch(name):
-            what = (
-                "seem to be row numbers that pandas wrote, and are read as features: leave them "
-                "out, by to_csv(index=False)"
-            )
-        else:
-            continue
-        doubts.setdefault(what, []).append(repr(name))
-    for what, shown in doubts.items():
-        warnings.warn(f"{table.file}: the columns {', '.join(shown)} {what}", stacklevel=2)
-    rows = rows_by_query(queries)
-    matrix = np.stack([*columns.values()], axis=1)[rows]
-    return RankingData(matrix, labels[rows], queries[rows], table.file.name, tuple(columns))
 
 
 class NoColumnError(ValueError):
@@ -289,8 +202,8 @@ class TableFile:
             f"{self._frame[name][text]!r} in row {text + 1} below the header"
         )
 
-    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, int]:
-        """A column of text as codes of its sorted values, (n,), and their number.
+    def codes(self, name: str) -> tuple[NDArray[np.float64] | None, list[str]]:
+        """A column of text as codes of its sorted values, (n,), and these values.
 
         Codes are 0, 1, ..., and NaN where a cell is empty; None for dates and other types.
         """
@@ -298,11 +211,15 @@ class TableFile:
 
         column = self._frame[name]
         if column.dtype not in (polars.String, polars.Categorical, polars.Enum):
-            return None, 0
+            return None, []
         text = column.cast(polars.String)
         text = text.set(text.str.strip_chars() == "", None)
         codes = text.rank("dense").cast(polars.Float64) - 1.0
-        return codes.to_numpy(), text.drop_nulls().n_unique()
+        return codes.to_numpy(), text.drop_nulls().unique().sort().to_list()
+
+    def repeats(self, name: str) -> bool:
+        """Whether a column has at least two values, on two rows or more on average."""
+        return 2 <= self._frame[name].n_unique() <= self._frame.height / 2
 
     def type_in_words(self, name: str) -> str:
         kind = self._frame[name].dtype

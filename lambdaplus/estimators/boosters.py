@@ -6,6 +6,7 @@ after each round, and says whether to stop.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,28 @@ from lambdaplus.frameworks.internals import lightgbm_parameters
 Watch = Callable[[Floats], bool]
 """Called with the validation scores after a round, (n,) float64; whether training may stop."""
 
-Predict = Callable[[RankingData, int], Floats]
-"""Scores of the documents, (n,) float64, by the trees of the first rounds."""
+
+@dataclass(frozen=True)
+class Boosted:
+    """A trained model; calling it gives scores, (n,) float64, by the trees of the first rounds."""
+
+    predict: Callable[[RankingData, int], Floats]
+    save: Callable[[str], Any]  # to a file, in the framework's own format
+
+    def __call__(self, part: RankingData, rounds: int) -> Floats:
+        return self.predict(part, rounds)
+
 
 POINTWISE = ("binary", "binary:logistic")
-"""Objectives of LightGBM and XGBoost that use no queries: log-loss."""
+"""Objectives of LightGBM and XGBoost for log-loss."""
 
 BINARY = {*POINTWISE, "rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
 """Native objectives that require labels 0 and 1."""
+
+
+def ranks_queries(objective: Any) -> bool:
+    """Whether an objective is of queries: one of lambdaplus, or a ranking one of a framework."""
+    return not isinstance(objective, str) or objective.startswith(("rank", "lambda"))
 
 
 def training_labels(objective: Any, labels: Floats) -> Floats:
@@ -35,10 +50,13 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
 
 
 def train_lightgbm(
-    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData, watch: Watch,
-    *, rounds: int, seed: int = 0, threads: int = 1,
-) -> Predict:  # fmt: skip
-    """Train LightGBM with an objective of lambdaplus or its own, the same for any threads."""
+    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData | None,
+    watch: Watch, *, rounds: int, seed: int = 0, threads: int = 1,
+) -> Boosted:  # fmt: skip
+    """Train LightGBM with an objective of lambdaplus or its own, the same for any threads.
+
+    Without validation data, ``watch`` is not called.
+    """
     import lambdaplus.lightgbm as lgb
 
     params = {"deterministic": True, "verbosity": -1, **params}
@@ -61,11 +79,13 @@ def train_lightgbm(
         group=train.group if train.grouped else None,
         categorical_feature=[train.feature_names.index(name) for name in train.categories],
     )  # fmt: skip
-    group = valid.group if valid.grouped else None
+    sets = []
+    if valid is not None:
+        group = valid.group if valid.grouped else None
+        sets = [data.create_valid(valid.features, valid.labels, group=group)]
     booster = lgb.train(
         {**params, "num_threads": threads, "objective": objective, "metric": "None", "seed": seed},
-        data, num_boost_round=rounds, feval=look, callbacks=[after_round],
-        valid_sets=[data.create_valid(valid.features, valid.labels, group=group)],
+        data, num_boost_round=rounds, feval=look, callbacks=[after_round], valid_sets=sets,
     )  # fmt: skip
 
     def predict(part: RankingData, rounds: int) -> Floats:
@@ -76,7 +96,7 @@ def train_lightgbm(
         scores = booster.predict(part.features, raw_score=True, **given)
         return np.asarray(scores, dtype=np.float64)
 
-    return predict
+    return Boosted(predict, booster.save_model)
 
 
 def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
@@ -96,10 +116,10 @@ def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
 
 
 def train_xgboost(
-    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData, watch: Watch,
-    *, rounds: int, seed: int = 0, threads: int = 1,
-) -> Predict:  # fmt: skip
-    """Train XGBoost with an objective of lambdaplus or its own."""
+    objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData | None,
+    watch: Watch, *, rounds: int, seed: int = 0, threads: int = 1,
+) -> Boosted:  # fmt: skip
+    """Train XGBoost with an objective of lambdaplus or its own; ``valid`` as for LightGBM."""
     import lambdaplus.xgboost as xgb
 
     over = False
@@ -121,7 +141,7 @@ def train_xgboost(
         )  # fmt: skip
         if labels is None:
             return matrix
-        by_query = part.grouped and objective not in POINTWISE
+        by_query = part.grouped and ranks_queries(objective)
         if by_query:
             matrix.set_group(part.group)
         if part.weights is not None:
@@ -131,7 +151,7 @@ def train_xgboost(
     is_function = callable(objective)
     params = {
         # The default, 0.5, is meant for probabilities.
-        **({"base_score": 0.0} if objective not in POINTWISE else {}),
+        **({"base_score": 0.0} if ranks_queries(objective) else {}),
         "tree_method": "hist",
         **params,
         "objective": "rank:ndcg" if is_function else objective,
@@ -145,7 +165,8 @@ def train_xgboost(
         {**params, "seed": seed, "nthread": threads, "disable_default_eval_metric": 1},
         matrix(train, training_labels(objective, train.labels)),
         num_boost_round=rounds, obj=objective if is_function else None, custom_metric=look,
-        evals=[(matrix(valid, valid.labels), "valid")], callbacks=[AfterRound()],
+        evals=[] if valid is None else [(matrix(valid, valid.labels), "valid")],
+        callbacks=[AfterRound()],
         verbose_eval=False,
     )  # fmt: skip
 
@@ -153,4 +174,4 @@ def train_xgboost(
         scores = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
         return np.asarray(scores, dtype=np.float64)
 
-    return predict
+    return Boosted(predict, booster.save_model)

@@ -1,6 +1,8 @@
 """The values of runs that can be compared: with the same queries or rows, metrics and weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -28,12 +30,56 @@ def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedT
     return tables
 
 
-def check_runs(runs: Mapping[str, Evaluation], baseline: str | None) -> None:
-    """Raise a ValueError for fewer than two runs, or a baseline that is not among them."""
+def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
+    """The mean of several runs of a system, such as those of seeds, on each query.
+
+    A query without a value in some runs has the mean of the others.
+    """
+    first, *others = runs
+    if not others:
+        return first
+    numbered = {f"run {number} of {name}": run for number, run in enumerate(runs, start=1)}
+    per_query, rows = {}, {}
+    for metric, values in aligned_values(numbered).items():
+        each = np.array([*values.values()])
+        known = ~np.isnan(each)
+        n = known.sum(axis=0)
+        total = np.where(known, each, 0.0).sum(axis=0)
+        per_query[metric] = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        if tables := tables_of(metric, numbered):
+            rows[metric] = tuple(map(_with_all_scores, zip(*tables, strict=True)))
+    return replace(
+        first,
+        per_query=per_query,
+        mean={metric: float(np.mean([run.mean[metric] for run in runs])) for metric in per_query},
+        undefined={metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
+        rows=rows,
+    )
+
+
+def _with_all_scores(tables: Sequence[RankedTable]) -> RankedTable:
+    """The rows, which are those of all tables, with the scores of each of them."""
+    return tables[0]._replace(scores=tuple(each for table in tables for each in table.scores))
+
+
+def systems(
+    runs: Mapping[str, Evaluation | Sequence[Evaluation]], baseline: str | None
+) -> dict[str, list[Evaluation]]:
+    """The runs of each system; a ValueError for fewer than two, or an unknown baseline."""
     if len(runs) < 2:
         raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
+    every = {}
+    for name, given in runs.items():
+        each = list(given) if isinstance(given, list | tuple) else [given]
+        if not each or not all(isinstance(run, Evaluation) for run in each):
+            raise ValueError(
+                f"{name!r} is not a result of evaluate, nor a list of such results, such as those "
+                "of several seeds"
+            )
+        every[name] = cast(list[Evaluation], each)
+    return every
 
 
 def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:

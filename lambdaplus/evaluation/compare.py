@@ -1,21 +1,21 @@
 """Comparison of several systems on the same queries or rows, with significance tests."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import aligned_values, check_runs, tables_of
+from lambdaplus.evaluation.comparable import aligned_values, mean_run, systems, tables_of
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
     Test,
-    bootstrap_intervals,
     check_options,
     direction,
     holm,
+    intervals_of,
     p_value,
     rounded,
 )
@@ -24,10 +24,10 @@ from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
-    runs: Mapping[str, Evaluation],
+    runs: Mapping[str, Evaluation | Sequence[Evaluation]],
     *,
     baseline: str | None = None,
-    test: Test = "wilcoxon",
+    test: Test = "t",
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = 9999,
@@ -37,22 +37,27 @@ def compare_runs(
 
     Parameters
     ----------
-    runs : dict of str to Evaluation
+    runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
-        differ if they were evaluated with a qid.
+        differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
+        the mean over the runs is compared on each query, and their spread is in the table.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
-    test : {"wilcoxon", "t"}
-        Wilcoxon's signed-rank test without queries whose difference is 0 (Yue et al. 2007), or the
-        paired t-test (Elsas et al. 2008).  Both are two-sided; p-values are also given with Holm's
-        correction for the number of tests in the table, over all pairs and metrics.
+    test : {"t", "wilcoxon"}
+        The paired t-test with Student's interval, which leaves out 0 if and only if p is below
+        1 - confidence; or Wilcoxon's signed-rank test without queries whose difference is 0 (Yue
+        et al. 2007), with a bootstrap interval.  Both tests are two-sided; p-values are also given
+        with Holm's correction for the number of tests in the table, over all pairs and metrics.
+
+        .. versionchanged:: 0.3.0
+           Before, the default was Wilcoxon's test.
 
         .. versionchanged:: 0.2.0
            Before, the tests of each metric were corrected separately.
     alpha : float
         Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
-        Confidence level of the bootstrap intervals.
+        Confidence level of the intervals.
     resamples, seed : int
         Number of samples of the bootstrap, and seed.
 
@@ -68,6 +73,8 @@ def compare_runs(
 
     Notes
     -----
+    The t-test is of the mean, which the table shows, and does not need normal differences for the
+    numbers of queries of test collections (Smucker et al. 2007).
     Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
     most queries.  A run has a letter or a star only if the test favours it, or the other one, in
     the direction of the mean.  Intervals are of the difference of means.
@@ -83,6 +90,9 @@ def compare_runs(
 
     References
     ----------
+    Smucker, Allan, Carterette 2007, A comparison of statistical significance tests for information
+    retrieval evaluation.
+
     DeLong, DeLong, Clarke-Pearson 1988, Comparing the areas under two or more correlated receiver
     operating characteristic curves.
 
@@ -97,10 +107,13 @@ def compare_runs(
     >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
     >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
     (45, 5, 0, True)
+    >>> compare_runs({"both": [good, bad], "bad": bad}).spreads["map"]["both"] > 0
+    True
     """
     check_options(test, alpha=alpha, confidence=confidence, resamples=resamples, seed=seed)
-    check_runs(runs, baseline)
-    names, first = tuple(runs), next(iter(runs.values()))
+    every = systems(runs, baseline)
+    averaged = {name: mean_run(name, each) for name, each in every.items()}
+    names, first = tuple(runs), next(iter(averaged.values()))
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
     else:
@@ -108,9 +121,9 @@ def compare_runs(
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in aligned_values(runs).items():
-        if tables := tables_of(metric, runs):
-            means[metric] = {name: run.mean[metric] for name, run in runs.items()}
+    for metric, values in aligned_values(averaged).items():
+        if tables := tables_of(metric, averaged):
+            means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
             found = spread(parsed, tables, resamples, seed)
             of_runs[metric] = {
@@ -128,7 +141,8 @@ def compare_runs(
         }
         if by_query and defined.size >= 2:  # not one value for the whole data set
             differences = [_difference(values[a], values[b], weights) for a, b in compared]
-            intervals = bootstrap_intervals(differences, confidence, resamples=resamples, seed=seed)
+            drawn = {"resamples": resamples, "seed": seed}
+            intervals = intervals_of(differences, test, confidence, **drawn)
             pairs += _pairs_of_queries(metric, compared, differences, intervals, test)
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
@@ -141,14 +155,28 @@ def compare_runs(
         sample = f"{sum(table.labels.size for table in ranked):,} rows without queries"
         test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
     weighted = "" if first.weights is None else ", weighted"
+    several = "" if not any(len(each) > 1 for each in every.values()) else (
+        " Means over the runs of a system; sd: their standard deviation."
+    )  # fmt: skip
     foot = (
-        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table).",
+        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table)."
+        f"{several}",
         f"Convention {first.convention.name}:",
         *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
     )
+    spreads = {
+        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
+        for metric in means
+        if any(len(each) > 1 for each in every.values())
+    }
     return RunComparison(
-        names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs
+        names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs, spreads
     )
+
+
+def _deviation(means: Sequence[float]) -> float:
+    """The standard deviation over runs of a system, as an estimate; NaN for a single one."""
+    return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
 
 
 def _pairs_of_rows(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.table import Table as RichTable
 
 _COLOURS = {"\N{DOWNWARDS ARROW}": "bold red"}  # of marks; green if not listed
 
@@ -45,6 +46,9 @@ class Table:
     foot : sequence of str
     narrow : bool
         Whether floats are shown without a leading zero, as in .5123.
+    names : int
+        Number of first columns that name a row.  A terminal that is too narrow for all columns
+        shows several tables, each with these.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class Table:
     rows: Sequence[Sequence[Any]]
     foot: Sequence[str] = ()
     narrow: bool = False
+    names: int = 1
 
     @property
     def cells(self) -> list[list[Cell]]:
@@ -89,15 +94,35 @@ class Table:
         lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in shown)
         return "\n".join([*lines, *self.foot])
 
-    def __rich__(self) -> Group:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.measure import Measurement
+        from rich.text import Text
+
+        unlimited = options.update(width=10_000)
+
+        def fits(columns: list[int]) -> bool:
+            width = Measurement.get(console, unlimited, self._of_columns(columns)).maximum
+            return width <= options.max_width
+
+        # What does not fit goes into further tables, each with the names of its rows.
+        names, shown = list(range(self.names)), list(range(self.names))
+        for column in range(self.names, len(self.columns)):
+            if len(shown) > len(names) and not fits([*shown, column]):
+                yield self._of_columns(shown)
+                shown = list(names)
+            shown.append(column)
+        yield self._of_columns(shown)
+        yield from (Text(line, style="dim") for line in self.foot)
+
+    def _of_columns(self, columns: Sequence[int]) -> RichTable:
         from rich import box
-        from rich.console import Group
         from rich.table import Table as RichTable
         from rich.text import Text
 
         padding = (0, 0) if self.narrow else (0, 1)
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding)
-        for i, name in enumerate(self.columns):
+        for i in columns:
+            name = self.columns[i]
             number = any(isinstance(row[i].value, (int, float)) for row in self.cells)
             # Wide names are wrapped, since names that are cut may look the same.
             table.add_column(
@@ -107,10 +132,10 @@ class Table:
             table.add_row(
                 *(
                     Text.assemble(self._text(c.value), (c.mark, _COLOURS.get(c.mark, "bold green")))
-                    for c in row
+                    for c in (row[i] for i in columns)
                 )
             )
-        return Group(table, *(Text(line, style="dim") for line in self.foot))
+        return table
 
     def to_markdown(self) -> str:
         """Return the table in GitHub's Markdown, with marks as superscripts.

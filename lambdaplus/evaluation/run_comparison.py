@@ -24,8 +24,8 @@ class Pair(NamedTuple):
     difference : float
         Mean of first - second.
     interval : (float, float)
-        Confidence interval of this difference of means, by the bootstrap over queries or rows, or
-        DeLong's.
+        Confidence interval of this difference of means, of the kind of the test: Student's,
+        DeLong's, or by the bootstrap over queries (Wilcoxon) or rows.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
@@ -79,6 +79,9 @@ class RunComparison(Tabular):
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows of a table, then system: confidence interval of its value.
+    spreads : dict of str to dict of str to float
+        By metric, then system: standard deviation of the means of its runs, NaN for a single run;
+        empty if no system has several.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class RunComparison(Tabular):
     baseline: str | None
     foot: tuple[str, ...]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    spreads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, metric: Metric) -> list[Pair]:
         """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
@@ -125,10 +129,13 @@ class RunComparison(Tabular):
                 rows[-1].append(Cell(means[name], mark(name, metric)))
                 if metric in self.intervals:
                     rows[-1].append("{:.4f} to {:.4f}".format(*self.intervals[metric][name]))
+                if metric in self.spreads:
+                    rows[-1].append(self.spreads[metric][name])
         heads = ["run"]
         for metric in self.means:
             heads.append(metric)
             heads += [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
+            heads += ["sd"] if metric in self.spreads else []
         return Table(heads, rows, self.foot)
 
     def _stars(self, name: str, metric: str) -> str:
@@ -170,7 +177,7 @@ class RunComparison(Tabular):
         interval = "Interval: of the difference of means (diff.)."
         foot = [*self.foot[:1], interval]
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
-        return Table((*heads, "p", "p holm"), rows, foot)
+        return Table((*heads, "p", "p holm"), rows, foot, names=3)
 
 
 def _p_text(p: float) -> str:

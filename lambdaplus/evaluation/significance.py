@@ -17,7 +17,7 @@ AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
 
 
 def check_options(
-    test: str = "wilcoxon",
+    test: str = "t",
     *,
     alpha: float = 0.5,
     confidence: float = 0.5,
@@ -77,6 +77,31 @@ def p_value(difference: Floats, test: Test) -> float:
     if np.ptp(difference) == 0.0:  # the same difference on all queries: the variance is 0
         return 0.0
     return float(stats.ttest_1samp(difference, 0.0).pvalue)
+
+
+def intervals_of(
+    differences: Sequence[Floats], test: Test, confidence: float, *, resamples: int, seed: int
+) -> list[tuple[float, float]]:
+    """Confidence intervals of mean differences: Student's for his test, or else the bootstrap's.
+
+    Student's interval leaves out 0 if and only if p is below 1 - confidence.
+    """
+    if test == "t":
+        return [_student_interval(difference, confidence) for difference in differences]
+    return bootstrap_intervals(differences, confidence, resamples=resamples, seed=seed)
+
+
+def _student_interval(difference: Floats, confidence: float) -> tuple[float, float]:
+    from scipy import stats
+
+    difference = rounded(difference)
+    n = difference.size
+    if n < 2:
+        return np.nan, np.nan
+    error = 0.0 if np.ptp(difference) == 0.0 else difference.std(ddof=1) / np.sqrt(n)
+    half = float(stats.t.ppf((1.0 + confidence) / 2, n - 1) * error)
+    mean = float(difference.mean())
+    return mean - half, mean + half
 
 
 def bootstrap_intervals(

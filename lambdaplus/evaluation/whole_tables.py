@@ -60,7 +60,8 @@ class Spread(NamedTuple):
         from scipy import stats
 
         signs = self._signs(first, second)
-        if len(self.resampled):
+        # Of a difference, by the distribution that gives p, so that the two cannot disagree.
+        if len(self.resampled) and second is None:
             tail = (1.0 - confidence) / 2
             low, high = np.quantile(self.resampled @ signs, [tail, 1.0 - tail]).tolist()
             return low, high

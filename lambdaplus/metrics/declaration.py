@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from lambdaplus.compute.arguments import check_callable, check_flag, whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
+from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
     as_declared,
@@ -156,8 +157,11 @@ class Declaration:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""
         return self.name + {"optional": "[@k]", "required": "@k", "no": ""}[self.cutoff]
 
-    def __call__(self, cutoff: int | None = None, **parameters: Any) -> RankingMetric:
-        """The `RankingMetric` with this cutoff and these parameters; a ValueError if invalid."""
+    def __call__(self, cutoff: int | str | Share | None = None, **parameters: Any) -> RankingMetric:
+        """The `RankingMetric` with this cutoff and these parameters; a ValueError if invalid.
+
+        A cutoff is a number of ranks, or a share of the documents such as ``"1%"``.
+        """
         by_name = {parameter.name: parameter for parameter in self.parameters}
         for name in parameters:
             if name not in by_name:
@@ -168,7 +172,10 @@ class Declaration:
         if cutoff is not None:
             if self.cutoff == "no":
                 raise ValueError(f"{self.name} takes no cutoff, got @{cutoff}")
-            cutoff = whole_number("a cutoff", cutoff, least=1, below=2**53)
+            if isinstance(cutoff, str):
+                cutoff = Share.parse(cutoff)
+            if not isinstance(cutoff, Share):
+                cutoff = whole_number("a cutoff", cutoff, least=1, below=2**53)
         checked = tuple(
             (name, by_name[name].check(parameters[name])) for name in by_name if name in parameters
         )
@@ -191,13 +198,19 @@ class RankingMetric:
     """
 
     declaration: Declaration
-    cutoff: int | None = None
+    cutoff: int | Share | None = None
     changed: tuple[tuple[str, Value], ...] = field(default=())
 
     def __str__(self) -> str:
         options = ",".join(f"{name}={as_text(value)}" for name, value in self.changed)
         name = self.declaration.name + (f"({options})" if options else "")
         return name if self.cutoff is None else f"{name}@{self.cutoff}"
+
+    def of_size(self, n: float) -> RankingMetric:
+        """The metric on a list of n documents, where a share is a number of ranks."""
+        if not isinstance(self.cutoff, Share):
+            return self
+        return replace(self, cutoff=int(self.cutoff.ranks(np.array([n]))[0]))
 
     def __getitem__(self, parameter: str) -> Any:
         defaults = {declared.name: declared.default for declared in self.declaration.parameters}
@@ -217,7 +230,13 @@ class RankingMetric:
     def ranks_tables(self) -> bool:
         """Whether data without queries are one ranking to the metric, also without one_group."""
         declared = self.declaration
-        return declared.pooled is not None or OVER in declared.parameters or self.compares_some
+        share = isinstance(self.cutoff, Share)
+        return (
+            share
+            or declared.pooled is not None
+            or OVER in declared.parameters
+            or self.compares_some
+        )
 
     @property
     def weighs_rows(self) -> bool:
@@ -252,6 +271,11 @@ class RankingMetric:
 
         A ValueError is raised for an invalid result of the declaration.
         """
+        if isinstance(self.cutoff, Share):
+            raise ValueError(
+                f"{self}: queries of different sizes have different cutoffs, which pairs and "
+                "rankers do not support: name a number of ranks"
+            )
         declared = self.declaration.discount(self, read_only(ranks))
         discount = as_declared(self, "discount", declared, ranks)
         apart = np.diff(ranks) <= 0  # the same rank, or one of another query

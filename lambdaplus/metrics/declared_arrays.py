@@ -45,11 +45,14 @@ def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
 
 def has_values(metric: RankingMetric, queries: Queries) -> bool:
     """Whether the metric is defined on any query."""
-    return bool((metric_arrays(metric, scope(metric, queries)).scale > 0).any())
+    ranked = scope(metric, queries)
+    return bool((metric_arrays(metric.of_size(ranked.longest), ranked).scale > 0).any())
 
 
 def metric_arrays(metric: RankingMetric, queries: Queries) -> MetricArrays:
     """The arrays of a metric on a data set, cached for the lifetime of the data."""
+    if queries.n_queries == 1 and queries.multiplicities is None:
+        metric = metric.of_size(queries.longest)
     return queries.once(metric, lambda: _lay_out(metric, queries))
 
 

@@ -79,7 +79,8 @@ class LabelCounts:
     @property
     def at_most(self) -> float:
         """The cutoff; infinity if there is none."""
-        return np.inf if self.metric.cutoff is None else float(self.metric.cutoff)
+        cutoff: Any = self.metric.cutoff  # a number, since a share has been counted
+        return np.inf if cutoff is None else float(cutoff)
 
     def sum(self, per_stratum: Floats) -> Floats:
         """Sum over the strata of each query: (s,) -> (n_queries,)."""

@@ -8,6 +8,7 @@ from typing import Any
 from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
+from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 
@@ -54,8 +55,9 @@ def parse_metric(
     ----------
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
-        ignored.  Numbers for each label from 0 are separated by slashes, as in
-        ``"ndcg(gain=0/1/3/7/15)@10"``.  Spellings of trec_eval are accepted, such as
+        ignored.  A cutoff may be a share of the documents, rounded up: ``"recall@1%"``.  Numbers
+        for each label from 0 are separated by slashes, as in ``"ndcg(gain=0/1/3/7/15)@10"``.
+        Spellings of trec_eval are accepted, such as
         ``"ndcg_cut_10"``; they do not select the definitions of that tool, as ``evaluate(...,
         convention="trec")`` does.
     defaults : dict, optional
@@ -102,7 +104,7 @@ def parse_metric(
     return declaration(cutoff, **{**fallback, **in_name, **options})
 
 
-def _read(name: str) -> tuple[Declaration, int | None, dict[str, Any]]:
+def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
     """The declaration, cutoff and options of a name."""
     parts = _FORM.fullmatch(name.strip().lower())
     if parts is None:
@@ -114,9 +116,12 @@ def _read(name: str) -> tuple[Declaration, int | None, dict[str, Any]]:
     if parts["cutoff"] and parts["trec"]:
         raise ValueError(f"in {name!r}: {cutoff} and {parts['trec']} are two cutoffs")
     # int() also reads 1_0 and full-width digits.
-    if cutoff is not None and not re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
-        raise ValueError(f"in {name!r}: the cutoff {cutoff!r} is not an integer")
-    return declaration, None if cutoff is None else int(cutoff), in_name
+    if cutoff is None or re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
+        return declaration, None if cutoff is None else int(cutoff), in_name
+    try:
+        return declaration, Share.parse(cutoff), in_name
+    except ValueError as error:
+        raise ValueError(f"in {name!r}: {error}") from None
 
 
 def _options_in(name: str, parts: re.Match[str]) -> dict[str, Any]:

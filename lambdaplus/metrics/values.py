@@ -5,13 +5,15 @@ worst order if there is no closed form (ERR, bpref).  Metrics of one data set wi
 tied rows together, as a threshold cannot split them.
 """
 
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, cast
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
@@ -33,6 +35,8 @@ def values(
     ``ties`` is "expected" (the mean over the orders of tied documents), "worst", "best", "stable"
     (the order of the rows, or ascending ``order``, (n,)), or "together" (as at a threshold).
     """
+    if isinstance(metric.cutoff, Share):
+        return _at_shares(metric, scored, ties, order)
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
     arrays, ranking = metric_arrays(metric, queries), scored.ranking
     if ties in ("worst", "best"):
@@ -72,6 +76,25 @@ def values(
     return value
 
 
+def _at_shares(
+    metric: RankingMetric, scored: Scored, ties: Ties | None, order: Floats | None
+) -> Floats:
+    """The values of a metric whose cutoff is a share: queries with equal cutoffs together."""
+    queries, copies = scored.queries, scored.queries.multiplicities
+    sizes = queries.sizes if copies is None else np.array([copies.sum()])
+    ranks = cast(Share, metric.cutoff).ranks(sizes)
+    value = np.empty(ranks.size)
+    for k in np.unique(ranks).tolist():
+        of_rank, which = replace(metric, cutoff=k), ranks == k
+        if which.all():
+            return values(of_rank, scored, ties, order)
+        rows = which[queries.query_of_row]
+        returned, places = (None if x is None else x[rows] for x in (queries.returned, order))
+        part = Queries(queries.labels[rows], group=sizes[which], returned=returned)
+        value[which] = values(of_rank, Scored(part, scored.scores[rows]), ties, places)
+    return value
+
+
 def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
     """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
 
@@ -93,8 +116,10 @@ def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Flo
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
     """The value of a metric on one list on several workers; rows of one cell count as tied."""
-    arrays = metric_arrays(metric, queries)
     copies, workers = queries.multiplicities, queries.list_workers
+    rows = float(queries.n_documents if copies is None else copies.sum())
+    metric = metric.of_size(float(workers.sum(np.array([rows]))[0]))
+    arrays = metric_arrays(metric, queries)
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if not queries.grouped:

@@ -11,16 +11,16 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.estimators.boosters import Predict, Watch, training_labels
+from lambdaplus.estimators.boosters import Boosted, Watch, training_labels
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
 """Parameters that are part of the name of CatBoost's loss."""
 
 
 def train_catboost(
-    objective: str, params: dict[str, Any], train: RankingData, valid: RankingData, watch: Watch,
-    *, rounds: int, seed: int, threads: int,
-) -> Predict:  # fmt: skip
+    objective: str, params: dict[str, Any], train: RankingData, valid: RankingData | None,
+    watch: Watch, *, rounds: int, seed: int, threads: int,
+) -> Boosted:  # fmt: skip
     """Train CatBoost with one of its own objectives, such as ``YetiRank:mode=MAP``."""
     try:
         import catboost
@@ -41,7 +41,7 @@ def train_catboost(
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""
 
-        labels = training_labels(objective, valid.labels).astype(np.float32)
+        labels = training_labels(objective, (valid or train).labels).astype(np.float32)
         scores: Floats | None = None
 
         def is_max_optimal(self) -> bool:
@@ -65,7 +65,7 @@ def train_catboost(
             **params,
             "thread_count": threads,
             "loss_function": f"{loss}:{options}" if options else loss,
-            "eval_metric": Look(),
+            **({"eval_metric": Look()} if valid else {}),
             "iterations": rounds,
             "random_seed": seed,
             "allow_writing_files": False,
@@ -75,12 +75,15 @@ def train_catboost(
     with warnings.catch_warnings():
         # CatBoost warns that it cannot compile Look with numba.
         warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-        sets = {"X": pool(train), "eval_set": pool(valid)}
-        model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
+        if valid is None:
+            model.fit(pool(train))
+        else:
+            sets = {"X": pool(train), "eval_set": pool(valid)}
+            model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
 
     def predict(part: RankingData, rounds: int) -> Floats:
         given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}
         scores = model.predict(numeric_part(part).features, **given)
         return np.asarray(scores, dtype=np.float64)
 
-    return predict
+    return Boosted(predict, model.save_model)

@@ -1,150 +1,15 @@
-"""The columns of a table: its labels, queries, weights and features, and what is left out."""
+"""What is done with the columns of a study's data, in words, and those of folds that were read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import hint
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.ranking_data import with_queries
-from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
-from lambdaplus.ranking.queries import rows_by_query
+from lambdaplus.data.table_columns import wanted_features
+from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.study.config import Config
-
-MOST_VALUES = 255  # of a category
-ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
-
-
-def read_table_of(file: Path, config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """Read a CSV or Parquet file, what became of its columns, and the order of its rows, (n,)."""
-    table = TableFile(file, [])
-    whole = config.qid == NO_QUERIES
-    queries, label, weight = ("" if whole else config.qid), config.label, config.weight
-    roles = {"qid": queries, "label": label, "weight": weight, "order": config.order}
-    _refuse_missing_columns(table, roles)
-    try:
-        labels = table.numbers(label)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
-        ) from None
-    if not labels.size:
-        raise ValueError(f"{file} has no rows")
-    qid = table.identifiers(queries) if queries else np.zeros(labels.size, dtype=np.int64)
-    if queries and np.unique(qid).size == 1:
-        raise ValueError(
-            f"{file}, column {queries!r} has the value {qid.item(0)!r} in all rows, but folds are "
-            "made of queries: name another column with --qid, or pass --qid none, so that folds "
-            "are made of rows and all rows are one ranking"
-        )
-    order = table.places(config.order) if config.order else None
-    taken = {*filter(None, roles.values())}
-    wanted = _wanted(config, table.names, taken)
-    features, categories, left_out = _features_of(table, wanted, config)
-    if not features:
-        raise ValueError(
-            f"{file} has no feature: besides {', '.join(map(repr, sorted(taken)))}, it has "
-            f"{', '.join(left_out) or 'no column'}"
-        )
-    data = RankingData(
-        np.stack([*features.values()], axis=1),
-        labels,
-        np.zeros(labels.size, dtype=np.int64),
-        file.name,
-        tuple(features),
-        weights=table.numbers(weight) if weight else None,
-        categories=tuple(categories),
-        grouped=False,
-    )
-    if queries:
-        data = with_queries(data, qid)
-        order = None if order is None else order[rows_by_query(qid)]
-    notes = [
-        *([f"Left out: {', '.join(left_out)}."] if left_out else []),
-        *weight_in_words(config.weight, config),
-        *_doubts(data, config),
-    ]
-    return data, notes, order
-
-
-def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
-    """Raise one ValueError for all columns that options name and the table does not have."""
-    missing = {
-        option: name
-        for option, name in by_option.items()
-        if (name or option == "label") and name not in table.names
-    }
-    if not missing:
-        return
-    names = (f"{name!r}{hint(name, table.names)}" for name in missing.values())
-    column = "the column" if len(missing) == 1 else "the columns"
-    advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
-    if "qid" in missing:
-        advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
-    raise ValueError(
-        f"{table.file} has no column {' and no '.join(names)}; it has: "
-        f"{', '.join(table.names)}. {advice}"
-    )
-
-
-def _wanted(config: Config, names: Sequence[str], taken: set[str]) -> list[str]:
-    """The columns that may be features, by the options features and drop."""
-    for option in ("features", "drop"):
-        for name in getattr(config, option):
-            if name not in names:
-                raise ValueError(
-                    f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
-                    f"{', '.join(names)}"
-                )
-            if name in taken:
-                raise ValueError(
-                    f"--{option}: {name!r} is the column of the labels, queries, weights or order"
-                )
-    if both := [name for name in config.features if name in config.drop]:
-        raise ValueError(f"{both[0]!r} is in --features and in --drop")
-    return [
-        name
-        for name in names
-        if name not in taken
-        and name not in config.drop
-        and (name in config.features or not config.features)
-    ]
-
-
-def _features_of(
-    table: TableFile, wanted: Sequence[str], config: Config
-) -> tuple[dict[str, Floats], list[str], list[str]]:
-    """Features by name, which of them are categories, and what is left out, with the reason."""
-    features: dict[str, Floats] = {}
-    categories: list[str] = []
-    left_out = [f"{name} (--drop)" for name in config.drop]
-    for name in wanted:
-        if INDEX.fullmatch(name) and name not in config.features:
-            left_out.append(f"{name or 'a column without a name'} (row numbers that pandas wrote)")
-            continue
-        try:
-            column = table.feature(name)
-        except ValueError as error:
-            raise ValueError(f"{error}; or leave it out with --drop {name}") from None
-        if column is None:
-            column, values = table.codes(name)
-            if column is None:
-                left_out.append(f"{name} ({table.type_in_words(name)})")
-                continue
-            known = int(np.isfinite(column).sum())
-            if values > MOST_VALUES or values * ROWS_OF_A_VALUE > known:
-                left_out.append(f"{name} (text with {values:,} different values)")
-                continue
-            categories.append(name)
-        features[name] = column
-    return features, categories, left_out
 
 
 def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
@@ -159,7 +24,7 @@ def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
         )
     if config.weight and config.weight not in names:
         raise ValueError(f"there is no column {config.weight!r}{hint(config.weight, names)}")
-    wanted = _wanted(config, names, {config.weight} - {""})
+    wanted = wanted_features(config.columns, names, {config.weight} - {""})
     if not wanted:
         raise ValueError("--drop leaves no feature")
     kept = [names.index(name) for name in wanted]
@@ -169,10 +34,18 @@ def selected(folds: list[Fold], config: Config) -> tuple[list[Fold], list[str]]:
         features = part.features[:, kept]
         return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
 
-    left_out = [name for name in names if name not in (*wanted, config.weight)]
-    notes = [f"Left out: {', '.join(left_out)}."] if left_out else []
+    left_out = dict.fromkeys((name for name in names if name not in (*wanted, config.weight)), "")
     folds = [Fold(fold.name, *map(changed, fold.parts)) for fold in folds]
-    return folds, [*notes, *weight_in_words(config.weight, config)]
+    return folds, [*left_out_in_words(left_out), *weight_in_words(config.weight, config)]
+
+
+def left_out_in_words(why: Mapping[str, str]) -> list[str]:
+    """The columns that are left out, and why if that is known; nothing if none is."""
+    words = [
+        f"{name or 'a column without a name'}{f' ({reason})' if reason else ''}"
+        for name, reason in why.items()
+    ]
+    return [f"Left out: {', '.join(words)}."] if words else []
 
 
 def weight_in_words(name: str, config: Config) -> list[str]:
@@ -183,27 +56,3 @@ def weight_in_words(name: str, config: Config) -> list[str]:
     if config.qid == NO_QUERIES:
         return [f"{use}, and in AUC and average precision of test rows."]
     return [f"{use}. In test means and in tests, each query counts equally."]
-
-
-def _doubts(data: RankingData, config: Config) -> list[str]:
-    """Columns that may be no features, but were not named."""
-    doubts = []
-    for name, column in zip(data.feature_names, data.features.T, strict=True):
-        if name in config.features:
-            continue
-        if name.strip().lower() in WEIGHT_NAMES:
-            doubts.append(
-                f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
-                f"--drop {name}."
-            )
-        elif name not in data.categories and _counts_rows(column):
-            doubts.append(
-                f"{name} is used as a feature, but has a different whole number in each row: pass "
-                f"--drop {name} if it numbers the rows."
-            )
-    return doubts
-
-
-def _counts_rows(column: Floats) -> bool:
-    whole = np.isfinite(column).all() and (column == np.floor(column)).all()
-    return bool(whole) and column.size > 100 and np.unique(column).size == column.size

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import number, whole_number
+from lambdaplus.data.table_columns import Columns
 
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
@@ -14,8 +15,6 @@ TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random se
 ROUNDS = (200, 30)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 LOOKS = 200  # evaluations on validation data in a trial of full length
-METRICS_OF_ROWS = ("auc", "map")  # of a table without queries
-METRICS = ("auc", "mauc", "map", "mrr", "ndcg@1", "ndcg@5", "ndcg@10")
 
 _LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
           "documents_in_leaf": 0}  # fmt: skip
@@ -49,10 +48,10 @@ class Config:
         Columns to use as features, by default all others, and columns to leave out.  Text with few
         values is a category, which LightGBM and XGBoost are trained with; other text is left out.
     methods : tuple of str
-        See `find_methods`; by default, the boosted trees.
+        See `find_methods`; by default, the boosted trees that fit the labels: 0 and 1, grades, or
+        real values.
     metrics : tuple of str
-        Metrics to evaluate on test queries.  MAUC, and methods for it, are among the defaults only
-        if labels have three or more grades, since MAUC of two grades is AUC.
+        Metrics to evaluate on test queries; by default, those that fit the labels.
     convention : str
         Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
         on validation data follows those of lambdaplus.
@@ -112,7 +111,7 @@ class Config:
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = METRICS
+    metrics: tuple[str, ...] = ()
     convention: str = "lambdaplus"
     order: str = ""
     gap: int = 0
@@ -209,6 +208,11 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+
+    @property
+    def columns(self) -> Columns:
+        """The names of the columns of a table."""
+        return Columns(**{each.name: getattr(self, each.name) for each in fields(Columns)})
 
     @property
     def of_training(self) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,35 +21,49 @@ from lambdaplus.data import (
     read_folds,
     read_letor,
 )
-from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.columns import read_table_of, selected, weight_in_words
+from lambdaplus.study.columns import left_out_in_words, selected, weight_in_words
 from lambdaplus.study.config import WHOLE_DIGITS, Config
+from lambdaplus.study.labels import Labels, are_real
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
 
 
+class StudyData(NamedTuple):
+    """What a configuration names: its folds, all rows of a single file, and what was taken."""
+
+    folds: list[Fold]
+    notes: list[str]  # about columns that are used or left out
+    config: Config  # with the columns that were taken
+    whole: RankingData | None = None
+    levels: Mapping[str, Sequence[str]] = {}  # the values of each category
+
+
 def folds_of(config: Config) -> list[Fold]:
     """The folds that the options of a study select, with the features that these ask for."""
-    return folds_and_notes(config)[0]
+    return read_study_data(config).folds
 
 
-def folds_and_notes(config: Config) -> tuple[list[Fold], list[str]]:
-    """The folds, and sentences about the columns that they use or leave out."""
-    every, notes = _all_folds(config)
-    if every[0].train.weights is not None and not config.weight:
+def read_study_data(config: Config) -> StudyData:
+    """Read the data, split it into folds, and select those that are asked for."""
+    read = _all_folds(config)
+    notes = read.notes
+    if read.folds[0].train.weights is not None and not config.weight:
         notes = [*notes, *weight_in_words("the numbers in .weight files", config)]
-    folds = [_with_features(every[i], config) for i in _indices(config.folds, len(every))]
-    return folds, notes
+    chosen = _indices(config.folds, len(read.folds))
+    folds = [_with_features(read.folds[i], config) for i in chosen]
+    return read._replace(folds=folds, notes=notes)
 
 
-def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
+def _all_folds(config: Config) -> StudyData:
     data, columns = config.data, {"qid": config.qid, "label": config.label}
     if data in ("", WHOLE_DIGITS):
         _refuse_columns(config, "the built-in digits have none: set data as well")
-        return digits_queries(whole=data == WHOLE_DIGITS), []
+        return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
     if Path(data).is_dir():
         if config.qid == NO_QUERIES or config.order:
             raise ValueError(
@@ -59,19 +73,36 @@ def _all_folds(config: Config) -> tuple[list[Fold], list[str]]:
             if config.weight or config.features or config.drop:  # columns were considered
                 warnings.filterwarnings("ignore", ".*read as features")
             read = read_folds(data, valid=config.valid or None, **columns)
-        return selected(_complete(data, read), config)
-    whole, notes, order = _one_set(config)
-    return _cross_validation(whole, config, order), [*notes, *_order_in_words(config)]
+        return StudyData(*selected(_complete(data, read), config), config)
+    return _of_one_file(Path(data), config)
 
 
-def _one_set(config: Config) -> tuple[RankingData, list[str], NDArray[Any] | None]:
-    """The queries of a file, and sentences and the order of a table."""
-    path = Path(config.data)
-    refuse_missing(path)
-    if table_kind(path):
-        return read_table_of(path, config)
-    _refuse_columns(config, f"{path} is not {KINDS}, so its columns have no names")
-    return read_letor(path, grouped=config.qid != NO_QUERIES), [], None
+def _of_one_file(file: Path, config: Config) -> StudyData:
+    """The folds of a single file."""
+    refuse_missing(file)
+    if not table_kind(file):
+        _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
+        whole = read_letor(file, grouped=config.qid != NO_QUERIES)
+        return StudyData(_cross_validation(whole, config, None), [], config, whole)
+    table = TableFile(file, [])
+    columns, guesses = guess_columns(table, config.columns)
+    config = replace(config, qid=columns.qid, label=columns.label)
+    read = read_table_data(table, columns)
+    if read.data.grouped and read.data.n_queries == 1:
+        raise ValueError(
+            f"{file}, column {config.qid!r} has the value {read.data.qid.item(0)!r} in all rows, "
+            "but folds are made of queries: name another column with --qid, or pass --qid none, "
+            "so that folds are made of rows and all rows are one ranking"
+        )
+    notes = [
+        *guesses,
+        *left_out_in_words(read.left_out),
+        *weight_in_words(config.weight, config),
+        *doubts(read.data, columns),
+        *_order_in_words(config),
+    ]
+    folds = _cross_validation(read.data, config, read.order)
+    return StudyData(folds, notes, config, read.data, read.levels)
 
 
 def _refuse_columns(config: Config, why: str) -> None:
@@ -103,6 +134,10 @@ def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | 
             f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "
             "add queries, or pass --qid none if all rows are one ranking"
         )
+    if not whole.grouped and are_real(whole.labels):  # there are no classes to divide evenly
+        rows = replace(whole, qid=np.arange(whole.labels.size), grouped=True)
+        return [Fold(fold.name, *map(_ungrouped, fold.parts))
+                for fold in cross_validation(rows, N_FOLDS)]  # fmt: skip
     try:
         return cross_validation(whole, N_FOLDS)
     except ValueError:
@@ -111,6 +146,10 @@ def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | 
             f"{data} has {relevant} rows with a label of 1 or more, and "
             f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
         ) from None
+
+
+def _ungrouped(part: RankingData) -> RankingData:
+    return replace(part, qid=np.zeros(part.labels.size, dtype=np.int64), grouped=False)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
@@ -166,15 +205,15 @@ def _with_features(fold: Fold, config: Config) -> Fold:
     return Fold(fold.name, *map(scaled, fold.parts))
 
 
-def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
-    """What a study uses: rows, queries, features, and the notes."""
+def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -> list[str]:
+    """What a study uses: rows, queries, labels, features, and the notes."""
     train = folds[0].train
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
     ]
     width = train.features.shape[1]
-    size = _size_in_words(folds[0])
-    if any(_size_in_words(fold) != size for fold in folds):
+    size = _size_in_words(folds[0], labels)
+    if any(_size_in_words(fold, labels) != size for fold in folds):
         size = f"{folds[0].name}: {size}"
     listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
     if train.categories and not listed:
@@ -182,20 +221,19 @@ def data_in_words(folds: Sequence[Fold], notes: Sequence[str]) -> list[str]:
     return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
 
 
-def _size_in_words(fold: Fold) -> str:
-    rows = sum(part.labels.size for part in fold.parts)
-    if not fold.test.grouped:
-        relevant = sum(int((part.labels >= 1).sum()) for part in fold.parts)
-        return (
-            f"{rows:,} rows, {relevant:,} of them with a label of 1 or more, as one ranking "
-            "without queries"
-        )
+def _size_in_words(fold: Fold, labels: Labels) -> str:
+    each = np.concatenate([part.labels for part in fold.parts])
+    kind = f"labels: {labels.in_words}"
+    if labels.real:
+        kind = f"{kind} from {each.min():.3g} to {each.max():.3g}"
+    if not labels.grouped:
+        relevant = int((each >= 1).sum())
+        kind = kind if labels.real else f"{kind}, {relevant:,} of them 1 or more"
+        return f"{each.size:,} rows as one ranking without queries; {kind}"
     has = [
         np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
         for part in fold.parts
     ]
     queries = np.concatenate(has)
-    return (
-        f"{rows:,} rows; {count(queries.size, 'query', 'queries')}, {int((~queries).sum()):,} "
-        "without a relevant document"
-    )
+    without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
+    return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"

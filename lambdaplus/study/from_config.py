@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from lambdaplus.data.table_files import NO_QUERIES
-from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.study.config import METRICS, METRICS_OF_ROWS, TREES, Config
-from lambdaplus.study.folds import data_in_words, folds_and_notes
+from lambdaplus.study.config import TREES, Config
+from lambdaplus.study.folds import data_in_words, read_study_data
+from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import METHODS_OF_ROWS, find_methods
+from lambdaplus.study.registry import find_methods, left_out
 from lambdaplus.study.study import Study
 
 
@@ -47,39 +44,45 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     >>> len(study_of(config))  # one fit, and one for each of four values of C
     5
     """
-    methods, metrics = _methods_of(config), config.metrics
+    given = ",".join(config.methods) if config.methods else None
+    find_methods(given)  # unknown ones are named before the data is read
     for name in TREES if config.trials else ():
         if getattr(config, name) != getattr(Config, name):
             raise ValueError(
                 f"{name} is drawn at random with trials: leave it out, or list values of the "
                 "framework's parameter in the method's grid"
             )
-    folds, notes = folds_and_notes(config)
-    if not folds[0].test.grouped:
-        metrics = METRICS_OF_ROWS if metrics == METRICS else metrics
+    folds, notes, config, whole, levels = read_study_data(config)
+    labels = Labels.of(folds)
+    methods = _with_grids(find_methods(given, labels), config)
+    metrics = config.metrics or labels.metrics
+    if labels.real:  # most criteria are of grades
+        methods = [
+            replace(method, criterion=metrics[0]) if isinstance(method.target, str) else method
+            for method in methods
+        ]
+    if not labels.grouped:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
-    else:
-        two = all(np.unique(fold.train.labels).size <= 2 for fold in folds)  # MAUC would be AUC
-        if not config.methods:
-            both = all(np.unique(fold.train.labels >= 1).size == 2 for fold in folds)
-            methods = [
-                method
-                for method in methods
-                if (both or method.target not in POINTWISE)
-                and (not two or str(method.criterion) != "mauc" or method.name in config.grid)
-            ]
-        if two and metrics == METRICS:
-            metrics = tuple(metric for metric in metrics if metric != "mauc")
     evaluated = dict.fromkeys(map(parse_metric, metrics))
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
-    lines = tuple(data_in_words(folds, notes))
-    return Study(folds, methods, [*evaluated], config, folder, jobs, threads, lines)
+    lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(given, labels)])
+    return Study(
+        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, levels
+    )  # fmt: skip
 
 
-def _methods_of(config: Config) -> list[Method]:
-    given = ",".join(config.methods) if config.methods else None
-    methods = find_methods(given, queries=config.qid != NO_QUERIES)
+def _left_out_in_words(given: str | None, labels: Labels) -> list[str]:
+    """The methods that were not named and do not fit, without their frameworks, and why."""
+    reasons = (
+        f"{', '.join(dict.fromkeys(name.partition(':')[2] for name in names))} ({why})"
+        for why, names in left_out(given, labels).items()
+    )
+    words = "; ".join(reasons)
+    return [f"Methods that do not fit: {words}."] if words else []
+
+
+def _with_grids(methods: list[Method], config: Config) -> list[Method]:
     names = [method.name for method in methods]
     for name, grid in config.grid.items():
         if name not in names:
@@ -96,16 +99,15 @@ def _refuse_what_needs_queries(
         if not metric.ranks_tables:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
-                f"--metrics {','.join(METRICS_OF_ROWS)}"
+                "--metrics map,auc"
             )
         if weighted and not metric.weighs_rows:
             raise ValueError(
-                f"{metric} does not weight rows: leave out --weight, or use "
-                f"--metrics {','.join(METRICS_OF_ROWS)}"
+                f"{metric} does not weight rows: leave out --weight, or use --metrics map,auc"
             )
     for method in methods:
         if not method.without_queries:
-            names = ", ".join(method.name for method in METHODS_OF_ROWS)
+            names = ", ".join(one.name for one in find_methods(None, Labels(grouped=False)))
             raise ValueError(
                 f"{method.name} needs queries, but the table has none: use {names}, or an "
                 "estimator as module:Class"

@@ -12,7 +12,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.estimators.boosters import POINTWISE
+from lambdaplus.estimators.boosters import ranks_queries
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
@@ -225,8 +225,10 @@ class Method:
     @property
     def without_queries(self) -> bool:
         """Whether the method can rank all rows of a table that has no queries."""
-        if self.origin == "yours" or self.target in POINTWISE:
+        if self.origin == "yours":
             return True
+        if isinstance(self.target, str) and self.family in ("lightgbm", "xgboost"):
+            return not ranks_queries(self.target) and "labels" not in self.fixed
         optimised = getattr(self.target, "metric", None)
         return optimised is not None and all(
             part.declaration.pooled for part, _ in parts_of(optimised)

@@ -35,10 +35,10 @@ Plot: TypeAlias = "tuple[str, str, Figure]"
 
 
 def query_plots(summary: Summary) -> Iterator[Plot]:
-    """Differences by query, for each main metric."""
+    """Differences by query, for each metric."""
     if (comparison := summary.comparison) is None:
         return
-    for metric in summary.main_metrics:
+    for metric in summary.results.metrics:
         against = comparison.baseline or summary.best(metric)
         if against and summary.has_queries(metric):
             values = {name: each.per_query[metric] for name, each in summary.evaluations.items()}

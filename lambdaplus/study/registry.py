@@ -1,15 +1,21 @@
 """The list of methods for comparisons, and what a random search draws their parameters from."""
 
+import ast
+import contextlib
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lambdaplus.compute.arguments import hint
-from lambdaplus.estimators.boosters import POINTWISE
+from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
+from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method, Range, Space, Trainer
 from lambdaplus.study.trainers import (
+    OBJECTIVE_OPTIONS,
     find_class,
     train_catboost,
     train_estimator,
@@ -91,19 +97,54 @@ _TRAINERS: dict[str, tuple[Trainer, Space]] = {
     "catboost": (train_catboost, CATBOOST),
 }
 _WITH_OURS = ("lightgbm", "xgboost")
-_METRICS = ("auc", "mauc", "map", "ndcg")  # MRR has the pairs of MAP, as AUC has in queries
+OWN_LOSSES = (
+    "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",
+    "cross_entropy",
+)  # fmt: skip
+"""Losses of LightGBM that are no default; those of XGBoost have a colon in their names."""
+_METRICS = ("auc", "mauc", "map", "ndcg", "spearman", "gini")  # MRR has the pairs of MAP
 
 
 def _native(
-    framework: str, objective: str, own: Space | None = None, criterion: str = "ndcg@10"
+    framework: str,
+    objective: str,
+    own: Space | None = None,
+    criterion: str = "ndcg@10",
+    **fixed: Any,
 ) -> Method:
     trainer, space = _TRAINERS[framework]
-    name = f"{framework}:{objective}"
-    return Method(name, trainer, objective, criterion, space={**space, **(own or {})})
+    space = {**space, **(own or {})}
+    method = Method(f"{framework}:{objective}", trainer, objective, criterion, space=space)
+    return with_options(method, fixed)
+
+
+def with_options(method: Method, options: Mapping[str, Any]) -> Method:
+    """The method with fixed parameters, which its name lists, in place of those to try."""
+    if not options:
+        return method
+    given = ",".join(f"{name}={value}" for name, value in options.items())
+    return replace(
+        method,
+        name=f"{method.name}({given})",
+        fixed={**method.fixed, **options},
+        grid={name: values for name, values in method.grid.items() if name not in options},
+        space={name: values for name, values in method.space.items() if name not in options},
+    )
 
 
 def _ours(framework: str, metric: str) -> Method:
-    objective = lambda_objective(metric)
+    """A method for a metric, with its options and those of the objective in brackets."""
+    base, given = _split(metric)
+    if re.search("[+*]", base):  # a sum, whose parts may have options of their metrics
+        base, given = metric, {}
+    options = {name: given.pop(name) for name in [*given] if name in OBJECTIVE_OPTIONS}
+    try:
+        named = parse_metric(base, **given) if given else base
+    except ValueError as error:
+        known = f"; the objective has: {', '.join(sorted(OBJECTIVE_OPTIONS))}"
+        raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
+    objective = lambda_objective(named)
+    lambda_objective(named, **options)  # which raises an error for what cannot be
     name = objective.__name__.removeprefix("lambda_")
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric
@@ -111,7 +152,28 @@ def _ours(framework: str, metric: str) -> Method:
     # Sums with log-loss have no options that a study could try.
     plain = objective == lambda_objective(objective.metric)
     space = {**trees, **(LAMBDA_OBJECTIVE if plain else {})}
-    return Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
+    method = Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
+    return with_options(method, options)
+
+
+def _split(name: str) -> tuple[str, dict[str, Any]]:
+    """A name without its brackets, and the options in them."""
+    options: dict[str, Any] = {}
+    for inside in re.findall(r"\(([^()]*)\)", name):
+        for option in filter(None, inside.split(",")):
+            key, equals, value = (part.strip() for part in option.partition("="))
+            if not equals or key in options:
+                raise ValueError(f"{option.strip()!r} is not of the form option=value, or is twice")
+            options[key] = _value(value)
+    return re.sub(r"\([^()]*\)", "", name), options
+
+
+def _value(text: str) -> Any:
+    """A number, True, False or None, in any case, or else the text."""
+    with contextlib.suppress(ValueError, SyntaxError):
+        word = text.capitalize() if text.lower() in ("true", "false", "none") else text
+        return ast.literal_eval(word)
+    return text
 
 
 def _estimator(
@@ -144,6 +206,10 @@ METHODS: tuple[Method, ...] = (
     _native("catboost", "YetiRank:mode=MRR", YETIRANK, "mrr"),
     _native("catboost", "YetiRank:mode=Classic", YETIRANK),
     _native("catboost", "QueryRMSE"),
+    _native("lightgbm", "regression"),
+    _native("lightgbm", "regression", labels="ranks"),
+    _native("xgboost", "reg:squarederror"),
+    _native("xgboost", "reg:squarederror", labels="ranks"),
     *(_ours(framework, metric) for framework in _WITH_OURS for metric in _METRICS),
     _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
@@ -178,23 +244,9 @@ _AVAILABLE = tuple(
     for method in METHODS
     if method.family != "catboost" or importlib.util.find_spec("catboost")
 )
-_TREES = tuple(method for method in _AVAILABLE if method.family in _TRAINERS)
-DEFAULT = tuple(method for method in _TREES if not method.name.endswith(":lambda_auc"))
-"""The default methods: boosted trees, including CatBoost's if it is installed.
-
-In queries, `lambda_auc` trains the same model as `lambda_map`.
-"""
-
-METHODS_OF_ROWS = tuple(
-    method
-    for method in _TREES
-    if method.target in POINTWISE or str(method.criterion) in ("auc", "map")
-    if method.without_queries
-)
-"""The default methods for a table without queries: log-loss, AUC and average precision."""
 
 
-def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
+def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]:  # noqa: B008
     """Find methods by name.
 
     Parameters
@@ -202,11 +254,17 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     names : str or None
         Comma-separated: names of methods, prefixes of them (``lightgbm``, ``xgboost:rank``), a
         framework and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), a
+        framework and an objective of its own (``xgboost:reg:squarederror``), a
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
-    queries : bool
-        Whether the data has queries.  Without, a prefix, ``all`` and the default are those of its
-        methods that do not need them.
+        Options are in brackets: those of a metric, of `~lambdaplus.objectives.lambda_objective`
+        (``lightgbm:ndcg@10(truncation=30)``), of a framework beside its own objective
+        (``xgboost:rank:map(lambdarank_pair_method=mean)``), or of an estimator
+        (``svm:map(C=10)``).  With ``labels=ranks``, a framework's own objective is trained on
+        the ranks of labels in their query.
+    labels : Labels
+        Of the data; without, grades in queries.  A prefix, ``all`` and the default stand for those
+        of its methods that fit.
 
     Returns
     -------
@@ -215,45 +273,79 @@ def find_methods(names: str | None, *, queries: bool = True) -> list[Method]:
     Raises
     ------
     ValueError
-        For an unknown name; the message lists the known ones.
+        For an unknown name (the message lists the known ones), invalid options, and if no method
+        of a prefix fits.
     ImportError
         If a framework that an estimator of lambdaplus needs is not installed.
 
     Examples
     --------
-    >>> [method.name for method in find_methods("lightgbm:lambdarank,xgboost:map@5")]
-    ['lightgbm:lambdarank', 'xgboost:lambda_map@5']
+    >>> [method.name for method in find_methods("lightgbm:lambdarank,xgboost:map@5(sigma=2)")]
+    ['lightgbm:lambdarank', 'xgboost:lambda_map@5(sigma=2)']
     """
-    if names is None:
-        return list(DEFAULT if queries else METHODS_OF_ROWS)
-    other = {method.name for method in _TREES} - {method.name for method in DEFAULT}
-    usual = [m for m in METHODS if (m.name not in other if queries else m.without_queries)]
     methods: dict[str, Method] = {}
-    listed = split_names(names)
+    listed = [""] if names is None else split_names(names)
     for name in listed:
         if listed.count(name) > 1:
             raise ValueError(f"method {name!r} is given twice")
         exact = [method for method in METHODS if method.name == name]
-        every = [method for method in _AVAILABLE if method in usual] if name == "all" else []
-        by_beginning = [method for method in usual if method.name.startswith(name)]
-        for method in exact or every or by_beginning or [_new(name)]:
-            methods[method.name] = method
+        found = exact or _several(name, labels) or [_new(name)]
+        methods |= {method.name: method for method in found}
     if not methods:
         raise ValueError("no method was given")
     return list(methods.values())
 
 
+def left_out(names: str | None, labels: Labels) -> dict[str, list[str]]:
+    """The methods that prefixes, ``all`` or the default stand for and that do not fit, by why."""
+    taken = {method.name for method in find_methods(names, labels)}
+    reasons: dict[str, list[str]] = {}
+    for name in [""] if names is None else split_names(names):
+        for method in _beginning_with(name):
+            if method.name not in taken:
+                reasons.setdefault(labels.misfit(method), []).append(method.name)
+    return reasons
+
+
+def _beginning_with(name: str) -> list[Method]:
+    """The methods of a prefix: all for ``all``, the boosted trees for an empty one."""
+    if any(method.name == name for method in METHODS):
+        return []
+    if name == "all":
+        return list(_AVAILABLE)
+    if not name:
+        return [method for method in _AVAILABLE if method.family in _TRAINERS]
+    return [method for method in METHODS if method.name.startswith(name)]
+
+
+def _several(name: str, labels: Labels) -> list[Method]:
+    """The methods of a prefix that fit."""
+    several = _beginning_with(name)
+    fitting = [method for method in several if not labels.misfit(method)]
+    if several and not fitting:
+        why = "; ".join(f"{method.name}: {labels.misfit(method)}" for method in several)
+        raise ValueError(f"no method {name!r} fits the data: {why}")
+    return fitting
+
+
 def _new(name: str) -> Method:
-    """A method that is not in the list: FRAMEWORK:METRIC or module:Class."""
+    """A method with options, or one that is not in the list: FRAMEWORK:METRIC or module:Class."""
     framework, _, rest = name.partition(":")
+    base, options = _split(name)
+    for method in METHODS:
+        if method.name == base and not (framework in _WITH_OURS and callable(method.target)):
+            return with_options(method, options)
+    own = base.partition(":")[2]
+    if (framework == "xgboost" and ":" in own) or (framework == "lightgbm" and own in OWN_LOSSES):
+        return _native(framework, own, **options)
     try:
         if framework in _WITH_OURS and rest:
             return _ours(framework, rest.removeprefix("lambda_"))
     except ValueError as error:
         raise ValueError(f"method {name!r}: {error}") from None
     if rest and framework not in {method.family for method in METHODS}:
-        find_class(name)
-        return Method(name, train_estimator, name, "ndcg@10")
+        find_class(base)
+        return with_options(Method(base, train_estimator, base, "ndcg@10"), options)
     names = [method.name for method in METHODS]
     raise ValueError(
         f"unknown method {name!r}{hint(name, names)}; known: {', '.join(names)}; or "

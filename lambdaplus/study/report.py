@@ -71,7 +71,7 @@ def write_report(
         summary=summary,
         results=results,
         lead=[line for line in (data, date) if line],
-        verdicts=tables.verdict_table(summary),
+        verdicts=tables.verdict_table(summary, narrow=False),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         config_text=config_text,

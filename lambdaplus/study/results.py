@@ -96,6 +96,11 @@ class Results:
         """The name of the metric that each method optimises."""
         return {name: str(method.criterion) for name, method in self.methods.items()}
 
+    @property
+    def main_metric(self) -> str:
+        """The metric that says which method is best: the selecting one, or else the first."""
+        return self.config.select if self.config.select in self.metrics else self.metrics[0]
+
     def chosen_fits(self) -> pl.DataFrame:
         """The parameters and the round chosen on each fold: the rows of ``choices.csv``."""
         return self.fits.filter("chosen").select(
@@ -127,6 +132,14 @@ class Results:
         defined = self.validation.with_columns(pl.col("value").fill_nan(None))
         means = _means(_means(defined, *keys, "fold"), *keys).drop_nulls("value")
         return {(method, metric): mean for method, metric, mean in means.iter_rows()}
+
+    @cached_property
+    def spreads(self) -> dict[tuple[str, str], float]:
+        """Standard deviation over seeds of the means, by method and metric; none for one seed."""
+        keys = ["method", "metric", "seed"]
+        by_seed = _means(_means(self.values, *keys, "fold"), *keys)
+        deviations = by_seed.group_by("method", "metric").agg(pl.col("value").std())
+        return {(m, metric): sd for m, metric, sd in deviations.drop_nulls().iter_rows()}
 
     @cached_property
     def seconds(self) -> dict[str, float]:

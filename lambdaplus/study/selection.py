@@ -16,7 +16,7 @@ from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Criterion, Method, Task
-from lambdaplus.study.trainers import values_of
+from lambdaplus.study.trainers import parameters_of, values_of
 
 KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -148,7 +148,9 @@ class Choice:
                     "round": [fit.rounds for fit in fits],
                     "seconds": [fit.seconds for fit in fits],
                     "chosen": [task.trial == self.place(by) for task in self.tasks],
-                    "parameters": [json.dumps(task.parameters, default=str) for task in self.tasks],
+                    "parameters": [
+                        json.dumps(parameters_of(task), default=str) for task in self.tasks
+                    ],
                     "warnings": ["\n".join(fit.warnings) for fit in fits],
                 },
             )

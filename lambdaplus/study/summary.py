@@ -1,19 +1,19 @@
 """The conclusions of a study: significant differences, and the best methods."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-
-import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
-from lambdaplus.evaluation.significance import TESTS, holm
+from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 
 ALPHA = 0.05  # of verdicts
+OURS = "lambdaplus"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +36,6 @@ class Summary:
     """
 
     results: Results
-
-    @cached_property
-    def main_metrics(self) -> list[str]:
-        """The metrics that some method optimises, or all if there is none."""
-        wanted = set(self.results.criteria.values())
-        metrics = self.results.metrics
-        return [metric for metric in metrics if metric in wanted] or metrics
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
@@ -73,6 +66,41 @@ class Summary:
         defined = [method for method, mean in means.items() if not math.isnan(mean)]
         return max(defined, key=lambda method: means[method], default=None)
 
+    def chosen(self, metric: str, names: Iterable[str]) -> str:
+        """Of these methods, the finished one that is best on validation data; empty if none is."""
+        means = self.results.validation_means
+        finished = [name for name in names if name in self.evaluations and (name, metric) in means]
+        return max(finished, key=lambda name: means[name, metric], default="")
+
+    def decision(self) -> list[str]:
+        """Which method validation data chooses and by what, its test value, and what it cost."""
+        results, metric = self.results, self.results.main_metric
+        best = self.chosen(metric, results.methods)
+        lines = []
+        if best:
+            valid = results.validation_means[best, metric]
+            line = f"Best by {label(metric)} on validation data: {best} ({decimal(valid)}"
+            others = [name for name in results.methods if name != best]
+            if second := self.chosen(metric, others):
+                line += f"; next: {second}, {decimal(results.validation_means[second, metric])}"
+            low, high = (decimal(bound, 3) for bound in self.interval(best, metric))
+            value = decimal(results.mean(best, metric))
+            lines.append(f"{line}). On test data: {value} (95 % interval {low} to {high}).")
+        fits, seconds = count(results.finished, "fit"), sum(results.seconds.values())
+        lines.append(
+            f"{count(len(results.methods), 'method')} on {count(len(results.folds), 'fold')}: "
+            f"{fits}, {seconds:,.0f} seconds of training."
+        )
+        return lines
+
+    def interval(self, method: str, metric: str) -> tuple[float, float]:
+        """The 95 % interval of a test mean; NaN for one value over data with queries."""
+        evaluation = self.evaluations[method]
+        whole = len(evaluation.per_query[metric]) != evaluation.n_queries
+        if whole and metric not in evaluation.rows:
+            return math.nan, math.nan
+        return evaluation.interval(metric)
+
     def differences(self, metric: str) -> list[tuple[str, str]]:
         """The significant differences by a metric: the better method, and the worse one."""
         comparison = self.comparison
@@ -84,42 +112,41 @@ class Summary:
 
     @cached_property
     def verdicts(self) -> list[Pair]:
-        """For each main metric, the best of lambdaplus and the best other method.
+        """For each metric, the best of lambdaplus and the best other method.
 
-        Validation values choose both.  P-values are corrected for the number of metrics.
+        Validation values choose both.  P-values and intervals are corrected for the number of
+        metrics, by Bonferroni's method, so that an interval leaves out 0 if and only if the
+        difference is significant.
         """
-        methods, means = self.results.methods, self.results.validation_means
-        chosen = []
-        for metric in self.main_metrics:
-            sides = []
-            for ours in (False, True):
-                values = {
-                    name: means[name, metric]
-                    for name in self.evaluations
-                    if (methods[name].origin == "lambdaplus") == ours and (name, metric) in means
-                }
-                sides.append(max(values, key=lambda name: values[name], default=""))
+        methods, chosen = self.results.methods, []
+        for metric in self.results.metrics:
+            sides = [
+                self.chosen(metric, [n for n, m in methods.items() if (m.origin == OURS) == ours])
+                for ours in (False, True)
+            ]
             if all(sides):
-                chosen += self._tested(metric, *sides)
-        corrected = holm(np.array([pair.p_value for pair in chosen]))
+                chosen.append((metric, *sides))
+        m = len(chosen)
         return [
-            pair._replace(p_corrected=float(p)) for pair, p in zip(chosen, corrected, strict=True)
+            pair._replace(p_corrected=min(1.0, m * pair.p_value))
+            for metric, other, ours in chosen
+            for pair in self._tested(metric, other, ours, 1.0 - ALPHA / m)
         ]
 
-    def _tested(self, metric: str, other: str, ours: str) -> list[Pair]:
+    def _tested(self, metric: str, other: str, ours: str, confidence: float) -> list[Pair]:
         """The test of one of lambdaplus's methods against another; none without values to test."""
         whole = self.evaluations
         two = {
             name: replace(whole[name], per_query={metric: whole[name].per_query[metric]})
             for name in (ours, other)
         }
-        return compare_runs(two).of(metric)
+        return compare_runs(two, confidence=confidence).of(metric)
 
     @property
     def other_side(self) -> str:
         """What the methods that are not of lambdaplus are, in words."""
         results = self.results
-        origins = {results.methods[name].origin for name in self.evaluations} - {"lambdaplus"}
+        origins = {results.methods[name].origin for name in self.evaluations} - {OURS}
         return "other" if "yours" in origins else "built-in"
 
     def notes(self) -> list[str]:

@@ -1,6 +1,7 @@
 """Tables of the results of a study."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -8,7 +9,7 @@ import polars as pl
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, Summary, label, outcome
+from lambdaplus.study.summary import ALPHA, Summary, count, label, outcome
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
@@ -36,17 +37,12 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> results_table(Summary(study.results)).columns[:3]
-    ('method', 'AUC', 'MAP')
+    ('method', 'MAP', 'MRR')
     """
-    results = summary.results
-    marks = {metric: _marks(summary, metric) for metric in results.metrics}
+    results, comparison = summary.results, summary.comparison
     rows: list[list[Any]] = []
-    comparison = summary.comparison
-    intervals = {} if comparison is None else comparison.intervals
-    heads = []
-    for metric in results.metrics:
-        heads.append(label(metric).replace("@", "\n@" if narrow else "@"))
-        heads += ["95 % interval"] if metric in intervals else []
+    of_metrics = [_of_metric(summary, metric, narrow) for metric in results.metrics]
+    heads = [head for names, _ in of_metrics for head in names]
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(results.methods[method].origin, []).append(method)
@@ -55,12 +51,7 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
             rows.append([f"{head}:", *("" for _ in heads), ""])
         for method in methods:
-            cells: list[Any] = []
-            for metric in results.metrics:
-                mark = marks[metric].get(method, " " * narrow)
-                cells.append(Cell(results.mean(method, metric), mark))
-                if metric in intervals:
-                    cells.append(range_of(intervals[metric].get(method, (math.nan, math.nan))))
+            cells = [cell for _, by_method in of_metrics for cell in by_method[method]]
             more = [] if narrow else [origin]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
     key = "* highest of its column"
@@ -74,12 +65,40 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
             "metric X."
         )
+    if results.spreads:
+        largest = (
+            f"{label(metric)} {decimal(max(found))}"
+            for metric in results.metrics
+            if (found := [sd for (_, of), sd in results.spreads.items() if of == metric])
+        )
+        foot.append(f"Largest standard deviation (sd) over seeds: {', '.join(largest)}.")
     foot += [
         "time: training time, summed over folds, seeds and parameters.",
         *warnings_of(results),
     ]
     more = [] if narrow else ["by"]
     return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
+
+
+def _of_metric(
+    summary: Summary, metric: str, narrow: bool
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """The headings of a metric, and the cells of each method: means, intervals and spreads."""
+    results, marks = summary.results, _marks(summary, metric)
+    intervals = {} if summary.comparison is None else summary.comparison.intervals.get(metric, {})
+    spread = not narrow and bool(results.spreads)
+    heads = [label(metric).replace("@", "\n@" if narrow else "@")]
+    if intervals:  # in the same column if tables may be split between columns
+        heads = [f"{label(metric)}\n95 % interval"] if narrow else [*heads, "95 % interval"]
+    cells: dict[str, list[Any]] = {}
+    for method in results.methods:
+        mark, mean = marks.get(method, " " * narrow), results.mean(method, metric)
+        bounds = [range_of(intervals.get(method, (math.nan, math.nan)))] if intervals else []
+        both = [Cell(" ".join([decimal(mean), *bounds]), mark)]
+        cells[method] = both if bounds and narrow else [Cell(mean, mark), *bounds]
+        if spread:
+            cells[method].append(results.spreads.get((method, metric), math.nan))
+    return [*heads, *(["sd"] if spread else [])], cells
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
@@ -97,29 +116,38 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
     return {**below, **dict.fromkeys(top, "*")}
 
 
-def verdict_table(summary: Summary) -> Table | None:
-    """The best of lambdaplus and of the others by each metric, and their difference."""
+def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
+    """The best of lambdaplus and of the others by each metric, and their difference.
+
+    A narrow table has the two below each other.
+    """
     if not summary.verdicts:
         return None
     arrows = {"better": ABOVE, "worse": BELOW, "": " "}
-    rows = [
-        (
-            label(pair.metric),
-            pair.second,
-            pair.first,
+    rows: list[Sequence[Any]] = []
+    for pair in summary.verdicts:
+        tested = (
             Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
             range_of(pair.interval, "+"),
             "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),
         )
-        for pair in summary.verdicts
-    ]
-    heads = ("metric", f"best {summary.other_side}", "best lambdaplus", "diff.", "95 %\ninterval")
+        metric = label(pair.metric)
+        if narrow:
+            rows += [(metric, pair.first, *tested), ("", pair.second, "", "", "")]
+        else:
+            rows.append((metric, *tested, pair.first, pair.second))
+    one, other = "best lambdaplus", f"best {summary.other_side}"
+    m = len(summary.verdicts)
+    corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
     foot = (
         f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
-        f"test data. {ABOVE} {BELOW}: significant, p < {decimal(ALPHA, 2)} after Holm's correction "
-        "over the metrics. Without an arrow, the difference can be chance.",
+        f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
+        f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
     )
-    return Table((*heads, "p"), rows, foot, narrow=True)
+    heads = ("diff.", "95 % interval", "p")
+    if narrow:
+        return Table(("metric", f"{one},\nthen {other}", *heads), rows, foot, narrow=True, names=2)
+    return Table(("metric", *heads, one, other), rows, foot, narrow=True)
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:

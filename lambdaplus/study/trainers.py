@@ -6,7 +6,8 @@ objective, others are passed to the framework.
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.estimators import boosters
-from lambdaplus.estimators.boosters import Predict
+from lambdaplus.estimators.boosters import Boosted
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.progress import Progress
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import catboost_trainer
+from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Criterion, Fitted, Task
 
 OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())
@@ -75,53 +77,104 @@ class Validation:
         return self.progress[metric].best_round or self.progress[metric].rounds[-1]
 
 
+def trees_of(framework: str, config: Config) -> dict[str, Any]:
+    """The parameters of trees that all boosted methods of a study have in common."""
+    own: dict[str, dict[str, Any]] = {
+        "lightgbm": {"num_leaves": config.leaves, "min_data_in_leaf": config.documents_in_leaf},
+        # Leaf by leaf, as LightGBM's trees.
+        "xgboost": {"grow_policy": "lossguide", "max_leaves": config.leaves, "max_depth": 0},
+        "catboost": {"depth": max(1, round(np.log2(config.leaves)))},  # its trees are symmetric
+    }
+    return {**own[framework], "learning_rate": config.learning_rate}
+
+
 def train_lightgbm(task: Task) -> dict[Criterion, Fitted]:
     """Train LightGBM, with our objectives or its own."""
-    config = task.config
-    trees = {"num_leaves": config.leaves, "min_data_in_leaf": config.documents_in_leaf}
-    return _boosted(task, boosters.train_lightgbm, trees)
+    return _boosted(task)
 
 
 def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train XGBoost, with our objectives or its own, leaf by leaf as LightGBM's trees."""
-    trees = {"grow_policy": "lossguide", "max_leaves": task.config.leaves, "max_depth": 0}
-    return _boosted(task, boosters.train_xgboost, trees)
+    """Train XGBoost, with our objectives or its own."""
+    return _boosted(task)
 
 
 def train_catboost(task: Task) -> dict[Criterion, Fitted]:
     """Train CatBoost, with its own objectives."""
-    depth = max(1, round(np.log2(task.config.leaves)))  # its trees are symmetric
-    return _boosted(task, catboost_trainer.train_catboost, {"depth": depth}, frozenset())
+    return _boosted(task)
 
 
-def _boosted(
-    task: Task,
-    train: Callable[..., Predict],
-    trees: Mapping[str, Any],
-    objective_options: Set[str] = OBJECTIVE_OPTIONS,
-) -> dict[Criterion, Fitted]:
-    """Train once; the ranker of each metric has the trees up to its best round."""
-    target, config = task.method.target, task.config
-    options = {k: v for k, v in task.parameters.items() if k in objective_options}
-    others = {k: v for k, v in task.parameters.items() if k not in objective_options}
+FRAMEWORKS: Mapping[Any, tuple[str, Callable[..., Boosted]]] = {
+    train_lightgbm: ("lightgbm", boosters.train_lightgbm),
+    train_xgboost: ("xgboost", boosters.train_xgboost),
+    train_catboost: ("catboost", catboost_trainer.train_catboost),
+}
+"""The framework of each trainer of boosted trees, and the function that calls it."""
+
+
+def parameters_of(task: Task) -> dict[str, Any]:
+    """All parameters of a fit: those of trees, of the objective, fixed ones, and those tried."""
+    method = task.method
+    given = {**method.fixed, **task.parameters}
+    if method.trainer not in FRAMEWORKS:
+        return given
+    objective, options = method.target, {}
+    if isinstance(objective, LambdaObjective):
+        known = vars(_with_options(objective, _of_objective(given)))
+        options = {name: known[name] for name in sorted(OBJECTIVE_OPTIONS & known.keys())}
+        options["surrogate"] = str(known["surrogate"])
+    framework, _ = FRAMEWORKS[method.trainer]
+    return {**trees_of(framework, task.config), **options, **given}
+
+
+def _of_objective(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name in OBJECTIVE_OPTIONS}
+
+
+def train_boosted(task: Task, watch: Any = None, rounds: int = 0) -> Boosted:
+    """Train the trees of a task, on its training data alone if nothing watches."""
+    framework, train = FRAMEWORKS[task.method.trainer]
+    objective, given = task.method.target, {**task.method.fixed, **task.parameters}
+    options = {} if framework == "catboost" else _of_objective(given)
+    labels = given.pop("labels", "as given")
+    others = {name: value for name, value in given.items() if name not in options}
     for name in sorted(OF_THE_STUDY & others.keys()):
         raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-    objective = _with_options(target, options) if options else target
-    validation = Validation(task.valid, task.metrics, config.patience, config.every)
-    predict = train(
-        objective, {**trees, "learning_rate": config.learning_rate, **others}, task.train,
-        task.valid, validation.see, rounds=config.rounds, seed=task.seed, threads=task.threads,
-    )  # fmt: skip
+    return train(
+        _with_options(objective, options),
+        {**trees_of(framework, task.config), **others},
+        ranks_in_queries(task.train) if labels == "ranks" else task.train,
+        task.valid if watch else None,
+        watch,
+        rounds=rounds or task.config.rounds,
+        seed=task.seed,
+        threads=task.threads,
+    )
+
+
+def ranks_in_queries(data: RankingData) -> RankingData:
+    """The data with the midrank of each label in its query, over the size of the query."""
+    from scipy.stats import rankdata
+
+    parts = np.split(data.labels, data.queries.boundaries[1:-1])
+    return replace(data, labels=np.concatenate([rankdata(part) / part.size for part in parts]))
+
+
+def _boosted(task: Task) -> dict[Criterion, Fitted]:
+    """Train once; the ranker of each metric has the trees up to its best round."""
+    validation = Validation(task.valid, task.metrics, task.config.patience, task.config.every)
+    model = train_boosted(task, validation.see)
 
     def fitted(metric: Criterion) -> Fitted:
         best, curve = validation.best_round(metric), validation.progress[metric].values
-        return Fitted(lambda part: predict(part, best), best, curve, validation.every)
+        return Fitted(lambda part: model(part, best), best, curve, validation.every)
 
     return {metric: fitted(metric) for metric in task.metrics}
 
 
 def _with_options(target: Any, options: Mapping[str, Any]) -> Any:
     """Our objective for the same metric with other options; it must have the default ones."""
+    if not options:
+        return target
     metric = getattr(target, "metric", None)
     if metric is None or target != lambda_objective(metric):
         raise ValueError(
@@ -140,7 +193,9 @@ def train_estimator(task: Task) -> Fitted:
     ``decision_function`` or ``predict_proba``.  Categories are left out.
     """
     train, valid = numeric_part(task.train), numeric_part(task.valid)
-    criterion = str(task.method.criterion)
+    # With several selecting metrics, each chooses among the same fits.
+    by = task.method.criterion if len(task.metrics) > 1 else task.metrics[0]
+    criterion = str(by)
     estimator = find_class(task.method.target)
     offered = {
         "random_state": task.seed,

@@ -31,13 +31,13 @@ class OutputFolder:
 
     def __enter__(self) -> OutputFolder:
         if self.folder.exists() and not self.folder.is_dir():
-            raise NotADirectoryError(f"{self.folder} is a file: pass a folder as --out")
+            raise NotADirectoryError(f"{self.folder} is a file: pass a folder")
         self._own.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(blocking=False)
         except Timeout:
             raise BlockingIOError(
-                f"another run writes to {self.folder}: wait until it ends, or pass another --out"
+                f"another run writes to {self.folder}: wait until it ends, or pass another folder"
             ) from None
         shutil.rmtree(self.made, ignore_errors=True)  # of a run that was killed
         self.made.mkdir()
@@ -62,26 +62,30 @@ class OutputFolder:
             if path.resolve() in self.inputs:
                 raise FileExistsError(
                     f"{path} is an input of this run and would be overwritten: pass another "
-                    "--out, or move your file"
+                    "folder, or move your file"
                 )
             if not _is_as_written(path, written.get(name, [])):
                 raise FileExistsError(
                     f"{path} was not written by lambdaplus, or was changed since, and would be "
-                    "overwritten: move it, or pass another --out"
+                    "overwritten: move it, or pass another folder"
                 )
 
-    def publish(self, made: Path, outdated: Collection[str] = ()) -> None:
+    def publish(self, made: Path, outdated: Collection[str] = (), last: str = "") -> None:
         """Copy all files of a folder here, or none if one would overwrite a file of the user.
 
         Each copy is complete or absent.  Files of an earlier run whose names start with one of the
-        prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.
+        prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.  The
+        file ``last`` is absent while others are written, so that it vouches for them.
         """
         files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
-        files = {name: path for name, path in sorted(files.items()) if path.is_file()}
+        names = sorted(files, key=lambda name: (name == last, name))
+        files = {name: files[name] for name in names if files[name].is_file()}
         self.refuse_foreign(files, made)
         written = self._written()
         # Until all files are written, both versions are accepted: the run may be killed.
         self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})
+        if last:
+            (self.folder / last).unlink(missing_ok=True)
         for name, path in files.items():
             with written_whole(self.folder / name) as part:
                 shutil.copyfile(path, part)

@@ -1,0 +1,82 @@
+"""What the labels of a study are, and the metrics and methods that fit them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data import Fold
+from lambdaplus.estimators.boosters import POINTWISE
+from lambdaplus.objectives import LambdaObjective
+
+if TYPE_CHECKING:
+    from lambdaplus.study.methods import Method
+
+HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; more are real values
+SQUARED_ERROR = ("regression", "reg:squarederror")
+OF_REAL_VALUES = (*SQUARED_ERROR, "QueryRMSE")
+
+
+def are_real(labels: Floats) -> bool:
+    """Whether labels are no grades: negative, with decimals, or large."""
+    return bool((labels < 0).any() or (labels % 1 != 0).any() or labels.max() > HIGHEST_GRADE)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The kind of the labels; without arguments, grades of documents of queries."""
+
+    real: bool = False
+    two: bool = False  # at most two different ones
+    mixed: bool = True  # 1 or more, and less, in each training part
+    grouped: bool = True
+
+    @classmethod
+    def of(cls, folds: Sequence[Fold]) -> Labels:
+        """Those of the training parts."""
+        each = [np.unique(fold.train.labels) for fold in folds]
+        every = np.unique(np.concatenate(each))
+        mixed = all(np.unique(labels >= 1).size == 2 for labels in each)
+        return cls(are_real(every), every.size <= 2, mixed, folds[0].test.grouped)
+
+    @property
+    def in_words(self) -> str:
+        kind = "0 and 1" if self.two else "grades"
+        return "real values" if self.real else kind
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that are evaluated by default; the first one decides which model is best."""
+        if self.real:
+            return ("spearman",) if self.grouped else ("gini",)
+        if not self.grouped:
+            return ("map", "auc")
+        if self.two:
+            return ("map", "mrr", "auc", "ndcg@1", "ndcg@5", "ndcg@10")
+        return ("ndcg@10", "ndcg@5", "ndcg@1", "map", "mrr", "mauc", "auc")
+
+    def misfit(self, method: Method) -> str:
+        """Why a method is left out unless it is named; empty if it is not."""
+        target, metric = method.target, ""
+        if isinstance(target, LambdaObjective):
+            metric = target.metric.declaration.name
+        if not self.grouped and not method.without_queries:
+            return "needs queries"
+        if method.origin == "yours":
+            return ""
+        if self.real:
+            fits = metric == self.metrics[0] or (not metric and target in OF_REAL_VALUES)
+            return "" if fits else "not for real-valued labels"
+        if metric in ("spearman", "gini") or target in SQUARED_ERROR:
+            return "for real-valued labels"
+        if target in POINTWISE and not self.mixed:
+            return "needs labels of 1 or more, and others, in each training part"
+        if metric == "mauc" and self.two:
+            return "AUC, with two labels"
+        if metric == "auc" and self.grouped and not self.two:
+            return "takes grades as 0 and 1"
+        return ""

@@ -1,0 +1,384 @@
+"""From a file to a decision: selection, verdicts, and what is printed of them."""
+
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import invoke
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from small_data import letor_folder
+from test_report import values_of
+
+from lambdaplus import compare_runs, evaluate
+from lambdaplus.data import digits_queries
+from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.study import (
+    METHODS,
+    Config,
+    Method,
+    Study,
+    Summary,
+    find_methods,
+    study_of,
+    write_report,
+)
+from lambdaplus.study.summary import ALPHA, outcome
+from lambdaplus.study.tables import results_table
+
+
+@pytest.fixture(scope="module")
+def letor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return letor_folder(tmp_path_factory.mktemp("letor"), folds=3, queries=8)
+
+
+# Selection ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["lightgbm:lambdarank", "xgboost:ndcg@10"])
+@pytest.mark.parametrize("select", ["auc", "mrr"])
+def test_select_governs_early_stopping(method: str, select: str) -> None:
+    """The last round is ``patience`` after the best one by the selecting metric."""
+    config = Config(rounds=40, patience=5, select=select)
+    study = Study(digits_queries()[:1], find_methods(method), ["map"], config)
+    study.finish()
+    curves = study.results.curves
+    assert curves["metric"].unique().to_list() == [select]
+    [rounds] = study.results.chosen_fits()["rounds"]
+    assert rounds == int(curves["value"].arg_max() or 0) + 1
+    assert len(curves) == min(40, rounds + 5)
+
+
+# Verdicts ----------------------------------------------------------------------------------------
+
+
+def test_each_metric_that_is_asked_for_has_a_verdict(letor: Path, tmp_path: Path) -> None:
+    methods = "lightgbm:lambdarank,lightgbm:ndcg"
+    options = ("--metrics", "map@10,ndcg@10,auc", "--methods", methods, "--rounds", 3)
+    said = invoke("compare", letor, *options, "--out", tmp_path / "out", width=80).output
+    table = said.partition("best lambdaplus")[2].partition("Both are chosen")[0]
+    first = [line.split()[0] for line in table.splitlines() if line.strip()]
+    assert [word for word in first if word.isupper()] == ["MAP@10", "NDCG@10", "AUC"]
+
+
+@given(
+    difference=st.lists(st.sampled_from([-0.3, -0.1, 0.0, 0.05, 0.2, 1.0]), min_size=2, max_size=30)
+)
+def test_a_test_and_its_interval_never_disagree(difference: list[float]) -> None:
+    """The interval at 1 - a leaves out 0 if and only if p < a, of queries and of verdicts."""
+    base, n = np.full(len(difference), 0.5), len(difference)
+    one = evaluate([1, 0] * n, [1.0, 0.0] * n, group=[2] * n, metrics="map")
+    runs = {
+        name: replace(one, per_query={"map": values})
+        for name, values in (("a", base + difference), ("b", base))
+    }
+    for confidence in (0.5, 0.95, 1 - 0.05 / 3):
+        [pair] = compare_runs(runs, confidence=confidence).pairs
+        low, high = pair.interval
+        assert (low > 0 or high < 0) == (pair.p_value < 1 - confidence)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.025, 0.03, 0.035, 0.04, 0.1])
+def test_verdicts_correct_the_test_and_the_interval_alike(gap: float) -> None:
+    one = values_of({"ours": 0.5 + gap, "theirs": 0.5})
+    metrics = ["map", "map@5", "map@10"]
+
+    def of_each(frame: pl.DataFrame) -> pl.DataFrame:
+        return pl.concat(frame.with_columns(metric=pl.lit(metric)) for metric in metrics)
+
+    both = replace(
+        one, metrics=metrics, values=of_each(one.values), validation=of_each(one.validation),
+        rules=dict.fromkeys(metrics, ""),
+    )  # fmt: skip
+    [alone] = Summary(one).verdicts
+    verdicts = Summary(both).verdicts
+    assert [pair.metric for pair in verdicts] == metrics
+    for pair in verdicts:
+        assert pair.p_corrected == pytest.approx(min(1.0, 3 * alone.p_corrected))
+        assert pair.interval[0] < alone.interval[0] < alone.interval[1] < pair.interval[1]
+        low, high = pair.interval
+        assert (pair.p_corrected < ALPHA) == (low > 0 or high < 0) == bool(outcome(pair))
+
+
+def test_the_spread_over_seeds_is_in_reports() -> None:
+    config = Config(rounds=4, seeds=(0, 1, 2))
+    methods = find_methods("lightgbm:map,lightgbm:lambdarank(bagging_fraction=0.5,bagging_freq=1)")
+    study = Study(digits_queries()[:2], methods, ["map"], config)
+    study.finish()
+    results = study.results
+    [name] = [method.name for method in methods if "bagging" in method.name]
+    values = results.values.filter(method=name)
+    means = [
+        np.mean([values.filter(seed=seed, fold=fold)["value"].mean() for fold in results.folds])
+        for seed in config.seeds
+    ]
+    assert results.spreads[name, "map"] == pytest.approx(np.std(means, ddof=1))
+    assert np.std(means) > 0
+    table = results_table(Summary(results), narrow=False)
+    assert [*table.columns][:3] == ["method", "MAP", "sd"]
+    assert {row[0]: row[2] for row in table.rows}[name] == results.spreads[name, "map"]
+    assert any("standard deviation (sd) over seeds: MAP" in line for line in table.foot)
+
+
+# The terminal ------------------------------------------------------------------------------------
+
+
+def test_names_are_whole_at_80_columns(letor: Path, tmp_path: Path) -> None:
+    names = ("xgboost:binary:logistic", "xgboost:rank:pairwise", "lightgbm:lambda_ndcg")
+    options = ("--methods", ",".join(names), "--rounds", 2, "--baseline", names[0])
+    said = invoke("compare", letor, *options, "--out", tmp_path / "out", width=80).output
+    for name in names:
+        assert re.search(rf"(?m)^ *{name} +[.0-9]", said), said
+    rows = said.split("Wrote")[0].splitlines()[1:]
+    assert max(map(len, rows)) <= 80
+
+
+# Contenders --------------------------------------------------------------------------------------
+
+
+def table_of(folder: Path, labels: Any, *, queries: int = 40, name: str = "table.csv") -> Path:
+    """A table of rows of 20 for each query, whose labels follow the first feature."""
+    random = np.random.default_rng(0)
+    n = 20 * queries
+    x = random.normal(size=(n, 3))
+    columns = {"qid": np.repeat(np.arange(queries), 20), "label": labels(x[:, 0], random)}
+    frame = pl.DataFrame({**columns, **{f"x{j}": x[:, j] for j in range(3)}})
+    frame.write_csv(folder / name)
+    return folder / name
+
+
+def returns(x: Any, random: Any) -> Any:
+    return 0.01 * (x + 2 * random.normal(size=x.size))
+
+
+def grades(x: Any, random: Any) -> Any:
+    return np.clip(np.round(x + random.normal(size=x.size)), 0, 3).astype(int)
+
+
+def flags(x: Any, random: Any) -> Any:
+    return (x + random.normal(size=x.size) > 1).astype(int)
+
+
+def test_real_values_have_contenders_and_metrics_of_their_own(tmp_path: Path) -> None:
+    file = table_of(tmp_path, returns)
+    study = study_of(Config(data=str(file), rounds=3))
+    study.finish()
+    assert study.config.metrics == ("spearman",)
+    names = {method.name.removeprefix("lightgbm:") for method in study.methods}
+    assert names > {"lambda_spearman", "regression", "regression(labels=ranks)"}
+    assert "xgboost:reg:squarederror" in names
+    assert not any("without a relevant" in note for note in study.notes)
+    assert any("lambdarank" in note and "do not fit" in note for note in study.notes)
+    table = study_of(Config(data=str(file), qid="none", drop=("qid",), rounds=3))
+    assert table.config.metrics == ("gini",)
+    assert "lightgbm:regression" in table.config.methods
+
+
+def test_of_real_values_the_metric_that_is_asked_for_selects(tmp_path: Path) -> None:
+    """Of losses and estimators, whose criterion would be of grades."""
+    file = table_of(tmp_path, returns)
+    names = ("xgboost:reg:squarederror", "odd_estimators:FirstFeature")
+    config = Config(data=str(file), methods=names, metrics=("concordance",), rounds=3, folds="1")
+    study = study_of(config)
+    study.finish()
+    assert {str(method.criterion) for method in study.methods} == {"concordance"}
+    assert study.results.chosen_fits()["metric"].unique().to_list() == ["concordance"]
+
+
+def test_squared_error_of_ranks_is_trained_on_ranks_in_the_query(tmp_path: Path) -> None:
+    """It is squared error of a file whose labels are these ranks."""
+    file = table_of(tmp_path, returns)
+    frame = pl.read_csv(file)
+    ranked = frame.with_columns(pl.col("label").rank().over("qid") / pl.len().over("qid"))
+    ranked.write_csv(tmp_path / "ranked.csv")
+    scores = []
+    for name, method in ((file, "(labels=ranks)"), (tmp_path / "ranked.csv", "")):
+        methods = (f"lightgbm:regression{method}",)
+        study = study_of(Config(data=str(name), methods=methods, folds="1", rounds=5))
+        study.finish()
+        [choice] = study.choices(study.methods[0])
+        scores.append(choice.chosen(choice.by).test)
+    assert np.array_equal(*scores)
+
+
+@pytest.mark.parametrize(("labels", "taken"), [(flags, "auc"), (grades, "mauc")])
+@pytest.mark.parametrize("qid", ["qid", "none"])
+def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
+    tmp_path: Path, labels: Any, taken: str, qid: str
+) -> None:
+    config = Config(data=str(table_of(tmp_path, labels)), qid=qid, methods=("lightgbm",))
+    study = study_of(config)
+    names = {method.name for method in study.methods}
+    assert f"lightgbm:lambda_{taken}" in names
+    [said] = [note for note in study.notes if "do not fit" in note]
+    for method in METHODS:
+        if method.family == "lightgbm" and method.name not in names:
+            assert method.name.removeprefix("lightgbm:") in said
+    assert ("lambda_mauc (AUC, with two labels)" in said) == (labels is flags)
+
+
+# Options within a name ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "options"),
+    [
+        ("xgboost:auc(pointwise=0)", "auc", {"pointwise": 0}),
+        ("lightgbm:ndcg@10(truncation=30)", "ndcg@10", {"truncation": 30}),
+        ("lightgbm:auc(surrogate=auc,damping=None)", "auc", {"surrogate": "auc", "damping": None}),
+        ("lightgbm:ndcg(gain=linear,sigma=2)@5", "ndcg(gain=linear)@5", {"sigma": 2}),
+        ("lightgbm:map(relevant=0.5,normalize=false)", "map(relevant=0.5)", {"normalize": False}),
+    ],
+)
+def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
+    name: str, metric: str, options: dict[str, Any]
+) -> None:
+    """The scores are those of the objective in Python, with the trees of other methods."""
+    [named] = find_methods(name)
+    assert find_methods(named.name)[0].name == named.name
+    objective = lambda_objective(metric, **options)
+    plain = Method("plain", named.trainer, objective, named.criterion)
+    study = Study(digits_queries()[:1], [named, plain], ["map"], Config(rounds=4))
+    study.finish()
+    scores = []
+    for method in study.methods:
+        [choice] = study.choices(method)
+        scores.append(choice.chosen(choice.by).test)
+    assert np.array_equal(*scores)
+    used, of_objective = map(json.loads, study.results.fits["parameters"])
+    assert used == of_objective
+    assert {key: used[key] for key in options} == options
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("xgboost:rank:map(lambdarank_pair_method=mean)", {"lambdarank_pair_method": "mean"}),
+        ("lightgbm:lambdarank(lambdarank_truncation_level=5)", {"lambdarank_truncation_level": 5}),
+        ("xgboost:reg:squarederror", {}),
+        ("lightgbm:poisson", {}),
+        ("svm:map(C=10)", {"C": 10}),
+    ],
+)
+def test_own_objectives_of_a_framework_take_its_options(name: str, options: dict[str, Any]) -> None:
+    [method] = find_methods(name)
+    study = Study(digits_queries()[:1], [method], ["map"], Config(rounds=3))
+    study.finish()
+    assert len(study) == 1
+    [used] = map(json.loads, study.results.chosen_fits()["parameters"])
+    assert {key: used[key] for key in options} == options
+    if "C" not in options:
+        [plain] = find_methods(name.partition("(")[0])
+        alone = Study(digits_queries()[:1], [plain], ["map"], Config(rounds=3))
+        alone.finish()
+        [trees] = map(json.loads, alone.results.chosen_fits()["parameters"])
+        assert {**trees, **options} == used
+        assert "learning_rate" in used
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("lightgbm:map(sigmaa=3)", "map has no option 'sigmaa'.*the objective has: balance"),
+        ("lightgbm:map(sigma=-3)", "sigma must be a number"),
+        ("lightgbm:map(sigma)", "'sigma' is not of the form option=value"),
+        ("lightgbm:map(sigma=1,sigma=2)", "twice"),
+    ],
+)
+def test_wrong_options_within_a_name_are_named(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_methods(name)
+
+
+# First use ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "said", "command"),
+    [
+        (["session", "clicked"], "clicked has the labels, and session has the queries", "session"),
+        (["Query_ID", "label"], "Query_ID has the queries", "Query_ID"),
+        (["number", "label"], "no column has the queries, so that all rows are one", "none"),
+    ],
+)
+def test_a_table_without_options_says_what_was_taken_for_what_and_how_to_change_it(
+    tmp_path: Path, names: list[str], said: str, command: str
+) -> None:
+    file = table_of(tmp_path, flags)
+    frame = pl.read_csv(file).rename(dict(zip(("qid", "label"), names, strict=True)))
+    frame.with_columns(weight=pl.lit(1.5)).write_csv(file)
+    out = tmp_path / "out"
+    options = ("--methods", "lightgbm:map", "--rounds", 2, "--out", out, "--jobs", 1)
+    shown = invoke("compare", file, *options).output
+    assert said in shown
+    assert "pass --weight weight if it weights the rows" in shown
+    command = f"compare {file} --qid {command} --label {names[1]}"
+    assert f"To change it: lambdaplus {command}" in shown
+    # The command says what was done, as does study.toml: neither guesses, and nothing is new.
+    before = {path.name for path in (out / "fits").iterdir()}
+    again = invoke(*command.split(), *options).output
+    assert "Guessed" not in again
+    invoke("compare", out / "study.toml", "--out", out, "--jobs", 1)
+    assert {path.name for path in (out / "fits").iterdir()} == before
+
+
+def test_a_table_without_labels_is_refused(tmp_path: Path) -> None:
+    file = table_of(tmp_path, flags)
+    pl.read_csv(file).rename({"label": "no idea"}).write_csv(file)
+    assert "has no column 'label'; it has: qid, no idea" in invoke("compare", file, ends=2).output
+    frame = pl.read_csv(file).with_row_index()
+    frame.with_columns(clicked=pl.col("index") % 2, rating=pl.col("index") % 5).write_csv(file)
+    said = invoke("compare", file, ends=2).output
+    assert "may be in rating or clicked: name the column with --label" in said
+
+
+def test_tables_that_are_too_wide_are_split_and_repeat_the_names() -> None:
+    names = [f"xgboost:binary:logistic{number}" for number in range(3)]
+    heads = [f"{kind} {n}" for n in range(6) for kind in ("metric", "95 % interval")]
+    rows = [[name, *(f"{name[-1]}.{j}" for j in range(len(heads)))] for name in names]
+    console = Console(width=80, file=io.StringIO(), record=True)
+    console.print(Table(["method", *heads], rows, ["a note"], narrow=True))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    blocks = sum(line.split()[:1] == ["method"] for line in lines)
+    assert blocks > 1
+    for name, row in zip(names, rows, strict=True):
+        found = [line.split() for line in lines if line.split()[:1] == [name]]
+        assert len(found) == blocks
+        assert [cell for line in found for cell in line[1:]] == row[1:]
+    assert lines[-1] == "a note"
+
+
+# The report --------------------------------------------------------------------------------------
+
+
+def test_a_report_says_what_was_chosen_and_why_and_what_it_cost(tmp_path: Path) -> None:
+    methods = find_methods("lightgbm:map,lightgbm:lambdarank,xgboost:rank:map")
+    study = Study(digits_queries()[:2], methods, ["ndcg@10", "map"], Config(rounds=4, select="map"))
+    study.finish()
+    results, summary = study.results, Summary(study.results)
+    order = sorted(methods, key=lambda m: -results.validation_means[m.name, "map"])
+    best, second, _ = (method.name for method in order)
+    values = [results.validation_means[name, "map"] for name in (best, second)]
+    evaluation = summary.evaluations[best]
+    bounds = [decimal(bound, 3) for bound in evaluation.interval("map")]
+    first, cost = summary.decision()
+    assert first == (
+        f"Best by MAP on validation data: {best} ({decimal(values[0])}; next: {second}, "
+        f"{decimal(values[1])}). On test data: {decimal(results.mean(best, 'map'))} (95 % interval "
+        f"{bounds[0]} to {bounds[1]})."
+    )
+    seconds = sum(results.seconds.values())
+    assert cost == f"3 methods on 2 folds: 6 fits, {seconds:,.0f} seconds of training."
+    page = write_report(summary, tmp_path, data="digits").read_text(encoding="utf-8")
+    assert first in page
+    assert cost in page

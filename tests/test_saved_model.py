@@ -1,0 +1,272 @@
+"""The model of a study: trained on all queries, saved, and used with and without lambdaplus."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import invoke
+from small_data import letor_folder
+from test_comparison_data import own_table
+
+from lambdaplus.data import digits_queries
+from lambdaplus.study import Config, Method, Study, find_methods, study_of
+from lambdaplus.study.methods import Fitted
+from lambdaplus.study.saved_model import ABOUT, predict_file
+
+QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
+
+
+def about(folder: Path) -> Any:
+    return json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+
+
+def by_script(folder: Path, file: Path) -> list[float]:
+    """Scores by ``predict.py``, where lambdaplus cannot be imported."""
+    blocked = "import runpy, sys; sys.modules['lambdaplus'] = None; sys.argv = sys.argv[1:]; "
+    program = blocked + "runpy.run_path(sys.argv[0], run_name='__main__')"
+    command = [sys.executable, "-c", program, str(folder / "predict.py"), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return [*map(float, done.stdout.split())]
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_saved_model_scores_like_the_studys_own(
+    tmp_path: Path, framework: str, suffix: str
+) -> None:
+    """By the framework alone, and by the command, for tables with categories and flags."""
+    flag = [bool(row % 3) for row in range(400)]
+    file, model = own_table(tmp_path, flag=flag).with_suffix(suffix), tmp_path / "model"
+    if suffix == ".parquet":
+        frame = pl.read_csv(tmp_path / "own.csv").with_columns(pl.col("x").cast(pl.Float32))
+        frame.write_parquet(file)
+    config = Config(
+        data=str(file), drop=("doc", "weight"), methods=(f"{framework}:map",), rounds=8, folds="2"
+    )
+    study = study_of(config)
+    study.finish()
+    final = study.save_model(model)
+    assert study.whole is not None
+    own = final.predict(study.whole)  # the queries of this file are in order
+    assert np.unique(own).size > 20
+    assert predict_file(model, file).tolist() == own.tolist()
+    assert by_script(model, file) == own.tolist()
+    assert invoke("predict", model, file).output.split() == [*map(repr, own.tolist())]
+    kept = about(model)
+    assert kept["columns"] == ["x", "y", "shop", "flag"]
+    assert kept["categories"] == {"shop": ["east", "north", "west"]}
+    assert kept["parameters"]["learning_rate"] == study.config.learning_rate
+    assert kept["value"] == study.results.mean(f"{framework}:lambda_map", "map")
+    assert kept["interval"][0] < kept["value"] < kept["interval"][1]
+    assert kept["rounds"] == max(1, round(float(study.results.fits["round"].mean() or 0)))
+
+
+def test_a_model_of_numbered_features_reads_svmlight_files(tmp_path: Path) -> None:
+    data = letor_folder(tmp_path / "data", folds=3, queries=8)
+    model, file = tmp_path / "model", data / "Fold1" / "test.txt"
+    methods = "lightgbm:map,lightgbm:lambdarank,feature:best"
+    options = ("--methods", methods, "--save-model", model, "--out", tmp_path / "out", *QUICK)
+    said = invoke("compare", data, *options).output
+    assert f"Saved to {model}" in said
+    kept = about(model)
+    assert f"Model: {kept['method']}, trained again on all data" in said
+    assert kept["queries"] == 3 * 8
+    scores = predict_file(model, file)
+    assert scores.size == sum(1 for _ in file.open())
+    assert np.unique(scores).size > 5
+    assert by_script(model, file) == scores.tolist()
+    out = tmp_path / "scores.txt"
+    invoke("predict", model, file, "--out", out)
+    assert [*map(float, out.read_text().split())] == scores.tolist()
+    assert "exists" in invoke("predict", model, file, "--out", out, ends=2).output
+    assert "evaluate" not in invoke("evaluate", out, "--data", file).output
+
+
+def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_path: Path) -> None:
+    methods = "lightgbm:lambdarank,lightgbm:map"
+    config = Config(rounds=5, select="map")
+    study = Study(digits_queries()[:2], find_methods(methods), ["ndcg@10", "map"], config)
+    study.finish()
+    means = study.results.validation_means
+    final = study.save_model(tmp_path / "best")
+    names = [method.name for method in study.methods]
+    assert final.metric == "map"  # which selects
+    assert final.task.method.name == max(names, key=lambda name: means[name, "map"])
+    for name in names:
+        assert study.save_model(tmp_path / "named", name, "ndcg@10").task.method.name == name
+        assert about(tmp_path / "named")["method"] == name
+    trained, parts = final.task.train, study.folds[-1].parts
+    assert trained.n_queries == sum(part.n_queries for part in parts)
+    assert trained.labels.tolist() == [y for part in parts for y in part.labels.tolist()]
+
+
+def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
+    """Of trials, each with a mean over the folds; rounds are of the same trial."""
+    config = Config(trials=4, rounds=20, patience=5)
+    study = Study(digits_queries()[:2], find_methods("lightgbm:map"), ["map"], config)
+    study.finish()
+    from lambdaplus.study.saved_model import train_final
+
+    final = train_final(study)
+    fits = study.results.fits
+    means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}
+    best = max(means, key=lambda trial: means[trial])
+    assert final.task.trial == best
+    assert final.rounds == round(fits.filter(trial=best)["round"].mean())
+    assert dict(final.task.parameters) == dict(study.tasks[best].parameters)
+
+
+def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:
+    methods = "lightgbm:map(sigma=2),xgboost:rank:map,svm:map(C=10)"
+    invoke("compare", "--methods", methods, "--out", tmp_path, *QUICK)
+    rows = pl.read_csv(tmp_path / "choices.csv").group_by("method").first()
+    used = {name: json.loads(text) for name, text in rows.select("method", "parameters").rows()}
+    ours = used["lightgbm:lambda_map(sigma=2)"]
+    assert ours["sigma"] == 2
+    assert {"num_leaves", "learning_rate", "min_data_in_leaf", "pointwise", "damping"} <= {*ours}
+    assert {"max_leaves", "learning_rate"} <= {*used["xgboost:rank:map"]}
+    assert used["svm:map(C=10)"] == {"loss": "map", "C": 10}
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["model.txt", ABOUT, "predict.py"])
+def test_files_of_the_user_are_not_overwritten_and_nothing_is_fitted(
+    tmp_path: Path, name: str
+) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / name).write_text("mine")
+    options = ("--methods", "lightgbm:map", "--save-model", model, "--out", tmp_path / "out")
+    assert "was not written by lambdaplus" in invoke("compare", *options, *QUICK, ends=2).output
+    assert (model / name).read_text() == "mine"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    options = ("--save-model", model, "--out", tmp_path / "out", *QUICK)
+    invoke("compare", "--methods", "lightgbm:map", *options)
+    invoke("compare", "--methods", "xgboost:map", *options)
+    assert about(model)["framework"] == "xgboost"
+    assert sorted(path.name for path in model.iterdir() if path.is_file()) == sorted(
+        (ABOUT, "predict.py", "model.json")
+    )
+    (model / ABOUT).write_text("{}")
+    said = invoke("compare", "--methods", "xgboost:map", *options, ends=2).output
+    assert "was changed since" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--methods", "svm:map"], "none of the methods is a model of LightGBM"),
+        (["--methods", "lightgbm:map,svm:map", "--method", "svm:map"], "svm:map is a model of"),
+        (["--methods", "lightgbm:map", "--method", "xgboost:map"], "not one of the methods"),
+        (["--methods", "lightgbm:map", "--scaling", "query"], "leave out the scaling"),
+    ],
+)
+def test_what_cannot_be_saved_is_said_before_the_first_fit(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    model, out = tmp_path / "model", tmp_path / "out"
+    said = invoke("compare", *options, "--save-model", model, "--out", out, ends=2).output
+    assert message in said
+    assert not out.exists()
+    same = invoke("compare", "--methods", "lightgbm:map", "--save-model", out, "--out", out, ends=2)
+    assert "pass another folder" in same.output
+    assert "--method is for --save-model" in invoke("compare", "--method", "x", ends=2).output
+
+
+def test_a_study_without_a_finished_method_saves_nothing(tmp_path: Path) -> None:
+    def fails(_: Any) -> Fitted:
+        raise ValueError("no")
+
+    methods = [*find_methods("lightgbm:map"), Method("mine", fails)]
+    study = Study(digits_queries()[:1], methods, ["map"], Config(rounds=2))
+    with pytest.raises(ValueError, match="no fit of lightgbm:lambda_map"):
+        study.save_model(tmp_path / "model")
+
+
+def test_files_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
+    file, model = own_table(tmp_path), tmp_path / "model"
+    options = ("--drop", "doc,weight", "--methods", "lightgbm:map", "--save-model", model)
+    invoke("compare", file, *options, "--out", tmp_path / "out", *QUICK)
+    frame = pl.read_csv(file)
+    for changed, message in (
+        (frame.drop("x"), "has no column 'x'"),
+        (frame.with_columns(x=pl.lit("text")), "column 'x' has no numbers"),
+        (frame.with_columns(shop=pl.lit(1)), "column 'shop' is no text"),
+    ):
+        other = tmp_path / "other.parquet"
+        changed.write_parquet(other)
+        assert message in invoke("predict", model, other, ends=2).output
+    other = tmp_path / "other.csv"
+    other.write_text(frame.with_columns(shop=pl.lit("elsewhere")).write_csv())
+    assert predict_file(model, other).tolist() == by_script(model, other)
+    assert "is no saved model" in invoke("predict", tmp_path, file, ends=2).output
+
+
+# Kills -------------------------------------------------------------------------------------------
+
+RUN = """
+import os, sys
+from lambdaplus.study import study_of, Config
+at, count, real = int(sys.argv[2]), 0, os.replace
+def replace(*arguments):
+    global count
+    count += 1
+    if count == at:
+        os.kill(os.getpid(), 9)
+    return real(*arguments)
+study = study_of(Config(methods=(sys.argv[3],), rounds=3, folds="2"), sys.argv[1] + "/out")
+study.finish()
+os.replace = replace
+study.save_model(sys.argv[1] + "/model")
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
+    """One that replaces another is in none of the files, or in all that ``about.json`` names."""
+    model, file = tmp_path / "model", digits_file(tmp_path)
+
+    def run(at: int, method: str) -> int:
+        command = [sys.executable, "-c", RUN, str(tmp_path), str(at), method]
+        return subprocess.run(command, timeout=300).returncode
+
+    assert run(0, "lightgbm:map") == 0
+    first = about(model)
+    whole = predict_file(model, file).tolist()
+    fits = sorted((tmp_path / "out" / "fits").iterdir())
+    codes = []
+    for at in range(1, 9):
+        codes.append(run(at, "lightgbm:ndcg"))
+        if (model / ABOUT).exists():
+            now = about(model)
+            assert (now == first) == (predict_file(model, file).tolist() == whole)
+        assert {*fits} <= {*(tmp_path / "out" / "fits").iterdir()}
+        if codes[-1] == 0:
+            break
+        assert run(0, "lightgbm:map") == 0  # which completes what was killed
+        assert predict_file(model, file).tolist() == whole
+    assert codes[-1] == 0
+    assert codes.count(-signal.SIGKILL) >= 3
+    assert about(model)["method"] == "lightgbm:lambda_ndcg"
+
+
+def digits_file(folder: Path) -> Path:
+    test, file = digits_queries()[0].test, folder / "digits.txt"
+    rows = zip(test.labels[:50], test.features[:50], strict=True)
+    file.write_text("".join(
+        f"{label:g} qid:1 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x.tolist(), 1)) + "\n"
+        for label, x in rows
+    ))  # fmt: skip
+    return file
