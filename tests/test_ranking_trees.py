@@ -1,6 +1,7 @@
 """The parameters of `ranking_trees` are those that the frameworks read."""
 
 import re
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -10,6 +11,8 @@ import xgboost
 import lambdaplus
 from lambdaplus import LightGBMRanker, XGBoostRanker, ranking_trees
 from lambdaplus.frameworks.ranking_trees import SIZES
+from lambdaplus.study import Config, study_of
+from lambdaplus.study.trainers import parameters_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(600, 6))
@@ -61,3 +64,55 @@ def test_an_unknown_framework_or_size_is_an_error() -> None:
         ranking_trees("sklearn")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="size='huge' is not one of small, middle, large"):
         ranking_trees("xgboost", "huge")  # type: ignore[arg-type]
+
+
+NAMES = ("lightgbm:lambda_map", "lightgbm:lambdarank", "xgboost:rank:map", "pairs:ranksvm")
+
+
+def parameters(**options: Any) -> dict[str, list[dict[str, Any]]]:
+    """The parameters of all fits of a study on one fold, by method."""
+    study = study_of(Config(methods=NAMES, folds="1", **options))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for task in study.tasks:
+        found.setdefault(task.method.name, []).append(parameters_of(task))
+    return found
+
+
+def test_a_study_trains_every_boosted_method_with_these_trees() -> None:
+    found = parameters()
+    trees = SIZES["middle"]
+    for name in NAMES[:2]:
+        [used] = found[name]
+        assert used["num_leaves"] == trees.leaves
+        assert (used["bagging_fraction"], used["bagging_freq"]) == (trees.rows, 1)
+        assert used["feature_fraction"] == trees.columns
+        assert used["learning_rate"] == trees.learning_rate
+    [used] = found["xgboost:rank:map"]
+    assert ranking_trees("xgboost").items() <= used.items()
+    assert "learning_rate" not in found["pairs:ranksvm"][0]
+    own = parameters(leaves=5, learning_rate=0.3)
+    assert own["lightgbm:lambdarank"][0]["num_leaves"] == 5
+    assert own["xgboost:rank:map"][0]["max_leaves"] == 5
+    assert {own[name][0]["learning_rate"] for name in NAMES[:3]} == {0.3}
+
+
+def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:
+    found = parameters(trees=("small", "large"))
+    for name in NAMES[:2]:
+        leaves = [used["num_leaves"] for used in found[name]]
+        assert leaves == [SIZES["small"].leaves, SIZES["large"].leaves]
+    config = Config(
+        methods=NAMES[:1], folds="1", rounds=20, patience=20, trees=("small", "large"),
+        metrics=("map",),
+    )  # fmt: skip
+    study = study_of(config)
+    study.finish()
+    fits = study.results.fits
+    assert fits["chosen"].sum() == 1
+    best = fits["validation"].arg_max()
+    assert fits["chosen"][best]
+    values = fits["validation"].to_list()
+    assert values[0] != values[1]
+    for wrong in ((), ("small", "small"), ("huge",)):
+        with pytest.raises(ValueError, match="trees"):
+            Config(trees=wrong)

@@ -19,6 +19,7 @@ import typer
 from lambdaplus.cli.errors import errors_of
 from lambdaplus.compute.arguments import printable
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
+from lambdaplus.frameworks.ranking_trees import SIZES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,8 +88,12 @@ def compare(
     seeds: str = _option(
         help="Seeds to average over: the first N (default 1), or a list such as 0,7."
     ),
+    trees: str = _option(
+        help=f"Size of the trees of boosted methods: {', '.join(SIZES)} (default: middle); of "
+        "several, validation data chooses."
+    ),
     trials: int = _option(help="Trials of a random search for each boosted method, fold and seed."),
-    rounds: int = _option(help="Maximum number of rounds; default: 200, or 1000 with --trials."),
+    rounds: int = _option(help="Maximum number of rounds; default: 500, or 1000 with --trials."),
     save_model: pathlib.Path | None = typer.Option(
         None,
         help="Folder for the model of the method that is best on validation data, trained again on "
@@ -188,7 +193,7 @@ def _seeds(option: str, text: str) -> tuple[int, ...]:
 
 
 LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
-    **dict.fromkeys(("features", "drop", "methods", "metrics"), _names),
+    **dict.fromkeys(("features", "drop", "methods", "metrics", "trees"), _names),
     "seeds": _seeds,
 }
 """Options that are lists, as text on the command line, and their parsers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

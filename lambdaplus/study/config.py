@@ -6,17 +6,18 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
-from lambdaplus.compute.arguments import number, whole_number
+from lambdaplus.compute.arguments import check_choice, number, whole_number
 from lambdaplus.data.table_columns import Columns
+from lambdaplus.frameworks.ranking_trees import SIZES
 
 WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
-TREES = ("leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
-ROUNDS = (200, 30)  # and their patience
+TREES = ("trees", "leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
+ROUNDS = (500, 50)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
-_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 2,
+_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 0,
           "documents_in_leaf": 0}  # fmt: skip
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
@@ -78,15 +79,18 @@ class Config:
         with each seed; 0 for no search.
     rounds, patience : int
         Maximum number of boosting rounds, and the number of rounds without an improvement on
-        validation data after which training stops.  0 stands for 200 and 30, with trials for 1,000
+        validation data after which training stops.  0 stands for 500 and 50, with trials for 1,000
         and 100.
     every : int
         Number of rounds between evaluations on validation data.  0 stands for 1, with trials for a
         200th of `rounds`.
+    trees : tuple of str
+        Size of the trees of boosted methods, see `~lambdaplus.ranking_trees`.  Of several,
+        validation data chooses for each method and fold.  With trials, trees are drawn.
     leaves, learning_rate, documents_in_leaf
-        Parameters of trees.  XGBoost and CatBoost do not use ``documents_in_leaf``; XGBoost's
-        ``min_child_weight`` is 1.  CatBoost's trees have the depth log2(leaves), rounded.  With
-        trials, they are drawn.
+        Parameters that replace those of `trees`; 0 leaves these.  XGBoost and CatBoost do not use
+        ``documents_in_leaf``; XGBoost's ``min_child_weight`` is 1.  CatBoost's trees have the depth
+        log2(leaves), rounded.
     grid : dict of str to dict of str to list
         Values to try for parameters of a method, in place of its own grid; with trials, they are
         drawn from these values.
@@ -100,8 +104,8 @@ class Config:
     --------
     >>> Config.from_toml('methods = ["svm:map"]').methods
     ('svm:map',)
-    >>> Config(rounds=500).patience
-    30
+    >>> Config(rounds=200).patience
+    50
     """
 
     data: str = ""
@@ -125,8 +129,9 @@ class Config:
     rounds: int = 0
     patience: int = 0
     every: int = 0
-    leaves: int = 15
-    learning_rate: float = 0.1
+    trees: tuple[str, ...] = ("middle",)
+    leaves: int = 0
+    learning_rate: float = 0.0
     documents_in_leaf: int = 20
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
@@ -172,7 +177,14 @@ class Config:
         self._default("every", max(1, min(self.rounds // LOOKS, self.patience) * bool(self.trials)))
         for name, least in _LEAST.items():
             whole_number(name, getattr(self, name), least, below=2**31)
-        number("learning_rate", self.learning_rate)
+        if self.learning_rate:
+            number("learning_rate", self.learning_rate)
+        if self.leaves == 1:
+            raise ValueError("leaves must be at least 2, or 0 for those of trees")
+        for size in self.trees:
+            check_choice("trees", size, tuple(SIZES))
+        if not self.trees or len({*self.trees}) < len(self.trees):
+            raise ValueError(f"trees={self.trees!r} should list different sizes")
         for seed in self.seeds:
             whole_number("a seed", seed, below=2**31)
         if self.every > min(self.rounds, self.patience):

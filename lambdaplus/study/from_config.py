@@ -13,6 +13,7 @@ from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import find_methods, left_out
 from lambdaplus.study.study import Study
+from lambdaplus.study.trainers import FRAMEWORKS
 
 
 def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
@@ -89,6 +90,13 @@ def _with_grids(methods: list[Method], config: Config) -> list[Method]:
             raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
         place = names.index(name)
         methods[place] = replace(methods[place], grid=grid)
+    if len(config.trees) > 1 and not config.trials:
+        sizes = {"trees": config.trees}
+        boosted = [method.trainer in FRAMEWORKS for method in methods]
+        methods = [
+            replace(method, grid={**sizes, **method.grid}) if of_trees else method
+            for method, of_trees in zip(methods, boosted, strict=True)
+        ]
     return methods
 
 

@@ -19,6 +19,7 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.estimators import boosters
 from lambdaplus.estimators.boosters import Boosted
+from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.progress import Progress
 from lambdaplus.objectives import LambdaObjective, lambda_objective
@@ -77,15 +78,31 @@ class Validation:
         return self.progress[metric].best_round or self.progress[metric].rounds[-1]
 
 
-def trees_of(framework: str, config: Config) -> dict[str, Any]:
+# The names by which `lightgbm.train` knows the parameters of its estimators.
+_LIGHTGBM = {
+    "subsample": "bagging_fraction",
+    "subsample_freq": "bagging_freq",
+    "colsample_bytree": "feature_fraction",
+}
+
+
+def trees_of(framework: Any, config: Config, size: Any = None) -> dict[str, Any]:
     """The parameters of trees that all boosted methods of a study have in common."""
-    own: dict[str, dict[str, Any]] = {
-        "lightgbm": {"num_leaves": config.leaves, "min_data_in_leaf": config.documents_in_leaf},
-        # Leaf by leaf, as LightGBM's trees.
-        "xgboost": {"grow_policy": "lossguide", "max_leaves": config.leaves, "max_depth": 0},
-        "catboost": {"depth": max(1, round(np.log2(config.leaves)))},  # its trees are symmetric
-    }
-    return {**own[framework], "learning_rate": config.learning_rate}
+    given: Any = size or config.trees[0]
+    trees = ranking_trees(framework, given)
+    if config.leaves:
+        depth = max(1, round(np.log2(config.leaves)))  # CatBoost's trees are symmetric
+        trees |= {
+            name: depth if name == "depth" else config.leaves
+            for name in ("num_leaves", "max_leaves", "depth")
+            if name in trees
+        }
+    if config.learning_rate:
+        trees["learning_rate"] = config.learning_rate
+    if framework == "lightgbm":
+        trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
+        trees["min_data_in_leaf"] = config.documents_in_leaf
+    return trees
 
 
 def train_lightgbm(task: Task) -> dict[Criterion, Fitted]:
@@ -123,7 +140,8 @@ def parameters_of(task: Task) -> dict[str, Any]:
         options = {name: known[name] for name in sorted(OBJECTIVE_OPTIONS & known.keys())}
         options["surrogate"] = str(known["surrogate"])
     framework, _ = FRAMEWORKS[method.trainer]
-    return {**trees_of(framework, task.config), **options, **given}
+    size = given.pop("trees", None)
+    return {**trees_of(framework, task.config, size), **options, **given}
 
 
 def _of_objective(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,13 +153,13 @@ def train_boosted(task: Task, watch: Any = None, rounds: int = 0) -> Boosted:
     framework, train = FRAMEWORKS[task.method.trainer]
     objective, given = task.method.target, {**task.method.fixed, **task.parameters}
     options = {} if framework == "catboost" else _of_objective(given)
-    labels = given.pop("labels", "as given")
+    labels, size = given.pop("labels", "as given"), given.pop("trees", None)
     others = {name: value for name, value in given.items() if name not in options}
     for name in sorted(OF_THE_STUDY & others.keys()):
         raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
     return train(
         _with_options(objective, options),
-        {**trees_of(framework, task.config), **others},
+        {**trees_of(framework, task.config, size), **others},
         ranks_in_queries(task.train) if labels == "ranks" else task.train,
         task.valid if watch else None,
         watch,
