@@ -18,7 +18,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -122,6 +122,7 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
 MAIN = ("map", "map, half", "ndcg", "ndcg, half")
 OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr"}
 """The default objective of each metric, on graded labels, too."""
+FIRST = ("map", "ndcg@10")
 OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 TREES = {"lightgbm": "16/.05/.5/.5", "xgboost": "16/.1/.5/.5"}
@@ -272,11 +273,11 @@ def shown(found: tuple[float, float, float], more: str = "") -> Tested | str:
     return "" if np.isnan(mean) else Tested(f"{mean:+.4f} ± {error:.4f}", p, more)
 
 
-def out_of_the_box(fits: Fits, sets: list[str]) -> Table:
+def out_of_the_box(fits: Fits, sets: list[str], metrics: Sequence[str]) -> Table:
     """What trees and objectives gain over a framework's ranking objective as it comes."""
     rows: list[list[Any]] = []
-    heads = [f"{metric.upper()}, {FRAMEWORKS[name]}" for metric in OURS_FOR for name in THEIRS]
-    columns = [(metric, framework) for metric in OURS_FOR for framework in THEIRS]
+    columns = [(metric, framework) for metric in metrics for framework in THEIRS]
+    heads = [f"{metric.upper()}, {FRAMEWORKS[framework]}" for metric, framework in columns]
 
     def row(title: str, cell: Any) -> None:
         rows.append([title, *(cell(metric, framework) for metric, framework in columns)])
@@ -339,11 +340,10 @@ def by_set(fits: Fits, metric: str, sets: list[str]) -> Table:
 def by_trees(fits: Fits, sets: list[str]) -> Table:
     """Validation and test values of each record less those of the trees as they come."""
     rows = []
-    metrics = ("map", "ndcg@10")
     names = list(dict.fromkeys(key[2] for key in fits))
     for framework, trees in product(THEIRS, names):
         cells: list[Any] = []
-        for metric, ours in product(metrics, (False, True)):
+        for metric, ours in product(FIRST, (False, True)):
             name = OURS_FOR[metric] if ours else OWN[framework]
             if not all((on, framework, trees, name, 0) in fits for on in sets):
                 cells.append("")
@@ -355,7 +355,7 @@ def by_trees(fits: Fits, sets: list[str]) -> Table:
             cells.append(f"{valid:+.4f} / {tested[0]:+.4f}")
         if any(cells):
             rows.append([f"{trees}, {FRAMEWORKS[framework]}", *cells])
-    heads = [f"{m.upper()}, {name}" for m in metrics for name in ("built-in", "lambdaplus")]
+    heads = [f"{m.upper()}, {name}" for m in FIRST for name in ("built-in", "lambdaplus")]
     foot = (
         "leaves/rate/rows/columns; validation / test values less those of the same objective with "
         "the trees as they come; built-in: lambdarank, rank:ndcg"
@@ -398,7 +398,14 @@ def show(given: argparse.Namespace) -> None:
     generated = [on for on in sets if on not in (*real, *other)]
     of = {"Real sets": real, "Generated sets and digits": generated, "Other shapes": other}
     tables = {
-        **{title: out_of_the_box(fits, some) for title, some in of.items() if some},
+        **{
+            f"{title}{'' if metrics == FIRST else ', AUC and MRR'}": out_of_the_box(
+                fits, some, metrics
+            )
+            for title, some in of.items()
+            for metrics in (FIRST, ("auc", "mrr"))
+            if some
+        },
         **{f"By set, {metric.upper()}": by_set(fits, metric, sets) for metric in OURS_FOR},
         **{f"Trees, {title.lower()}": by_trees(fits, some) for title, some in of.items() if some},
         **{f"Options, {FRAMEWORKS[name]}": by_option(fits, name, sets) for name in THEIRS},
