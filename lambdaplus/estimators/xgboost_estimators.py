@@ -1,11 +1,13 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
 import json
+import os
 from typing import Any, ClassVar
 
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.compute.arguments import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
@@ -14,7 +16,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, evaluation_sets
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_data,
@@ -63,7 +65,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         elif ours and self.early_stopping_rounds:
             warn_of_watched_losses(native[-1:], objective)
         if metrics is None and (ours or called or isinstance(self, xgb.XGBRanker)):
-            warn_of_minimised(native[-1:], xgboost_stops(self))
+            warn_of_minimised(native[-1:], lambda name: xgboost_stops(self, name))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
                 self._boost(call, objective if called else None, metrics, native)
@@ -80,12 +82,14 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
         if objective is None and isinstance(self, xgb.XGBClassifier):
-            labels = np.unique(call["y"]).tolist()
-            if labels != [0, 1]:
-                raise ValueError(
-                    f"y has the labels {labels}: XGBoost's own objectives, with a metric of "
-                    "lambdaplus, need 0 and 1"
-                )
+            sets = enumerate(evaluation_sets(call))
+            given = {"y": call["y"], **{f"evaluation set {i}": y for i, (_, y) in sets}}
+            for where, labels in given.items():
+                if not {*(found := np.unique(from_gpu(labels)).tolist())} <= {0, 1}:
+                    raise ValueError(
+                        f"{where} has the labels {found}: XGBoost's own objectives, with a metric "
+                        "of lambdaplus, need 0 and 1"
+                    )
         [metric] = functions or [None]
         params = {k: v for k, v in self.get_xgb_params().items() if v is not None}
         if objective is not None:
@@ -243,6 +247,15 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
                 "this file holds trees alone, without labels and threshold: save the model by "
                 "XGBoostClassifier.save_model, or load it by xgboost.Booster"
             )
+
+    def _trained_class_of(self, model: Any) -> Any:
+        if isinstance(model, str | os.PathLike):
+            model = xgb.Booster(model_file=model)
+        text = model.attr("lambdaplus") if isinstance(model, xgb.Booster) else None
+        learnt = None if text is None else read_attribute(text).get("classifier")
+        if learnt is None:
+            return super()._trained_class_of(model)
+        return classifier_from_data(learnt, model.num_boosted_rounds())["pos_label_"]
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
         super()._train(call, objective, **changed)
