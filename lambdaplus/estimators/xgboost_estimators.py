@@ -32,7 +32,11 @@ from lambdaplus.frameworks.internals import (
     xgboost_stops,
 )
 from lambdaplus.objectives import Objective
-from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
+from lambdaplus.objectives.by_name import (
+    find_objective,
+    unknown_metric_explained,
+    unknown_objective_explained,
+)
 from lambdaplus.ranking.queries import Documents
 
 
@@ -70,7 +74,8 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             if called or metrics is not None:
                 self._boost(call, objective if called else None, metrics, native)
             else:
-                super().fit(**call)
+                with unknown_metric_explained(native):
+                    super().fit(**call)
         self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
     def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:

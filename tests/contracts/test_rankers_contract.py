@@ -178,6 +178,10 @@ ANY: Rows = {
         (lambda k: fit(k, objective=lp.lambda_objective), Raises("is not an obj", TypeError)),
     # metrics
     "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
+    "a metric that went":
+        (lambda k: watched(k, eval_metric="kendall"), UNKNOWN("was removed; use concordance")),
+    "with the framework's objective":
+        (lambda k: watched(k, eval_metric="kendall", **NATIVELY[k]), UNKNOWN("was removed; use c")),
     "5 as metric": (lambda k: watched(k, eval_metric=5), Raises("neither a metric nor a")),
     "an objective as metric":
         (lambda k: watched(k, eval_metric=lp.lambda_map), Raises("neither a metric nor a")),
