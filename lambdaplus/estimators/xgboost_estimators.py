@@ -54,7 +54,9 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         params: dict[str, Any] = super().get_xgb_params()
         ours = {*self._own_parameters}
-        if isinstance(find_objective(self.objective), Objective):
+        # set_params of a fitted model gives them to the booster, where another objective moves
+        # the scores, but not the threshold.
+        if isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_"):
             ours.add("objective")
         return {name: value for name, value in params.items() if name not in ours}
 
