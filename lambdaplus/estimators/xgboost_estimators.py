@@ -147,7 +147,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         data = None if text is None else read_attribute(text)
         if data is not None:  # XGBoost takes the objective of the file, which is its own
             saved = {name: from_data(data[name], name, own[name]) for name in own if name in data}
-            self.set_params(**{**own, **saved})
+            self.__dict__.update({**own, **saved})  # set_params would change the booster
         self._columns = None
         self._recall(data)
 

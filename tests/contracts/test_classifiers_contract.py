@@ -106,12 +106,15 @@ def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
     np.testing.assert_allclose(shares, model.decision_function(X) + model.offset_, atol=1e-9)
 
 
-def test_another_objective_of_xgboost_does_not_move_scores_before_the_next_fit() -> None:
+def test_another_objective_of_xgboost_does_not_move_scores_before_the_next_fit(
+    tmp_path: Path,
+) -> None:
     model = pickle.loads(pickle.dumps(fitted(lp.XGBoostClassifier)))
     model.set_params(objective="binary:logistic")
-    for method in ("predict", "predict_proba", "decision_function"):
-        of_fit = getattr(fitted(lp.XGBoostClassifier), method)(X)
-        np.testing.assert_array_equal(getattr(model, method)(X), of_fit)
+    for other in (model, loaded(model, tmp_path)):
+        for method in ("predict", "predict_proba", "decision_function"):
+            of_fit = getattr(fitted(lp.XGBoostClassifier), method)(X)
+            np.testing.assert_array_equal(getattr(other, method)(X), of_fit)
     natively = made(xgb.XGBClassifier, objective="binary:logistic").fit(X, Y)
     np.testing.assert_array_equal(model.fit(X, Y).predict_proba(X), natively.predict_proba(X))
 
