@@ -74,8 +74,9 @@ def refuse_no_function(given: Any) -> None:
     """Raise a TypeError for names and metrics in place of functions that evaluate scores."""
     for metric in given if isinstance(given, list | tuple) else [given]:
         ours = str(getattr(metric, "__module__", "")).startswith("lambdaplus.")
-        if isinstance(metric, Named) or (ours and isinstance(metric, type | FunctionType)):
-            shown = getattr(metric, "__qualname__", repr(str(metric)))
+        shown = getattr(metric, "__qualname__", repr(str(metric)))
+        maker = isinstance(metric, type | FunctionType) and "<locals>" not in shown
+        if isinstance(metric, Named) or (ours and maker):  # such as eval_metric without ()
             raise TypeError(
                 f"{shown} is no function of scores and data: pass eval_metric('map'), for example"
             )
