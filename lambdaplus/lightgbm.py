@@ -30,7 +30,11 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
-from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
+from lambdaplus.objectives.by_name import (
+    find_objective,
+    refuse_no_function,
+    unknown_objective_explained,
+)
 
 try:
     import lightgbm
@@ -125,6 +129,8 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     ['valid map-mean', 'valid map-stdv']
     """
     call, explained = _checked(lightgbm.cv, fobj, params, train_set, *args, **kwargs)
+    if not isinstance(train_set, lightgbm.Dataset):
+        raise TypeError(f"train_set must be a Dataset, not {type(train_set).__name__}")
     if isinstance(train_set.data, str | Path) and not is_constructed(train_set):
         construct_for(train_set, call["params"])
     if call.get("folds") is None and _has_groups(train_set):
@@ -149,6 +155,7 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
         by_argument = _TAKES_FOBJ and callable(fobj)
         (kwargs if by_argument else params)["fobj" if by_argument else "objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
+    refuse_no_function(call.get("feval"))
     _refuse_unusable("train_set", call["train_set"])
     valid = call.get("valid_sets")
     for i, data in enumerate(valid if isinstance(valid, list | tuple) else [valid]):

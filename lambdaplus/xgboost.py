@@ -12,6 +12,8 @@ Examples
 5
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,12 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.frameworks.data_sets import xgboost_field
 from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
-from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
+from lambdaplus.objectives.by_name import (
+    find_objective,
+    refuse_no_function,
+    unknown_metric_explained,
+    unknown_objective_explained,
+)
 
 try:
     import xgboost
@@ -73,7 +80,7 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     3
     """
     params, kwargs = _with_our_defaults(params, kwargs)
-    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+    with _explained(params, kwargs):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
@@ -111,6 +118,8 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     ['test-map-mean', 'test-map-std', 'train-map-mean', 'train-map-std']
     """
     params, kwargs = _with_our_defaults(params, kwargs)
+    if not isinstance(dtrain, xgboost.DMatrix):
+        raise TypeError(f"dtrain must be a DMatrix, not {type(dtrain).__name__}")
     bounds = xgboost_field(dtrain, "group_ptr").astype(np.int64)
     if bounds.size > 1:
         sizes = np.diff(bounds)
@@ -122,7 +131,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
             labels = xgboost_field(dtrain, "label")
             folds = list(folds.split(query, labels, groups=query))
         kwargs["folds"], dtrain = folds, _WholeQueries(dtrain, sizes)
-    with unknown_objective_explained(params.get("objective"), "XGBoost"):
+    with _explained(params, kwargs):
         return xgboost.cv(params, dtrain, num_boost_round, **kwargs)
 
 
@@ -154,15 +163,29 @@ class _WholeQueries:
         return part
 
 
+@contextmanager
+def _explained(params: dict[str, Any], options: dict[str, Any]) -> Iterator[None]:
+    """Add to errors of XGBoost for unknown names why they are none of lambdaplus."""
+    metrics = options.get("metrics") or params.get("eval_metric")
+    objective = unknown_objective_explained(params.get("objective"), "XGBoost")
+    with objective, unknown_metric_explained(metrics):
+        yield
+
+
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     params, kwargs = dict(params), dict(kwargs)
+    for name in ("custom_metric", "feval"):
+        refuse_no_function(kwargs.get(name))
     if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
         kwargs["obj"] = found
         del params["objective"]
     if kwargs.get("obj") is not None:
-        warn_of_unused(params, find_objective(kwargs["obj"]), stacklevel=4)
+        kwargs["obj"] = find_objective(given := kwargs["obj"])
+        if not callable(kwargs["obj"]):
+            raise TypeError(f"obj={given!r} is no function: pass it as params['objective']")
+        warn_of_unused(params, kwargs["obj"], stacklevel=4)
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)

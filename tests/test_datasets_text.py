@@ -77,7 +77,7 @@ def test_files_without_valid_queries_are_named(tmp_path: Path, text: str, messag
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [("1_0", ", line 2: a number with an underscore"), ("1e400", ": a feature is beyond the la")],
+    [("1_0", ", line 2: a number with an underscore"), ("1e400", ", line 2: '1:1e400': .* beyond")],
 )
 def test_numbers_that_python_reads_as_others_are_refused(
     tmp_path: Path, value: str, message: str

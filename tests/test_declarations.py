@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import lambdaplus as lp
 from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Window
 from lambdaplus.metrics.catalogue import AUC, MAP
-from lambdaplus.metrics.parameters import Parameter
+from lambdaplus.metrics.parameters import RELEVANT, Parameter
 
 LABELS = [0.0, 2.0, 1.0, 0.0, 1.0, 0.0, 2.0, 0.0]
 SCORES = [0.4, 0.1, 0.9, 0.2, 0.6, 0.5, 0.8, 0.3]
@@ -149,6 +149,10 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"binary": "no"}, "binary='no' is neither True nor False"),
         ({"correlation": "x"}, "correlation='x' is neither True nor False"),
         ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),
+        ({"parameters": RELEVANT}, "parameters must be a tuple, got Parameter"),
+        ({"aliases": "mine"}, "aliases must be a tuple, got 'mine'"),
+        ({"aliases": (3,)}, "alias must be text, got 3"),
+        ({"surrogate": None}, "surrogate must be text, got None"),
         *(
             ({name: 3}, f"{name} must be a function, got 3")
             for name in ("discount", "gain", "normalizer", "offset")

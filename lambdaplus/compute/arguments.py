@@ -128,6 +128,17 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
             )
 
 
+def refuse_rounded(text: str, name: str) -> None:
+    """Raise a ValueError for text of an integer, perhaps 1.0, that a float64 cannot represent."""
+    if integer := re.fullmatch(TEXT_OF_INTEGER, text):
+        refuse_rounding([int(integer[1])], name)
+
+
+# Commas are decimal points in some files.  Exponents, as in 1.2345678901234567e+16, are those of
+# rounded numbers.
+TEXT_OF_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"
+
+
 def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
     """Convert identifiers of (n) rows to an array without merging different ones.
 
@@ -135,7 +146,10 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
     values = from_gpu(values)
-    shape = np.shape(values)
+    try:
+        shape = np.shape(values)
+    except ValueError:  # lists of different lengths, which are no identifiers
+        shape = (len(values),)
     if len(shape) != 1 or (n is not None and shape != (n,)):
         rows = "" if n is None else f" for {n} rows"
         raise ValueError(f"{name} must have one entry per row: shape {shape}{rows}")
@@ -268,6 +282,13 @@ def check_callable(**functions: Any) -> None:
     for name, value in functions.items():
         if not callable(value):
             raise ValueError(f"{name} must be a function, got {value!r}")
+
+
+def check_text(**texts: Any) -> None:
+    """Raise a ValueError unless all values are text."""
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be text, got {value!r}")
 
 
 def is_flag(value: Any) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.whole_files import written_whole
 
-_VERSION = "6"  # increase this number when the reader or the binary form changes
+_VERSION = "7"  # increase this number when the reader or the binary form changes
 _MIN_BYTES = 1_000_000  # of a file that is cached
 _MAX_IDLE = 30 * 24 * 3600.0  # seconds after which an entry is deleted
 

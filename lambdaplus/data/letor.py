@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import number_of, refuse_rounded
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.ranking.queries import Queries
@@ -57,7 +58,8 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
     ------
     FileNotFoundError, ValueError
         If the file does not exist or is damaged, a line is malformed (the message gives its
-        number), there are no queries, or the rows of a query are not adjacent.
+        number), a number is beyond float64 or an integer beyond 2**53 that it would round, there
+        are no queries, or the rows of a query are not adjacent.
     MemoryError
         If the features do not fit into memory.
 
@@ -141,17 +143,19 @@ def _read(file: Path) -> RankingData:
             f"{file}, line {number}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
             f"and features in ascending order: {error}"
         ) from None
-    # Python reads 1_0 as 10 and 1e400 as infinity.
+    # Python reads 1_0 as 10 and 1e400 as infinity, and rounds integers beyond 2**53.
     if b"_" in content:
         for number, line in enumerate(io.BytesIO(content), 1):
             if b"_" in line.partition(b"#")[0]:
                 raise ValueError(f"{file}, line {number}: a number with an underscore")
-    if np.isinf(matrix.data).any() and b"inf" not in content.lower():
-        raise ValueError(f"{file}: a feature is beyond the largest float64, 1.8e308")
+    missing = (matrix.data >= MISSING) & (matrix.data < np.inf)
+    numbers = np.abs(np.concatenate([matrix.data[~missing], labels]))
+    if (numbers >= 2.0**53).any():
+        _refuse_changed(content, file)
     grouped = qid.size > 0
     if grouped and qid.size < labels.size:
         raise ValueError(f"{file} has {labels.size} rows, but only {qid.size} have qid:ID")
-    matrix.data[(matrix.data >= MISSING) & (matrix.data < np.inf)] = np.nan
+    matrix.data[missing] = np.nan
     first = int(not (matrix.indices == 0).any())  # the number of the first feature
     names = () if first else tuple(map(str, range(matrix.shape[1])))
     qid = qid if grouped else np.zeros(labels.size, np.int64)
@@ -168,6 +172,18 @@ def _parsed(content: bytes) -> Any:
     from sklearn.datasets import load_svmlight_file
 
     return load_svmlight_file(io.BytesIO(content), query_id=True, zero_based=True)
+
+
+def _refuse_changed(content: bytes, file: Path) -> None:
+    """Raise a ValueError for a label or feature that float64 changes."""
+    for number, line in enumerate(io.BytesIO(content), 1):
+        for field in line.partition(b"#")[0].split():
+            name, _, text = field.decode().rpartition(":")
+            try:
+                if name != "qid" and abs(number_of(text)) >= 2.0**53:
+                    refuse_rounded(text, "it")
+            except ValueError as error:
+                raise ValueError(f"{file}, line {number}: {field.decode()!r}: {error}") from None
 
 
 def _fails(lines: list[bytes]) -> bool:

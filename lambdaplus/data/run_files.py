@@ -2,13 +2,12 @@
 
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.compute.arguments import number_of, refuse_rounding
+from lambdaplus.compute.arguments import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
@@ -249,8 +248,8 @@ def _finite_number(text: str, what: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(f"{what} {text!r} is not a finite number")
-    if re.fullmatch("[+-]?[0-9]{16,}", text):
-        refuse_rounding([int(text)], what)
+    if abs(number) >= 2.0**53:
+        refuse_rounded(text, what)
     return number
 
 

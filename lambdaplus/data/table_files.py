@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import hint, identifiers, int_or_text, refuse_rounding
+from lambdaplus.compute.arguments import (
+    TEXT_OF_INTEGER,
+    hint,
+    identifiers,
+    int_or_text,
+    refuse_rounded,
+    refuse_rounding,
+)
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.letor import OPENERS, opened
 
@@ -27,7 +34,7 @@ _SEPARATORS = b",;\t"
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
-_INTEGER = "^[+-]?[0-9]+$"
+_COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # how gzip, xz and zstd begin
 
 
 def table_kind(file: Path) -> str:
@@ -79,6 +86,8 @@ class TableFile:
         import polars
 
         content = stream.read()
+        if content.startswith(_COMPRESSED):  # polars would decompress it, or try to
+            raise ValueError(f"{self.file} is compressed: its name must end in .gz or .xz")
         if content and not content.endswith(b"\n"):
             content += b"\n"  # without it, polars drops one empty field too many in the last line
         unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
@@ -179,15 +188,16 @@ class TableFile:
         if column.dtype == polars.String:
             text = column.str.strip_chars()
             infinite = numbers.is_infinite() & text.str.contains("[0-9]")
-            odd = odd & (infinite | text.str.contains(_INTEGER))
+            odd = odd & (infinite | text.str.contains(TEXT_OF_INTEGER))
         elif not exact:
             return numbers.to_numpy()
         for row in odd.fill_null(False).arg_true():
-            cell = column[row] if exact else column[row].strip()
             where = f"{self.file}, column {name!r}, row {row + 1} below the header"
-            if exact or re.fullmatch(_INTEGER, cell):
-                refuse_rounding([int(cell)], where)
-            else:
+            if exact:
+                refuse_rounding([int(column[row])], where)
+                continue
+            refuse_rounded(cell := column[row].strip(), where)
+            if np.isinf(numbers[row]):
                 raise ValueError(f"{where}: {cell!r} is beyond the largest float64, 1.8e308")
         return numbers.to_numpy()
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -154,9 +155,9 @@ class RankingClassifier(FrameworkEstimator):
         for name in self._other_outputs:
             if kwargs.get(name) and name.startswith("pred_"):
                 raise TypeError(f"decision_function gives scores: pass {name} to predict")
-        X = self._features(X)
+        ranks, X = self._is_of_rankings(), self._features(X)
         scores = np.asarray(self._raw(X, **kwargs))
-        if not hasattr(self, "offset_"):
+        if not ranks:
             return scores
         return self._sign * (scores.astype(np.float64) - self.offset_)
 
@@ -165,9 +166,8 @@ class RankingClassifier(FrameworkEstimator):
 
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
-        check_is_fitted(self)
-        X = self._features(X)
-        if not hasattr(self, "offset_"):
+        ranks, X = self._is_of_rankings(), self._features(X)
+        if not ranks:
             return self._of_parent("predict", X, **kwargs)
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
@@ -187,15 +187,24 @@ class RankingClassifier(FrameworkEstimator):
         TypeError
             For arguments that the parent's `predict_proba` does not have.
         """
-        X = self._features(X)
-        if not isinstance(find_objective(self.objective), Objective):
+        ranks, X = self._is_of_rankings(), self._features(X)
+        if not ranks:
             return self._of_parent("predict_proba", X, **kwargs)
-        check_is_fitted(self, "calibrator_")
         arguments(super().predict_proba, X=X, **kwargs)  # type: ignore[misc]
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
         scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
         return self.calibrator_.predict_proba(scores[:, None])[:, :: self._sign]
+
+    def _is_of_rankings(self) -> bool:
+        """Whether the trees rank, whatever the objective is now; an error without a whole fit."""
+        check_is_fitted(self)
+        if not hasattr(self, "offset_") and isinstance(find_objective(self.objective), Objective):
+            raise NotFittedError(
+                f"this {type(self).__name__} has no threshold, since its last fit failed, or had "
+                "an objective of the framework: call fit"
+            )
+        return hasattr(self, "offset_")
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -230,10 +239,11 @@ class RankingClassifier(FrameworkEstimator):
         trained = classes[int(counts[0] >= counts[1])] if self.pos_label is None else self.pos_label
         if trained not in classes:
             raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()} in y")
-        if (other := getattr(model, "pos_label_", trained)) != trained:
+        other = self._trained_class_of(model)
+        if other is not None and other != trained:
             raise ValueError(
                 f"the model to continue from ranks {other} first, not {trained}: pass "
-                f"pos_label={other!r}"
+                f"pos_label={np.asarray(other).item()!r}"
             )
         codes = (y == trained).astype(np.int64)
         Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
@@ -283,6 +293,10 @@ class RankingClassifier(FrameworkEstimator):
         rows = np.concatenate([rest for _, rest in splits])
         of_rows = None if weights is None else weights[rows]
         return HeldOut(scores[rows], codes[rows], of_rows)
+
+    def _trained_class_of(self, model: Any) -> Any:
+        """The class that a model to continue from ranks first; None if it does not say."""
+        return getattr(model, "pos_label_", None)
 
     def _least_rows(self) -> int:
         """The rows of which a tree can be grown."""

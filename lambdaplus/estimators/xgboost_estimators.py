@@ -1,11 +1,13 @@
 """Subclasses of XGBoost's estimators with the name of a metric as objective."""
 
 import json
+import os
 from typing import Any, ClassVar
 
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.compute.arguments import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
@@ -14,7 +16,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, evaluation_sets
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_data,
@@ -30,7 +32,11 @@ from lambdaplus.frameworks.internals import (
     xgboost_stops,
 )
 from lambdaplus.objectives import Objective
-from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
+from lambdaplus.objectives.by_name import (
+    find_objective,
+    unknown_metric_explained,
+    unknown_objective_explained,
+)
 from lambdaplus.ranking.queries import Documents
 
 
@@ -48,7 +54,9 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
     def get_xgb_params(self) -> dict[str, Any]:
         params: dict[str, Any] = super().get_xgb_params()
         ours = {*self._own_parameters}
-        if isinstance(find_objective(self.objective), Objective):
+        # set_params of a fitted model gives them to the booster, where another objective moves
+        # the scores, but not the threshold.
+        if isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_"):
             ours.add("objective")
         return {name: value for name, value in params.items() if name not in ours}
 
@@ -63,12 +71,13 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         elif ours and self.early_stopping_rounds:
             warn_of_watched_losses(native[-1:], objective)
         if metrics is None and (ours or called or isinstance(self, xgb.XGBRanker)):
-            warn_of_minimised(native[-1:], xgboost_stops(self))
+            warn_of_minimised(native[-1:], lambda name: xgboost_stops(self, name))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
                 self._boost(call, objective if called else None, metrics, native)
             else:
-                super().fit(**call)
+                with unknown_metric_explained(native):
+                    super().fit(**call)
         self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
     def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
@@ -80,12 +89,14 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
         if objective is None and isinstance(self, xgb.XGBClassifier):
-            labels = np.unique(call["y"]).tolist()
-            if labels != [0, 1]:
-                raise ValueError(
-                    f"y has the labels {labels}: XGBoost's own objectives, with a metric of "
-                    "lambdaplus, need 0 and 1"
-                )
+            sets = enumerate(evaluation_sets(call))
+            given = {"y": call["y"], **{f"evaluation set {i}": y for i, (_, y) in sets}}
+            for where, labels in given.items():
+                if not {*(found := np.unique(from_gpu(labels)).tolist())} <= {0, 1}:
+                    raise ValueError(
+                        f"{where} has the labels {found}: XGBoost's own objectives, with a metric "
+                        "of lambdaplus, need 0 and 1"
+                    )
         [metric] = functions or [None]
         params = {k: v for k, v in self.get_xgb_params().items() if v is not None}
         if objective is not None:
@@ -136,7 +147,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         data = None if text is None else read_attribute(text)
         if data is not None:  # XGBoost takes the objective of the file, which is its own
             saved = {name: from_data(data[name], name, own[name]) for name in own if name in data}
-            self.set_params(**{**own, **saved})
+            self.__dict__.update({**own, **saved})  # set_params would change the booster
         self._columns = None
         self._recall(data)
 
@@ -243,6 +254,15 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
                 "this file holds trees alone, without labels and threshold: save the model by "
                 "XGBoostClassifier.save_model, or load it by xgboost.Booster"
             )
+
+    def _trained_class_of(self, model: Any) -> Any:
+        if isinstance(model, str | os.PathLike):
+            model = xgb.Booster(model_file=model)
+        text = model.attr("lambdaplus") if isinstance(model, xgb.Booster) else None
+        learnt = None if text is None else read_attribute(text).get("classifier")
+        if learnt is None:
+            return super()._trained_class_of(model)
+        return classifier_from_data(learnt, model.num_boosted_rounds())["pos_label_"]
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
         super()._train(call, objective, **changed)

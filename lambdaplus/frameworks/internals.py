@@ -141,10 +141,12 @@ def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
     model._Booster, model.evals_result_ = booster, curves or None
 
 
-def xgboost_stops(model: Any) -> bool:
-    """Whether early stopping of one of XGBoost's estimators finds its direction by a name."""
+def xgboost_stops(model: Any, name: str) -> bool:
+    """Whether early stopping of one of XGBoost's estimators, by its last metric, reads its name."""
     free = any(
-        type(one).__name__ == "EarlyStopping" and (one.maximize, one.metric_name) == (None, None)
+        type(one).__name__ == "EarlyStopping"
+        and one.maximize is None
+        and one.metric_name in (None, name)
         for one in model.callbacks or ()
     )
     return free or bool(model.early_stopping_rounds)

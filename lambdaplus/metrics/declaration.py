@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_callable, check_flag, whole_number
+from lambdaplus.compute.arguments import check_callable, check_flag, check_text, whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.cutoffs import Share
@@ -90,8 +90,8 @@ class Declaration:
     Raises
     ------
     ValueError
-        For an invalid name, a flag that is not True or False, anything else in place of a function
-        or a Parameter, an unknown form, and a form that cannot be pooled.
+        For an invalid name, a flag that is not True or False, anything else in place of text, a
+        function, a Parameter or a tuple, an unknown form, and a form that cannot be pooled.
 
     Examples
     --------
@@ -126,23 +126,13 @@ class Declaration:
     surrogate: str = ""
 
     def __post_init__(self) -> None:
-        for flag in ("binary", "follows_label_order", "closed_ties", "correlation"):
-            check_flag(**{flag: getattr(self, flag)})
+        self._check_kinds()
         for name in (self.name, *self.aliases):
             if not re.fullmatch("(?!.*_[0-9]+$)[a-z][a-z0-9_]*", name):
                 raise ValueError(
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
-        check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
-        if self.offset is not None:
-            check_callable(offset=self.offset)
-        for parameter in self.parameters:
-            if not isinstance(parameter, Parameter):
-                raise ValueError(f"{self.name}: {parameter!r} in parameters is no Parameter")
-        if not isinstance(self.form, forms.Form):
-            kinds = ", ".join(kind.__name__ for kind in forms.Form.__subclasses__())
-            raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
         if self.cutoff not in ("optional", "required", "no"):
             raise ValueError(f"{self.name}: cutoff={self.cutoff!r} is not optional, required or no")
         if self.pooled is not None and not self.form.pools(self.pooled):
@@ -152,6 +142,28 @@ class Declaration:
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
+
+    def _check_kinds(self) -> None:
+        """Raise a ValueError for a field that is no text, flag, function, tuple or form."""
+        for flag in ("binary", "follows_label_order", "closed_ties", "correlation"):
+            check_flag(**{flag: getattr(self, flag)})
+        for name, many in (("parameters", self.parameters), ("aliases", self.aliases)):
+            if not isinstance(many, tuple | list):
+                raise ValueError(f"{self.name}: {name} must be a tuple, got {many!r}")
+            object.__setattr__(self, name, tuple(many))  # which has a hash
+        for name in ("name", "title", "source", "surrogate"):
+            check_text(**{name: getattr(self, name)})
+        for alias in self.aliases:
+            check_text(alias=alias)
+        check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
+        if self.offset is not None:
+            check_callable(offset=self.offset)
+        for parameter in self.parameters:
+            if not isinstance(parameter, Parameter):
+                raise ValueError(f"{self.name}: {parameter!r} in parameters is no Parameter")
+        if not isinstance(self.form, forms.Form):
+            kinds = ", ".join(kind.__name__ for kind in forms.Form.__subclasses__())
+            raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
 
     def __str__(self) -> str:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""

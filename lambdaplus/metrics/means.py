@@ -57,9 +57,11 @@ def scored_lists(
 
 def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
     """Warn once for a data set whose labels differ, but are all relevant or all not."""
-    threshold, labels = metric.relevant, queries.labels
-    if threshold is None or not labels.size or queries.workers.size > 1:
+    labels, names = queries.labels, {declared.name for declared in metric.declaration.parameters}
+    of_all = ("classes", "all") in metric.changed  # MAUC of all classes, whatever is relevant
+    if "relevant" not in names or of_all or not labels.size or queries.workers.size > 1:
         return
+    threshold = float(metric["relevant"])
     low, high = float(labels.min()), float(labels.max())
     relevant = reaches(np.array([low, high]), threshold)
     if low < high and relevant[0] == relevant[1]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from lambdaplus.compute.arguments import hint
@@ -50,6 +51,35 @@ def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None
             what = f"The objective {objective!r} is one of {framework}, if any"
             error.add_note(f"{what}{hint(objective, NATIVE)}; of lambdaplus: {problem}")
         raise
+
+
+@contextmanager
+def unknown_metric_explained(names: Any) -> Iterator[None]:
+    """Add to XGBoost's error for the name of a metric what lambdaplus has under it."""
+    try:
+        yield
+    except Exception as error:
+        for name in names if isinstance(names, list | tuple) else [names]:
+            if isinstance(name, str) and f"Unknown metric function {name}" in str(error):
+                try:
+                    lambda_objective(name)
+                    said = f"pass custom_metric=lambdaplus.eval_metric({name!r})"
+                except ValueError as problem:
+                    said = str(problem)
+                error.add_note(f"The metric {name!r} is none of XGBoost; of lambdaplus: {said}")
+        raise
+
+
+def refuse_no_function(given: Any) -> None:
+    """Raise a TypeError for names and metrics in place of functions that evaluate scores."""
+    for metric in given if isinstance(given, list | tuple) else [given]:
+        ours = str(getattr(metric, "__module__", "")).startswith("lambdaplus.")
+        shown = getattr(metric, "__qualname__", repr(str(metric)))
+        maker = isinstance(metric, type | FunctionType) and "<locals>" not in shown
+        if isinstance(metric, Named) or (ours and maker):  # such as eval_metric without ()
+            raise TypeError(
+                f"{shown} is no function of scores and data: pass eval_metric('map'), for example"
+            )
 
 
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:

@@ -154,7 +154,9 @@ class LambdaObjective(PairOptions, Objective):
             if (value := getattr(self, option.name)) != option.default
         ]
         words += ["one_group=True"] if self.one_group else []
-        words += [f"surrogate={str(self.surrogate)!r}"] if self.surrogate != self.metric else []
+        # A metric that is its own, where another stands in by default, is said, too.
+        if not self.metric == self.surrogate == default_surrogate(self.metric):
+            words.append(f"surrogate={str(self.surrogate)!r}")
         return f"lambda_objective({', '.join([repr(str(self.metric)), *words])})"
 
 

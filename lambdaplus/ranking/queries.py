@@ -381,7 +381,8 @@ def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
 _HINTS = {  # what to do about two dimensions
     "scores": ": leave out num_class, since a ranking has one score per row",
     "labels": ": pass one column, and the others to objectives and metrics of their own, as in "
-    "combine({lambda_ndcg: 1, lambda_map.on(purchases): 0.5}) and eval_map.on(purchases)",
+    "combine({lambda_ndcg: 1, lambda_map.on(purchases): 0.5}) and eval_map.on(purchases); of lists "
+    "of queries, pass one list of all rows, and the lengths as group=",
 }
 
 

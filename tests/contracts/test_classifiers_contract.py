@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contracts import Raises, Rows, Warns, contract, hold
+from sklearn.exceptions import NotFittedError
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
@@ -69,7 +70,17 @@ OUTPUTS |= {
         lambda kind: fitted(kind).predict_proba(X[:3], raw_score=True),
         lambda kind: fitted(kind).decision_function(X[:3]) + fitted(kind).offset_,
     ),
-}
+    "predict_proba after set_params of LightGBM's objective": (
+        lambda kind: pickle.loads(pickle.dumps(fitted(kind))).set_params(
+            objective="binary").predict_proba(X[:3]),
+        lambda kind: fitted(kind).predict_proba(X[:3]),
+    ),
+    "predict after set_params of an objective that ranks": (
+        lambda kind: made(kind, objective="binary").fit(X, Y).set_params(
+            objective="map").predict(X),
+        Raises("has no threshold, since its last fit failed, or", NotFittedError),
+    ),
+}  # fmt: skip
 
 
 @contract(OUTPUTS)
@@ -93,6 +104,19 @@ def test_a_saved_classifier_of_lightgbm_has_trees_alone() -> None:
     np.testing.assert_array_equal(model.predict(X), (scores > model.offset_).astype(int))
     shares = model.predict(X, pred_contrib=True).sum(axis=1)
     np.testing.assert_allclose(shares, model.decision_function(X) + model.offset_, atol=1e-9)
+
+
+def test_another_objective_of_xgboost_does_not_move_scores_before_the_next_fit(
+    tmp_path: Path,
+) -> None:
+    model = pickle.loads(pickle.dumps(fitted(lp.XGBoostClassifier)))
+    model.set_params(objective="binary:logistic")
+    for other in (model, loaded(model, tmp_path)):
+        for method in ("predict", "predict_proba", "decision_function"):
+            of_fit = getattr(fitted(lp.XGBoostClassifier), method)(X)
+            np.testing.assert_array_equal(getattr(other, method)(X), of_fit)
+    natively = made(xgb.XGBClassifier, objective="binary:logistic").fit(X, Y)
+    np.testing.assert_array_equal(model.fit(X, Y).predict_proba(X), natively.predict_proba(X))
 
 
 @pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
@@ -128,6 +152,12 @@ LABELS: Rows = {
         ),
         Raises(r"y has the labels \[1, 2\]: XGBoost's own .* need 0 and 1"),
     ),
+    "a label that y lacks in eval_set": (
+        lambda: made(lp.XGBoostClassifier, objective="binary:logistic", eval_metric="map").fit(
+            X, Y, eval_set=[(X, Y), (X, Y + 1)]
+        ),
+        Raises(r"evaluation set 1 has the labels \[1, 2\]: XGBoost's own"),
+    ),
 }  # fmt: skip
 
 
@@ -148,6 +178,9 @@ def test_a_fit_that_fails_leaves_no_model(given: dict[str, Any], message: str, k
     with pytest.raises(ValueError, match=message):
         model.fit(**{"X": X, "y": Y, **given})
     assert not hasattr(model, "offset_")
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(X)
 
 
 @contract(LABELS)
@@ -255,6 +288,8 @@ def test_a_training_that_goes_on_does_not_keep_what_was_saved(tmp_path: Path) ->
     for start in (str(file), xgb.Booster(model_file=file)):
         again = made(lp.XGBoostClassifier, cv=None).fit(X, Y, xgb_model=start)
         assert again.get_booster().attr("lambdaplus") is None
+        with pytest.raises(ValueError, match=r"ranks 1 first, not 0: pass pos_label=1$"):
+            made(lp.XGBoostClassifier, pos_label=0).fit(X, Y, xgb_model=start)
     by_xgboost = xgb.train({}, xgb.DMatrix(X, Y), 2, xgb_model=str(file)).save_raw()
     with pytest.raises(ValueError, match=r"had 4 rounds when it was saved .* has 6"):
         lp.XGBoostClassifier().load_model(by_xgboost)

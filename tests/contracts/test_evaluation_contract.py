@@ -27,6 +27,10 @@ EVALUATE: Rows = {
         (lambda: of("map", np.tile([1, 2], 6), np.arange(12), qid=QID), ONE_CLASS()),
     "several metrics, which are one cause":
         (lambda: lp.evaluate([1, 2], [1, 2], group=[2], metrics=["map", "mrr"]), ONE_CLASS()),
+    "MAUC of labels 1 and 2":
+        (lambda: of("mauc", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), ONE_CLASS()),
+    "MAUC of all classes":
+        (lambda: of("mauc(classes=all)", [1, 2, 1, 2], [0.1, 0.4, 0.35, 0.8]), 0.5),
     "NDCG of labels 1 and 2": (lambda: of("ndcg", [1, 2], [1, 2], group=[2]), 1.0),
     "MAP of labels that are all 1": (lambda: of("map", [1, 1], [1, 2], group=[2]), 1.0),
     "a query without label 0": (lambda: of("map", [1, 2, 0, 1], [1, 2, 1, 2], group=[2, 2]), 1.0),
@@ -39,6 +43,14 @@ EVALUATE: Rows = {
          Raises("the document 7 is twice in query q")),
     "a document in two queries":
         (lambda: of("map", [1, 0, 1, 0], [2, 1, 2, 1], qid=[5, 5, 6, 6], docno=list("abab")), 1.0),
+    "lists of queries of one length": (
+        lambda: of("map", [[1, 0], [0, 1]], [[1, 2], [3, 4]]),
+        Raises("labels must be one-dimensional.*and the lengths as group="),
+    ),
+    "lists as queries": (
+        lambda: of("map", [1, 0], [1, 2], qid=[[1], [1, 2]]),
+        Raises(r"qid must be all text or all numbers, .*; row 0 is the list \[1\]"),
+    ),
     "document numbers of a table": (lambda: of("auc", [1, 0], [2, 1], docno=["a", "a"]), 1.0),
     # forms
     "lists of different lengths":

@@ -1,5 +1,6 @@
 """What the readers of files promise; test_datasets_*.py and test_runs.py have what they read."""
 
+import gzip
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -49,6 +50,17 @@ TABLES: Rows = {
     "Infinity": (lambda d: feature(d, "-Infinity"), [2.0, -INF]),
     "1.7e308": (lambda d: feature(d, "1.7e308"), [2.0, 1.7e308]),
     "2^53 + 1": (lambda d: feature(d, str(2**53 + 1)), Raises(f"{PLACE} contains 900719925474099")),
+    "2^53 + 1 with .0":
+        (lambda d: feature(d, f"{2**53 + 1}.0"), Raises(f"{PLACE} contains 900719925474099")),
+    "2^53 + 1 with a decimal comma":
+        (lambda d: table(d, f"qid;label;x\n1;0;2\n1;1;{2**53 + 1},0\n"), Raises(f"{PLACE} cont")),
+    "digits of a rounded number":
+        (lambda d: feature(d, "1.2345678901234567e+16"), [2.0, 12345678901234568.0]),
+    "9007199254740993.5": (lambda d: feature(d, "9007199254740993.5"), [2.0, 9007199254740994.0]),
+    "a compressed file of another name": (
+        lambda d: read_columns(written(d, gzip.compress(b"qid,label,x\n1,1,2\n"), "a.csv")),
+        Raises("a.csv is compressed: its name must end in .gz"),
+    ),
     "2^60": (lambda d: feature(d, str(2**60)), [2.0, 2.0**60]),
     "2^53 + 1 in Parquet":
         (lambda d: parquet(d, [1, 2**53 + 1]), Raises("a.parquet, column 'x', row 2 .* 9007199")),
@@ -80,6 +92,21 @@ QRELS = {"q": {"a": 1.0, "b": 0.0}}
 TEXT: Rows = {
     "inf in LETOR":
         (lambda d: read_letor(written(d, "1 qid:1 1:inf\n0 qid:1 1:2\n")).features, [[INF], [2.0]]),
+    **{
+        f"{field} in LETOR": (
+            lambda d, field=field: read_letor(written(d, f"0 qid:1 1:inf # inf\n{field}\n")),
+            Raises(f"a.txt, line 2: .*{why}"),
+        )
+        for field, why in {
+            "1 qid:1 1:1e400": "'1:1e400'.* is beyond the largest float64",
+            "1 qid:1 1:9007199254740993": "contains 9007199254740993, which a float64",
+            "9007199254740993 qid:1 1:2": "contains 9007199254740993, which a float64",
+            "1e400 qid:1 1:2": "'1e400' is beyond the largest float64",
+        }.items()
+    },
+    "2^60 in LETOR": (
+        lambda d: read_letor(written(d, f"1 qid:{2**53 + 1} 1:{2**60}\n")).features, [[2.0**60]]
+    ),
     "Latin-1 in a comment": (
         lambda d: read_letor(written(d, "1 qid:1 1:2 # é\n".encode("latin-1"))).features, [[2.0]]
     ),
@@ -88,6 +115,8 @@ TEXT: Rows = {
     "2^53 + 1 as a score":
         (lambda d: read_scores(written(d, f"{2**53 + 1}\n"), ONE_ROW),
          Raises("a.txt, line 1: .*9007199254740993")),
+    "2^53 + 1 with .0 as a score":
+        (lambda d: read_scores(written(d, f"{2**53 + 1}.0\n"), ONE_ROW), Raises("1: .*740993")),
 }  # fmt: skip
 
 

@@ -178,6 +178,10 @@ ANY: Rows = {
         (lambda k: fit(k, objective=lp.lambda_objective), Raises("is not an obj", TypeError)),
     # metrics
     "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
+    "a metric that went":
+        (lambda k: watched(k, eval_metric="kendall"), UNKNOWN("was removed; use concordance")),
+    "with the framework's objective":
+        (lambda k: watched(k, eval_metric="kendall", **NATIVELY[k]), UNKNOWN("was removed; use c")),
     "5 as metric": (lambda k: watched(k, eval_metric=5), Raises("neither a metric nor a")),
     "an objective as metric":
         (lambda k: watched(k, eval_metric=lp.lambda_map), Raises("neither a metric nor a")),
@@ -366,6 +370,16 @@ ONE: Rows = {
     "a function that XGBoost minimises":
         (lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")),
     "by a callback": (lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minim")),
+    "by a callback that names it":
+        (lambda: minimised(callbacks=[STOP(rounds=2, metric_name="negative")]),
+         Warns("minimises 'negative'")),
+    "a callback that names another one": (
+        lambda: minimised(
+            eval_metric=["ndcg@3-", negative],
+            callbacks=[STOP(rounds=2, metric_name="ndcg@3-")],
+        ).n_estimators,
+        3,
+    ),
     "with XGBoost's objective": (
         lambda: minimised(early_stopping_rounds=2, objective="rank:ndcg"), Warns("minimises 'neg")
     ),
@@ -460,6 +474,8 @@ SAVED: dict[str, dict[str, Any]] = {
     "names": {"objective": "map@5 + 0.5*ndcg(gain=linear)", "eval_metric": ["ndcg@3", "mrr"]},
     "XGBoost's objective": {"objective": "rank:pairwise", "eval_metric": "mrr"},
     "options": {"objective": lp.lambda_objective("map", sigma=2.0)},
+    "the pairs of the metric itself": {"objective": lp.lambda_objective("mrr", surrogate="mrr")},
+    "and of its cutoff": {"objective": lp.lambda_objective("ndcg@5", surrogate="ndcg@5")},
     "every option": {
         "objective": lp.lambda_objective(
             "ndcg@5", gain=[0, 1, 3, 7], normalize=False, damping=None, truncation=9,

@@ -154,6 +154,22 @@ BOTH: Rows = {
         )
         for way in ("train", "cv")
     },
+    **{
+        f"{what} as a metric of our {way}": (
+            lambda f, one=one, way=way: own(f, metric=one) if way == "train" else f.own.cv(
+                f.quiet, f.data(GRADED), 2,
+                **{"feval" if f.name == "lightgbm" else "custom_metric": one},
+            ),
+            Raises(r"is no function of scores and data: pass eval_metric\('map'\)", TypeError),
+        )
+        for what, one in (
+            ("a name", "map"), ("a metric", lp.parse_metric("map")), ("eval_metric", eval_metric),
+            ("lambda_objective", lp.lambda_objective),
+        )
+        for way in ("train", "cv")
+    },
+    "arrays in our cv":
+        (lambda f: f.own.cv(f.quiet, X, 2), Raises("must be a D.*, not ndarray", TypeError)),
     # names
     "ndgc@10": (lambda f: by_name(f, "ndgc@10"), Raises("unknown metric 'ndgc' .did y", Exception)),
     "map of a sum": (lambda f: by_name(f, "map + bogus"), Raises("unknown metric 'bogus'")),
@@ -478,6 +494,19 @@ XGBOOST: Rows = {
     "an evaluation set without queries, XGBoost's objective":
         (lambda f: train(f, f.native, lp.eval_map, lost(f)),
          Warns("if the training data has queries: an evaluation set has no queries")),
+    "a metric of ours as eval_metric":
+        (lambda f: watched(f, eval_metric="mrr"),
+         Raises(r"none of XGBoost; .* pass custom_metric=.*metric\(.mrr.\)", Exception)),
+    "a metric that went as metrics of cv": (
+        lambda f: f.own.cv(f.quiet, f.data(GRADED), 2, metrics=["auc", "kendall"]),
+        Raises("was removed; use concordance", Exception),
+    ),
+    "a name as obj":
+        (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj="map").predict(matrix(f)),
+         lambda f: own(f)[0]),
+    "XGBoost's objective as obj":
+        (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj=f.native),
+         Raises(r"obj='rank.*' is no function: pass it as params\['objective'\]", TypeError)),
     "an EarlyStopping callback that is used again": (reused, [True, True]),
     "base_score of 2":
         (lambda f: first_scores(f, own=True, params={"base_score": 2}), np.full(N, 2.0)),
