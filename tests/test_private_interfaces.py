@@ -1,4 +1,4 @@
-"""Private interfaces of other libraries are used in three files, whose tests fail if they change."""
+"""Private interfaces of other libraries are used in three files; their tests tell of changes."""
 
 import ast
 import inspect
