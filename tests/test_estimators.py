@@ -271,6 +271,8 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any, tmp_path: Pa
     assert_array_equal(clone(model).fit(**fit).predict(valid["X"]), model.predict(valid["X"]))
     joblib.dump(model, tmp_path / "model")
     for other in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")):
+        for method in {"predict", "predict_proba", "decision_function"} & {*dir(model)}:
+            assert_array_equal(*(getattr(one, method)(valid["X"]) for one in (other, model)))
         assert_array_equal(raw(other, valid["X"]), raw(model, valid["X"]))
         assert repr(other.get_params()) == repr(model.get_params())  # nan is not nan
     model.set_params(n_estimators=3, objective="auc").fit(**fit)

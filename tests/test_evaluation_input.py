@@ -251,14 +251,9 @@ def test_unknown_options_of_a_comparison_are_refused(name: str, value: Any) -> N
 
 def own_metric(name: str, gain: float = 1.0) -> Declaration:
     return Declaration(
-        name=name,
-        title="revenue",
-        source="a test",
-        binary=False,
-        discount=lambda metric, ranks: 1.0 / ranks,
-        gain=lambda facts: gain * facts.label,
-        normalizer=lambda facts: np.ones(facts.size.shape),
-    )
+        name, "revenue", "a test", binary=False, discount=lambda metric, ranks: 1.0 / ranks,
+        gain=lambda facts: gain * facts.label, normalizer=lambda facts: np.ones(facts.size.shape),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["map", "ap", "ndcg"])
