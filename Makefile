@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 COMPILE := uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml
 
-.PHONY: demo test test-fast test-lightgbm3 test-oldest test-newest mutations check docs pages bench papers \
+.PHONY: demo test test-all test-lightgbm3 test-oldest test-newest mutations check docs pages bench papers \
 	lock release clean
 
 demo: $(VENV)/installed-demo  ## compare our objectives with the frameworks' own on built-in data
@@ -28,11 +28,11 @@ demo: $(VENV)/installed-demo  ## compare our objectives with the frameworks' own
 	$(BIN)/lambdaplus compare digits:whole --folds 3 --report --out build/demo
 	@echo "Accuracy on ranking data: docs/research/results/accuracy.md"
 
-test: $(VENV)/installed  ## all tests, on locked versions
-	$(PYTEST)
-
-test-fast: $(VENV)/installed  ## the tests of what you change most, with fewer random examples
+test: $(VENV)/installed  ## all tests but the slow ones, on locked versions, with fewer random examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast
+
+test-all: $(VENV)/installed  ## all tests
+	$(PYTEST)
 
 test-lightgbm3: .venv-lightgbm3/installed  ## what differs on LightGBM 3; on Python 3.11 or 3.12
 	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/test_training.py tests/test_drop_ins.py \
@@ -46,7 +46,7 @@ test-oldest: .venv-release/installed  ## the tests on the oldest versions that p
 
 test-newest:  ## the tests on the newest versions: make test-newest PYTHON=python3.14
 	rm -rf .venv-newest
-	$(MAKE) test VENV=.venv-newest LOCK=
+	$(MAKE) test-all VENV=.venv-newest LOCK=
 
 mutations: $(VENV)/installed  ## break central lines one at a time: do the fast tests notice?
 	$(BIN)/python tests/mutations.py

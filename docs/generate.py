@@ -9,7 +9,7 @@ ends with ``<!-- end -->``, which is added where it is missing.  Kinds:
   ``results: NAME: TITLE`` those whose title begins so; ``table: NAME: TITLE`` these, not folded;
 - those of `references` and `evidence_tables`.
 
-A test fails if a page is not as this program writes it.
+The numbers of sentences are those of `sentences`.  Tests fail if a page is not as written here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 
 import evidence_tables
 import references
+import sentences
 
 from lambdaplus.evaluation import Table
 
@@ -75,15 +76,15 @@ def _part(found: re.Match[str]) -> str:
 
 
 def pages() -> list[Path]:
-    """The pages with generated parts."""
-    every = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
-    return [page for page in every if PART.search(page.read_text("utf-8"))]
+    """The README and all pages."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def main() -> None:
     for page in map(Path, sys.argv[1:]) if sys.argv[1:] else pages():
         before = page.read_text(encoding="utf-8")
-        after = generated(before)
+        name = page.resolve().relative_to(DOCS.parent).as_posix()
+        after = sentences.rewritten(name, generated(before))
         if after != before:
             page.write_text(after, encoding="utf-8")
             print(page)

@@ -1,13 +1,11 @@
 """LightGBMClassifier and XGBoostClassifier: the trained class, decisions and probabilities."""
 
-import pickle
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost as xgb
 from hypothesis import given
@@ -424,18 +422,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
 
 
 # -- tools ----------------------------------------------------------------------------------------
-
-
-@both
-def test_kinds_of_data_and_copies(kind: Any) -> None:
-    dense = made(kind).fit(X, NAMES[y])
-    for X_again in (pd.DataFrame(X).add_prefix("c"), csr_matrix(X), csr_matrix(X).tocoo()):
-        again = clone(dense).fit(X_again, pd.Series(NAMES[y]))
-        assert_array_equal(again.decision_function(X_again), dense.decision_function(X))
-    copied = pickle.loads(pickle.dumps(dense))
-    assert_array_equal(copied.predict_proba(Xt), dense.predict_proba(Xt))
-    assert_array_equal(copied.predict(Xt), dense.predict(Xt))
-    assert not hasattr(clone(dense), "calibrator_")
 
 
 @pytest.mark.parametrize("n", [45, 60])

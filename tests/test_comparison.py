@@ -65,6 +65,9 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
     assert len(study.results.fold_means("lightgbm:lambda_map", "map")) == 2
 
 
+SAVE = ("--save-model", "model")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -81,13 +84,20 @@ def test_a_stopped_run_has_results_of_the_folds_that_are_finished(letor: Path) -
         (["--folds", "x"], "not a number"),
         (["--folds", "1,1"], "folds: Fold1 is given more than once"),
         (["--valid", "2"], "valid = 2.0 should be a share from 0 to 1"),
+        (["--method", "x"], "--method is for --save-model"),
+        (["--methods", "svm:map", *SAVE], "none of the methods is a model of LightGBM"),
+        (["--methods", "lightgbm:map,svm:map", "--method", "svm:map", *SAVE], "is a model of"),
+        (["--methods", "lightgbm:map", "--method", "xgboost:map", *SAVE], "not one of the methods"),
+        (["--methods", "lightgbm:map", "--scaling", "query", *SAVE], "leave out the scaling"),
+        (["--methods", "lightgbm:map", "--save-model", "out"], "pass another folder"),
     ],
 )
 def test_wrong_options_are_named(
-    letor: Path, tmp_path: Path, options: list[str], message: str
+    letor: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], message: str
 ) -> None:
-    assert message in compare(letor, tmp_path / "out", *options, ends=2).output
-    assert not (tmp_path / "out").exists()
+    monkeypatch.chdir(tmp_path)
+    assert message in compare(letor, Path("out"), *options, ends=2).output
+    assert [*tmp_path.iterdir()] == []  # it is said before the first fit
 
 
 def test_folds_and_seeds_are_counted_or_listed(letor: Path, tmp_path: Path) -> None:

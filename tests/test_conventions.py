@@ -140,17 +140,10 @@ def test_sklearn(levels: int) -> None:
 # trec_eval ---------------------------------------------------------------------------------------
 
 TREC = {  # our names, and trec_eval's
-    "map": "map",
-    "ndcg": "ndcg",
-    "ndcg@5": "ndcg_cut.5",
-    "map@5": "map_cut.5",
-    "mrr": "recip_rank",
-    "p@5": "P.5",
-    "recall@5": "recall.5",
-    "success@5": "success.5",
-    "rprec": "Rprec",
-    "bpref": "bpref",
-}
+    "map": "map", "ndcg": "ndcg", "ndcg@5": "ndcg_cut.5", "map@5": "map_cut.5",
+    "mrr": "recip_rank", "p@5": "P.5", "recall@5": "recall.5", "success@5": "success.5",
+    "rprec": "Rprec", "bpref": "bpref",
+}  # fmt: skip
 
 
 def trec_eval(qrels: Any, run: Any) -> dict[str, dict[str, float]]:
@@ -206,18 +199,10 @@ def test_trec_breaks_ties_by_document_number_so_it_must_know_them() -> None:
 # ranx --------------------------------------------------------------------------------------------
 
 RANX = {  # our names, and those of ranx
-    "map": "map",
-    "map@5": "map@5",
-    "ndcg": "ndcg",
-    "ndcg@5": "ndcg@5",
-    "ndcg(gain=exp2)@5": "ndcg_burges@5",
-    "mrr": "mrr",
-    "p@5": "precision@5",
-    "recall@5": "recall@5",
-    "f1@5": "f1@5",
-    "success@5": "hit_rate@5",
-    "rprec": "r-precision",
-}
+    "map": "map", "map@5": "map@5", "ndcg": "ndcg", "ndcg@5": "ndcg@5",
+    "ndcg(gain=exp2)@5": "ndcg_burges@5", "mrr": "mrr", "p@5": "precision@5",
+    "recall@5": "recall@5", "f1@5": "f1@5", "success@5": "hit_rate@5", "rprec": "r-precision",
+}  # fmt: skip
 
 
 def dictionaries(longest: int, levels: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -28,22 +28,27 @@ def test_groups_keep_the_order_of_the_rows_and_features_are_not_copied() -> None
         data.name = "other"  # type: ignore[misc]
 
 
+ONE = np.ones((1, 2))
+
+
 @pytest.mark.parametrize(
-    ("features", "labels", "qid", "message"),
+    ("arrays", "message"),
     [
-        (np.ones((2, 1)), [0, 1, 2], [1, 1], r"shape \(2,\) for 3 rows"),
-        (np.ones((2, 1)), [0, 1, 2], [1, 1, 1], r"each of the 3 labels, not of shape \(2, 1\)"),
-        (np.ones(2), [0, 1], [1, 1], "features must be 2-D"),
-        (csr_matrix(np.ones((2, 1))), [0, 1], [1, 1], r"pass features.toarray\(\)"),
-        (np.ones((2, 1)), [0, np.nan], [1, 1], "is nan in row 1"),
-        (np.ones((0, 1)), [], np.zeros(0, int), "labels is empty"),
-        (np.ones((2, 1)), [0, 1], [1.0, 1.5], "qid must be int or str, not float64"),
-        (np.ones((3, 1)), [0, 1, 1], [*"xyx"], r"query x are not adjacent .* row 2\): sort"),
+        ((np.ones((2, 1)), [0, 1, 2], [1, 1]), r"shape \(2,\) for 3 rows"),
+        ((np.ones((2, 1)), [0, 1, 2], [1, 1, 1]), r"each of the 3 labels, not of shape \(2, 1\)"),
+        ((np.ones(2), [0, 1], [1, 1]), "features must be 2-D"),
+        ((csr_matrix(np.ones((2, 1))), [0, 1], [1, 1]), r"pass features.toarray\(\)"),
+        ((np.ones((2, 1)), [0, np.nan], [1, 1]), "is nan in row 1"),
+        ((np.ones((0, 1)), [], np.zeros(0, int)), "labels is empty"),
+        ((np.ones((2, 1)), [0, 1], [1.0, 1.5]), "qid must be int or str, not float64"),
+        ((np.ones((3, 1)), [0, 1, 1], [*"xyx"]), r"query x are not adjacent .* row 2\): sort"),
+        ((ONE, [1], [1], "", ("a",)), "1 feature_names for 2 features"),
+        ((ONE, [1], [7], "", ("x", "x")), "two features have the same name: x, x"),
     ],
 )
-def test_invalid_rows_are_refused(features: Any, labels: Any, qid: Any, message: str) -> None:
+def test_invalid_rows_are_refused(arrays: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        RankingData(features, labels, qid)
+        RankingData(*arrays)
 
 
 @pytest.mark.parametrize("queries", [[True, False], [0.5], ["0"], [[0]], [None], [2], [-1]])
@@ -63,10 +68,6 @@ def test_parts_with_other_features_are_no_fold() -> None:
         Fold("x", one, other, one)
     with pytest.raises(ValueError, match="Fold1's train has 2 features, and Fold1's test has 1"):
         Fold("Fold1", one, one, narrow)
-    with pytest.raises(ValueError, match="1 feature_names for 2 features"):
-        RankingData([[1, 2]], [1], [1], feature_names=("a",))
-    with pytest.raises(ValueError, match="two features have the same name: x, x"):
-        RankingData(np.ones((1, 2)), [1], [7], "", ("x", "x"))
 
 
 # Folders of folds --------------------------------------------------------------------------------

@@ -18,24 +18,13 @@ SCORES = np.random.default_rng(0).permutation(12) / 5.0
 @pytest.mark.parametrize(
     ("name", "trained"),
     [
-        ("ndcg", "ndcg"),
-        ("ndcg@10", "ndcg"),
-        ("dcg(gain=linear)@3", "dcg(gain=linear)"),
-        ("map", "map"),
-        ("map(relevant=2)@5", "map(relevant=2)"),
-        ("auc", "auc"),
-        ("mrr", "arhr"),
-        ("mrr@5", "arhr"),
-        ("mrr(relevant=2)", "arhr(relevant=2)"),
-        ("success@1", "arhr"),
-        ("p@5", "map"),
-        ("recall(relevant=2)@5", "map(relevant=2)"),
-        ("rprec", "map"),
-        ("top_precision", "map"),
-        ("err@3", "err"),
-        ("bpref", "bpref"),
+        *((name, name) for name in ("ndcg", "map", "auc", "bpref")),
+        ("ndcg@10", "ndcg"), ("dcg(gain=linear)@3", "dcg(gain=linear)"), ("err@3", "err"),
+        ("map(relevant=2)@5", "map(relevant=2)"), ("mrr", "arhr"), ("mrr@5", "arhr"),
+        ("mrr(relevant=2)", "arhr(relevant=2)"), ("success@1", "arhr"), ("p@5", "map"),
+        ("recall(relevant=2)@5", "map(relevant=2)"), ("rprec", "map"), ("top_precision", "map"),
     ],
-)
+)  # fmt: skip
 def test_where_few_pairs_change_a_metric_another_one_weighs_them(name: str, trained: str) -> None:
     found = lambda_objective(name)
     assert str(found.surrogate) == trained

@@ -3,7 +3,6 @@
 The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 """
 
-import copy
 import pickle
 import runpy
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
-from small_data import GRADED, PLUMBED, TRAINED, Recorder, Small, same_gradient, value
+from small_data import GRADED, TRAINED, Recorder, Small, same_gradient, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -180,25 +179,6 @@ def test_our_cv_of_lightgbm_without_queries_stratifies_by_label(lightgbm_alone: 
     assert np.ptp([GRADED.binary[rows].mean() for rows in metric.seen]) < 0.01
 
 
-def test_a_data_set_in_a_file_has_its_queries_once_it_is_read(
-    lightgbm_alone: Any, tmp_path: Path
-) -> None:
-    file = str(tmp_path / "data.bin")
-    lightgbm_alone.data(GRADED).save_binary(file)
-    given = lightgbm_alone.module.Dataset(file, params=QUIET).construct()
-    expected = lightgbm_alone.train(lp.lambda_map, lightgbm_alone.data(GRADED)).scores(GRADED)
-    assert_array_equal(lightgbm_alone.train(lp.lambda_map, given).scores(GRADED), expected)
-    rows = np.flatnonzero(GRADED.qid % 2 == 1)
-    part, subset = GRADED.rows(rows), given.subset(rows.tolist()).construct()
-    found = lp.lambda_map(part.scores(), subset)
-    assert same_gradient(found, lp.lambda_map(part.scores(), lightgbm_alone.data(part)))
-    metric = Recorder(lp.eval_map, rows_of)
-    lightgbm_alone.own.cv(
-        QUIET, lightgbm_alone.module.Dataset(file), 1, fobj=lp.lambda_map, feval=metric
-    )
-    assert_queries_whole(GRADED, metric.seen)
-
-
 # -- our modules ---------------------------------------------------------------------------------
 
 
@@ -240,34 +220,6 @@ def test_two_metrics_of_one_name_have_a_history_each(framework: Any, own: bool) 
 # -- the frameworks' own estimators --------------------------------------------------------------
 
 ESTIMATOR: dict[str, Any] = {"n_estimators": 8, "n_jobs": 1, "random_state": 0}
-
-
-@not_lightgbm_3
-@pytest.mark.parametrize("metric", [*PLUMBED, "ndcg@10"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-def test_lgbmranker_gets_groups_weights_and_metrics(
-    lightgbm_alone: Any, metric: str, weighted: bool
-) -> None:
-    objective = lambda_objective(metric)
-    weight = GRADED.row_weights if weighted else None
-    ranker = lightgbm_alone.module.LGBMRanker(
-        objective=objective, metric="None", verbose=-1, **ESTIMATOR
-    )
-    ranker.fit(
-        GRADED.features, GRADED.labels, group=GRADED.sizes, sample_weight=weight,
-        eval_set=[(GRADED.features, GRADED.labels)], eval_group=[GRADED.sizes],
-        eval_metric=eval_metric(metric, "map@3"),
-    )  # fmt: skip
-    expected = lightgbm_alone.train(objective, lightgbm_alone.data(GRADED, weight=weight))
-    scores = ranker.predict(GRADED.features)
-    assert_array_equal(scores, expected.scores(GRADED))
-    curves = ranker.evals_result_["training"]
-    assert list(curves) == [metric, "map@3"]
-    if not weighted:
-        assert curves[metric][-1] == pytest.approx(value(metric, GRADED, scores), abs=1e-9)
-    for other in (copy.deepcopy(ranker), pickle.loads(pickle.dumps(ranker))):
-        assert other.get_params()["objective"] == objective
-        assert_array_equal(other.predict(GRADED.features), scores)
 
 
 @not_lightgbm_3

@@ -63,6 +63,8 @@ BREAKERS: dict[str, Callable[[Any], Any]] = {
     "NaN": with_one(np.nan),
     "None": with_one(None),
     "text": with_one("x"),
+    "text of a number": with_one("1_0"),  # which NumPy would read as 10
+    "text alone": lambda a: a.astype(str),
     "complex": lambda a: a + 0j,
     "dates": lambda a: a.astype("M8[D]"),
     "records": lambda a: np.zeros(len(a), dtype=[("a", "f8")]),
@@ -105,7 +107,7 @@ def test_numbers_held_otherwise_give_the_same_values(labels: str, scores: str, q
 def test_what_cannot_be_used_is_refused_by_name(name: str, how: str) -> None:
     arrays = {"labels": LABELS, "scores": SCORES, "qid": QUERY}
     arrays[name] = BREAKERS[how](arrays[name])
-    if name == "qid" and how == "dates":  # which are valid identifiers
+    if name == "qid" and how in ("dates", "text alone"):  # which are valid identifiers
         assert lp.evaluate(**arrays)["map"] == pytest.approx(WANTED)
         return
     for evaluate in evaluations(arrays)[: 4 if name == "qid" else 5]:
@@ -160,9 +162,7 @@ def test_groups_and_weights_of_any_kind(name: str) -> None:
 
 # Values that would be changed silently ------------------------------------------------------------
 
-FEW, THEIR_SCORES, THEIR_QUERIES = [1, 0, 2, 0], [0.1, 0.2, 0.3, 0.4], [1, 1, 2, 2]
-
-
+FEW, THEIR_SCORES = [1, 0, 2, 0], [0.1, 0.2, 0.3, 0.4]
 NAN = float("nan")
 
 
@@ -173,10 +173,7 @@ NAN = float("nan")
         ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
         (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
         (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
-        (
-            [7, 7, "7", "7"],
-            "must be all text or all numbers, dates or times; row 2 is the str '7'",
-        ),
+        ([7, 7, "7", "7"], "be all text or all numbers, dates or times; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
         (["a", "a", "a\0", "a\0"], "qid contains text that ends in a NUL character"),
@@ -208,13 +205,6 @@ def test_long_doubles_that_become_equal_are_refused() -> None:
     assert lp.evaluate([0, 1], np.longdouble([0.1, 0.1]), group=[2], metrics="mrr")["mrr"] == 0.75
 
 
-@pytest.mark.parametrize("kind", [list, np.array, lambda x: np.array(x, dtype=object)])
-def test_text_is_no_number(kind: Callable[..., Any]) -> None:
-    """NumPy would read "1_0" as 10."""
-    with pytest.raises(ValueError, match="labels must be numbers, not text"):
-        lp.evaluate(kind(["1_0", "0", "2", "0"]), THEIR_SCORES, group=[4])
-
-
 # Options ------------------------------------------------------------------------------------------
 
 
@@ -224,7 +214,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: few(empty="zero"), "empty='zero' is not 'skip', 0 or 1"),
     (lambda: few(empty=float("nan")), "empty=nan is not 'skip', 0 or 1"),
     (lambda: few(convention="treck"), "unknown convention 'treck'; known: lambdaplus, lightgbm"),
-    (lambda: few(metrics="map,ndcg@10"), r"pass the list \['map', 'ndcg@10'\]"),
     (lambda: few(metrics=[]), "no metric was given"),
     (lambda: few(metrics=5), "metrics must be a metric or a list of metrics, got 5"),
     (lambda: Rule(ties="wrost"), "ties='wrost' is not one of"),  # type: ignore[arg-type]
@@ -262,14 +251,9 @@ def test_unknown_options_of_a_comparison_are_refused(name: str, value: Any) -> N
 
 def own_metric(name: str, gain: float = 1.0) -> Declaration:
     return Declaration(
-        name=name,
-        title="revenue",
-        source="a test",
-        binary=False,
-        discount=lambda metric, ranks: 1.0 / ranks,
-        gain=lambda facts: gain * facts.label,
-        normalizer=lambda facts: np.ones(facts.size.shape),
-    )
+        name, "revenue", "a test", binary=False, discount=lambda metric, ranks: 1.0 / ranks,
+        gain=lambda facts: gain * facts.label, normalizer=lambda facts: np.ones(facts.size.shape),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["map", "ap", "ndcg"])

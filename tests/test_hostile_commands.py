@@ -100,15 +100,3 @@ def test_control_characters_of_a_file_are_printed_as_escapes(folder: Path) -> No
         found = invoke(*command, ends=2).output
         assert r"sc\x1b[2Jore\x9b31m" in found
         assert not {"\x1b", "\x9b"} & {*found}
-
-
-def test_misspelt_files_and_columns_are_asked_for(folder: Path) -> None:
-    written(folder / "b.csv", CSV.replace("score", "scores"))
-    for arguments, message in (
-        ([folder / "a.cvs"], "there is no file or folder {}/a.cvs (did you mean 'a.csv'?)"),
-        ([folder / "no" / "a.csv"], "there is no folder {0}/no, so no {0}/no/a.csv"),
-        ([folder / "b.csv"], "{}/b.csv has no column 'score' (did you mean 'scores'?)"),
-        ([folder / "b.csv"], "in the order of qid, label, score, such as --columns query,grade"),
-        ([folder / "run", "--qrels", folder / "qrel"], "{}/qrel (did you mean 'qrels'?)"),
-    ):
-        assert message.format(folder) in invoke("evaluate", *arguments, ends=2).output

@@ -90,9 +90,6 @@ def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
     assert np.abs(made([0, 1, 2], [0.5, 0.1, 0.2])[0]).sum() > 0
 
 
-# -- errors --------------------------------------------------------------------------------------
-
-
 # -- which metric weighs the pairs ---------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from lambdaplus.ranking.sort import rank
 
 Floats = NDArray[np.float64]
 
-CASES = 10 * settings().max_examples  # 400, or 200 of them in make test-fast
+CASES = 10 * settings().max_examples  # 400, or 200 of them in make test
 TWO_CLASSES = [
     *(Setting(loss, pair_scale=yes) for loss in ("auc", "map", "ndcg") for yes in (True, False)),
     *(Setting("map", cutoff=k) for k in (1, 3)),

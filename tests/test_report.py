@@ -310,18 +310,8 @@ def values_of(means: dict[str, float], valid: dict[str, float] | None = None) ->
                         | {"seconds": pl.Float64})  # fmt: skip
     validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
     validation = validation.with_columns(**same)
-    return Results(
-        Config(),
-        methods,
-        ["1"],
-        ["map"],
-        values,
-        none,
-        none,
-        validation,
-        rules={"map": ""},
-        queries=100,
-    )
+    rest = {"rules": {"map": ""}, "queries": 100}
+    return Results(Config(), methods, ["1"], ["map"], values, none, none, validation, **rest)
 
 
 @pytest.mark.parametrize(

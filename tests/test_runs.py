@@ -165,18 +165,3 @@ def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> 
     assert f"{roc_auc_score(labels, scores):.4f}" in found.output
     assert f"{average_precision_score(labels, scores):.4f}" in found.output
     assert "50 rows without queries" in found.output
-
-
-def test_evaluate_says_what_is_wrong(tmp_path: Path) -> None:
-    data, scores = letor_files(tmp_path)
-    for arguments, message in (
-        ([scores], "is not .csv, .tsv or .parquet: pass --data for a file with"),
-        ([scores, "--data", data, "--qrels", data], "pass either --data (LETOR) or --qrels"),
-        ([scores, "--data", tmp_path / "none"], "none"),
-        ([scores, "--data", data, "--metrics", "ndgc"], "did you mean 'ndcg'"),
-        ([scores, "--data", data, "--metrics", "ndcg@-2"], "at least 1, got -2"),
-        ([scores, "--data", data, "--convention", "x"], "unknown convention 'x'"),
-        ([scores, "--data", data, "--columns", "a,b"], "--columns is for CSV and Parquet"),
-        ([scores, "--data", data, "--pairs"], "need at least two runs"),
-    ):
-        assert message in invoke("evaluate", *arguments, ends=2).output

@@ -164,27 +164,6 @@ def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path:
     assert "was changed since" in said
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--methods", "svm:map"], "none of the methods is a model of LightGBM"),
-        (["--methods", "lightgbm:map,svm:map", "--method", "svm:map"], "svm:map is a model of"),
-        (["--methods", "lightgbm:map", "--method", "xgboost:map"], "not one of the methods"),
-        (["--methods", "lightgbm:map", "--scaling", "query"], "leave out the scaling"),
-    ],
-)
-def test_what_cannot_be_saved_is_said_before_the_first_fit(
-    tmp_path: Path, options: list[str], message: str
-) -> None:
-    model, out = tmp_path / "model", tmp_path / "out"
-    said = invoke("compare", *options, "--save-model", model, "--out", out, ends=2).output
-    assert message in said
-    assert not out.exists()
-    same = invoke("compare", "--methods", "lightgbm:map", "--save-model", out, "--out", out, ends=2)
-    assert "pass another folder" in same.output
-    assert "--method is for --save-model" in invoke("compare", "--method", "x", ends=2).output
-
-
 def test_a_study_without_a_finished_method_saves_nothing(tmp_path: Path) -> None:
     def fails(_: Any) -> Fitted:
         raise ValueError("no")

@@ -15,6 +15,8 @@ FILES = {
     "qrels": "q 0 d1 1\nq 0 d2 0\n",
     "run": "q Q0 d1 1 2.5 t\n",
     "twice": "q Q0 d1 1 2.5 t\nq Q0 d1 2 1.5 t\n",
+    "scores.csv": TABLE.replace("score", "scores"),
+    "test.txt": "2 qid:1 1:0.5\n0 qid:1 1:0.1\n",
 }
 ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words of its output
     "evaluate": ("evaluate a.csv --metrics map", 0, "0.7500"),
@@ -36,7 +38,22 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "explain": ("explain", 2, "'explain': it was removed; use lambdaplus.explain"),
     "a command that never was": ("bogus", 2, "No such command 'bogus'."),
     "a TREC run without judgements":
-        ("evaluate run", 2, "run is not .csv, .tsv or .parquet: pass --data"),
+        ("evaluate run", 2, "run is not .csv, .tsv or .parquet: pass --data for a file with"),
+    "judgements of two kinds":
+        ("evaluate run --data test.txt --qrels qrels", 2, "pass either --data (LETOR) or --qrels"),
+    "a cutoff below 1": ("evaluate a.csv --metrics ndcg@-2", 2, "at least 1, got -2"),
+    "a convention": ("evaluate a.csv --convention x", 2, "unknown convention 'x'"),
+    "columns of LETOR":
+        ("evaluate run --data test.txt --columns a,b", 2, "--columns is for CSV and Parquet"),
+    "pairs of one run": ("evaluate a.csv --pairs", 2, "need at least two runs"),
+    "data that are not there": ("evaluate run --data none", 2, "there is no file or folder none"),
+    "a misspelt file": ("evaluate a.cvs", 2, "no file or folder a.cvs (did you mean 'a.csv'?)"),
+    "a misspelt folder": ("evaluate no/a.csv", 2, "there is no folder no, so no no/a.csv"),
+    "misspelt judgements": ("evaluate run --qrels qrel", 2, "qrel (did you mean 'qrels'?)"),
+    "a misspelt column":
+        ("evaluate scores.csv", 2, "scores.csv has no column 'score' (did you mean 'scores'?)"),
+    "how to name columns":
+        ("evaluate scores.csv", 2, "of qid, label, score, such as --columns query,grade"),
 }  # fmt: skip
 
 

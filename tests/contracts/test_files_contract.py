@@ -9,12 +9,7 @@ from typing import Any
 import polars
 from contracts import Raises, Rows, Warns, contract, hold
 
-from lambdaplus.data import (
-    RankingData,
-    read_columns,
-    read_letor,
-    read_scores,
-)
+from lambdaplus.data import RankingData, read_columns, read_letor, read_scores
 
 
 def table(folder: Path, text: str, name: str = "a.csv", encoding: str = "utf-8") -> Any:
@@ -29,9 +24,11 @@ def parquet(folder: Path, cells: Any) -> Any:
     return read_columns(folder / "a.parquet").features.ravel()
 
 
-def feature(folder: Path, cell: str, **options: Any) -> Any:
-    """A cell of a CSV file."""
-    return table(folder, f"qid,label,x\n1,0,2\n1,1,{cell}\n", **options).ravel()
+def feature(folder: Path, *cells: str) -> Any:
+    """Cells of a CSV file, below a 2 if there is one."""
+    cells = cells if len(cells) > 1 else ("2", *cells)
+    rows = "".join(f"1,{i % 2},{cell}\n" for i, cell in enumerate(cells))
+    return table(folder, f"qid,label,x\n{rows}").ravel()
 
 
 def written(folder: Path, text: str | bytes, name: str = "a.txt") -> Path:
@@ -39,16 +36,30 @@ def written(folder: Path, text: str | bytes, name: str = "a.txt") -> Path:
     return folder / name
 
 
-INF, PLACE = float("inf"), "a.csv, column 'x', row 2 below the header"
+INF, NAN, PLACE = float("inf"), float("nan"), "a.csv, column 'x', row 2 below the header"
 TABLES: Rows = {
     "1e400": (lambda d: feature(d, "1e400"), Raises(f"{PLACE}: '1e400' is beyond the largest")),
     "-1e400": (lambda d: feature(d, "-1e400"), Raises("'-1e400' is beyond the largest float64")),
     "9 x 400": (lambda d: feature(d, "9" * 400), Raises(f"{PLACE} contains .*cannot represent")),
     "1e400 as a label":
         (lambda d: table(d, "qid,label,x\n1,1e400,2\n"), Raises("column 'label', row 1 .*1e400")),
-    "inf": (lambda d: feature(d, "inf"), [2.0, INF]),
-    "Infinity": (lambda d: feature(d, "-Infinity"), [2.0, -INF]),
-    "1.7e308": (lambda d: feature(d, "1.7e308"), [2.0, 1.7e308]),
+    **{
+        f"{cell!r} after {n} rows": (
+            lambda d, cell=cell, n=n: feature(d, *["0.5"] * n, cell)[[0, -1]], [0.5, number]
+        )
+        for cell, number in (
+            ("nan", NAN), (" 2 ", 2.0), (str(2**60), 2.0**60), ("Infinity", INF), ("NULL", NAN),
+            ("inf", INF), ("-Infinity", -INF), ("1.7e308", 1.7e308),
+        )
+        for n in (1, 3000)
+    },
+    **{
+        f"flags {cells}": (lambda d, cells=cells: feature(d, *cells), numbers)
+        for cells, numbers in (
+            (("True", "False"), [1.0, 0.0]), (("TRUE", ""), [1.0, NAN]),
+            (("", "false"), [NAN, 0.0]), ((" true", "False "), [1.0, 0.0]),
+        )
+    },
     "2^53 + 1": (lambda d: feature(d, str(2**53 + 1)), Raises(f"{PLACE} contains 900719925474099")),
     "2^53 + 1 with .0":
         (lambda d: feature(d, f"{2**53 + 1}.0"), Raises(f"{PLACE} contains 900719925474099")),
@@ -61,7 +72,6 @@ TABLES: Rows = {
         lambda d: read_columns(written(d, gzip.compress(b"qid,label,x\n1,1,2\n"), "a.csv")),
         Raises("a.csv is compressed: its name must end in .gz"),
     ),
-    "2^60": (lambda d: feature(d, str(2**60)), [2.0, 2.0**60]),
     "2^53 + 1 in Parquet":
         (lambda d: parquet(d, [1, 2**53 + 1]), Raises("a.parquet, column 'x', row 2 .* 9007199")),
     "-2^53 - 1 in Parquet": (lambda d: parquet(d, [-(2**53) - 1, None]), Raises("row 1 .*cannot")),
@@ -91,7 +101,8 @@ ONE_ROW = RankingData([[2.0]], [1], [1], "test")
 QRELS = {"q": {"a": 1.0, "b": 0.0}}
 TEXT: Rows = {
     "inf in LETOR":
-        (lambda d: read_letor(written(d, "1 qid:1 1:inf\n0 qid:1 1:2\n")).features, [[INF], [2.0]]),
+        (lambda d: read_letor(written(d, "1 qid:1 1:inf # a_b\n0 qid:1 1:2\n")).features,
+         [[INF], [2.0]]),
     **{
         f"{field} in LETOR": (
             lambda d, field=field: read_letor(written(d, f"0 qid:1 1:inf # inf\n{field}\n")),

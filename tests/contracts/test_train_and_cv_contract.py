@@ -243,7 +243,6 @@ def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framewo
 
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 FOREST = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
-FOREST = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
 BAGGED = Raises("bagging_by_query=True, .* nothing .*by rows works")
 
 
@@ -281,6 +280,15 @@ def from_file(f: Any, folder: Path) -> Any:
 def saved(f: Any, folder: Path) -> str:
     dataset(f).construct().save_binary(file := str(folder / "data.bin"))
     return file
+
+
+ROWS = np.flatnonzero(GRADED.qid % 2 == 1)
+ODD = GRADED.rows(ROWS)
+
+
+def some(given: Any) -> Any:
+    """The gradient on every other query."""
+    return lp.lambda_map(ODD.scores(), given.construct().subset(ROWS.tolist()).construct())
 
 
 HALF = slice(0, int(GRADED.sizes[:30].sum()))
@@ -399,6 +407,12 @@ LIGHTGBM: Rows = {
         ),
         Raises(r"splits \d+ of \d+ queries"),
     ),
+    "a binary file":
+        (lambda f, d: own(f, data=f.module.Dataset(saved(f, d), params=f.quiet)),
+         lambda f, _: train(f)),
+    "a part of a binary file":
+        (lambda f, d: some(f.module.Dataset(saved(f, d), params=f.quiet)),
+         lambda f, _: lp.lambda_map(ODD.scores(), f.data(ODD))),
     "our cv on a binary file":
         (lambda f, folder: cv(f, data=f.module.Dataset(saved(f, folder))),
          lambda f, folder: cv(f, data=dataset(f))),

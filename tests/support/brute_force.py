@@ -328,25 +328,24 @@ def value(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> 
     return textbook(metric)(ranked, ranked if data is None else data)
 
 
-def swap_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
-    """What the metric changes by when the documents at places p and q change places, (n, n)."""
+def swap_deltas(
+    metric: RankingMetric, ranked: Labels, data: Labels | None = None, neighbours: bool = False
+) -> Floats:
+    """What the metric changes by when the documents at places p and q change places, (n, n).
+
+    As neighbours, the document at place q is first moved to the place below p.
+    """
     measure, data = textbook(metric), ranked if data is None else data
-    before, n = measure(ranked, data), len(ranked)
-    deltas = np.zeros((n, n))
-    for p, q in itertools.combinations(range(n), 2):
-        if ranked[p] != ranked[q]:
-            swapped = list(ranked)
-            swapped[p], swapped[q] = swapped[q], swapped[p]
-            deltas[p, q] = deltas[q, p] = measure(swapped, data) - before
-    return deltas
-
-
-def neighbour_deltas(metric: RankingMetric, ranked: Labels, data: Labels | None = None) -> Floats:
-    """The same if the document at place q is first moved to the place below p, (n, n)."""
     deltas = np.zeros((len(ranked), len(ranked)))
+    before = measure(ranked, data)
     for p, q in itertools.combinations(range(len(ranked)), 2):
-        moved = [*ranked[: p + 1], ranked[q], *ranked[p + 1 : q], *ranked[q + 1 :]]
-        deltas[p, q] = deltas[q, p] = swap_deltas(metric, moved, data or ranked)[p, p + 1]
+        if ranked[p] != ranked[q]:
+            places, other = list(ranked), q
+            if neighbours:
+                places.insert(p + 1, places.pop(q))
+                before, other = measure(places, data), p + 1
+            places[p], places[other] = places[other], places[p]
+            deltas[p, q] = deltas[q, p] = measure(places, data) - before
     return deltas
 
 
@@ -360,7 +359,7 @@ def pair_weights(
         for i, j in pairs:
             weights[i, j] = weights[j, i] = 1 / len(pairs)
         return weights
-    return (neighbour_deltas if pairs == "equal" else swap_deltas)(metric, ranked, data)
+    return swap_deltas(metric, ranked, data, neighbours=pairs == "equal")
 
 
 def classes(metric: RankingMetric, labels: Labels) -> list[float]:
