@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.ranking_data import RankingData, with_queries
+from lambdaplus.data.ranking_data import Fold, RankingData, with_queries
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
 from lambdaplus.ranking.queries import rows_by_query
 
@@ -250,6 +250,32 @@ def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[st
         raise ValueError(f"{both[0]!r} is in --features and in --drop")
     free = [name for name in names if name not in taken and name not in columns.drop]
     return [name for name in free if name in columns.features or not columns.features]
+
+
+def select_columns(folds: Sequence[Fold], columns: Columns) -> tuple[list[Fold], list[str]]:
+    """Folds that were read, with the weights and features that are named; what is left out."""
+    if not (columns.features or columns.drop or columns.weight):
+        return list(folds), []
+    names, weight = folds[0].train.feature_names, columns.weight
+    if not names:
+        raise ValueError(
+            "features, drop and weight are names of columns of CSV and Parquet files: this data "
+            "has no names"
+        )
+    if weight and weight not in names:
+        raise ValueError(f"there is no column {weight!r}{hint(weight, names)}")
+    wanted = wanted_features(columns, names, {weight})
+    if not wanted:
+        raise ValueError("--drop leaves no feature")
+    kept = [names.index(name) for name in wanted]
+
+    def selected(part: RankingData) -> RankingData:
+        weights = part.features[:, names.index(weight)] if weight else None
+        features = part.features[:, kept]
+        return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
+
+    left_out = [name for name in names if name not in (*wanted, weight)]
+    return [Fold(fold.name, *map(selected, fold.parts)) for fold in folds], left_out
 
 
 def _features_of(

@@ -1,7 +1,7 @@
 """The results of a study: its tables, means of these, and files."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Evaluation
+from lambdaplus.evaluation.comparable import mean_run
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.whole_tables import RankedTable
 from lambdaplus.metrics.means import mean_of
@@ -156,33 +157,33 @@ class Results:
         # A seed that lacks a fold would weigh the queries of the others more.
         complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
         values = self.values.filter(pl.col("method") == method).filter(complete)
-        if values.is_empty():
-            return None
-        seeds = values["seed"].unique().sort().to_list()
-        tables = [
-            [self.rows.get((method, fold, seed), {}) for seed in seeds] for fold in self.folds
-        ]
+        by_seed = values.group_by("seed", maintain_order=True)
+        runs = [self._run(method, int(seed), rows) for (seed,), rows in by_seed]
+        return mean_run(method, runs) if runs else None
+
+    def _run(self, method: str, seed: int, values: pl.DataFrame) -> Evaluation:
+        """The values of a method with one seed on all folds."""
         per_query: dict[str, Floats] = {}
         queries: list[str] = []
         for metric in self.metrics:
             rows = values.filter(pl.col("metric") == metric)
-            means = _means(rows, "fold", "query")
-            per_query[metric] = means["value"].fill_null(math.nan).to_numpy()
+            per_query[metric] = rows["value"].fill_null(math.nan).to_numpy()
             if not (rows["query"] == ALL_QUERIES).all():
-                queries = [" ".join(key) for key in means.select("fold", "query").iter_rows()]
+                queries = [" ".join(key) for key in rows.select("fold", "query").iter_rows()]
+        tables = [self.rows.get((method, fold, seed), {}) for fold in self.folds]
         return Evaluation(
             per_query,
-            {metric: mean_of(values) for metric, values in per_query.items()},
+            {metric: mean_of(each) for metric, each in per_query.items()},
             len(queries),
             self.without_relevant,
-            {metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
+            {metric: int(np.isnan(each).sum()) for metric, each in per_query.items()},
             np.array(queries),
             dict(self.rules),
             find_convention(self.config.convention),
             rows={
-                metric: tuple(_of_seeds([seed[metric] for seed in fold]) for fold in tables)
+                metric: tuple(table for fold in tables for table in fold[metric])
                 for metric in self.metrics
-                if all(seed.get(metric) for fold in tables for seed in fold)
+                if all(fold.get(metric) for fold in tables)
             },
         )
 
@@ -190,12 +191,6 @@ class Results:
 def _means(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Mean value of each group, in the order of the first rows; null if it has no value."""
     return frame.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
-
-
-def _of_seeds(tables: Sequence[tuple[RankedTable, ...]]) -> RankedTable:
-    """The rows of a fold with the scores of all seeds."""
-    scores = tuple(scores for [table] in tables for scores in table.scores)
-    return tables[0][0]._replace(scores=scores)
 
 
 def write_tables(results: Results, folder: Path) -> None:

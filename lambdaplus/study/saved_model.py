@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ from lambdaplus.study.fits import versions_in_words
 from lambdaplus.study.methods import Method, Task
 from lambdaplus.study.predict_script import MODELS, SCORES, program
 from lambdaplus.study.summary import Summary
-from lambdaplus.study.trainers import FRAMEWORKS, parameters_of, train_boosted
+from lambdaplus.study.trainers import BoostedTrainer, parameters_of
 
 if TYPE_CHECKING:
     from lambdaplus.study.study import Study
@@ -65,7 +65,7 @@ class Final:
 
 def check_saveable(study: Study, method: str = "") -> list[str]:
     """The methods that can be saved; a ValueError if there is none, or not the one named."""
-    names = [one.name for one in study.methods if one.trainer in FRAMEWORKS]
+    names = [one.name for one in study.methods if isinstance(one.trainer, BoostedTrainer)]
     if method and method not in [one.name for one in study.methods]:
         raise ValueError(f"--method {method!r} is not one of the methods compared")
     if not names or (method and method not in names):
@@ -95,10 +95,11 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     chosen = results.methods[best]
     by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
+    trainer: Any = chosen.trainer  # a BoostedTrainer
     return Final(
         task,
         rounds,
-        train_boosted(task, rounds=rounds),
+        trainer.model(task, rounds=rounds),
         metric,
         results.mean(best, metric),
         summary.interval(best, metric),
@@ -151,7 +152,8 @@ def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -
 
 def _write(study: Study, final: Final, folder: Path) -> None:
     task, config = final.task, study.config
-    framework, _ = FRAMEWORKS[task.method.trainer]
+    trainer: Any = task.method.trainer
+    framework = trainer.framework
     data = numeric_part(task.train) if framework == "catboost" else task.train
     columns = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
     about = {
