@@ -33,8 +33,7 @@ from lambdaplus.study import (
 from lambdaplus.study.config import WHOLE_DIGITS
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
-from lambdaplus.study.summary import label
-from lambdaplus.study.tables import range_of, verdict_table
+from lambdaplus.study.summary import label, range_of, verdict_table
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (

@@ -24,8 +24,7 @@ from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results, write_tables
 from lambdaplus.study.study import Study
-from lambdaplus.study.summary import Summary
-from lambdaplus.study.tables import results_table
+from lambdaplus.study.summary import Summary, results_table
 
 __all__ = [
     "METHODS",

@@ -34,8 +34,7 @@ from lambdaplus.study.processes import (
     run_in_processes,
     working_folder,
 )
-from lambdaplus.study.results import Results
-from lambdaplus.study.selection import Choice, tables_of
+from lambdaplus.study.results import Choice, Results, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
 if TYPE_CHECKING:
