@@ -16,8 +16,8 @@ try:
     from lambdaplus.cli.evaluate_command import evaluate
     from lambdaplus.cli.metrics_command import metrics
     from lambdaplus.cli.predict_command import predict
-except ImportError:  # pragma: no cover
-    sys.exit(f"the command line needs typer and rich: {installation('cli')}")
+except ImportError as error:
+    sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
 from lambdaplus.compute.removed import removed
 from lambdaplus.study import installed_versions

@@ -16,8 +16,8 @@ True
 'lightgbm:lambda_map'
 """
 
+from lambdaplus.compute.digests import installed_versions, versions_in_words
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import installed_versions, versions_in_words
 from lambdaplus.study.from_config import study_of
 from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS, find_methods

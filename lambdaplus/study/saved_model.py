@@ -13,12 +13,12 @@ import polars as pl
 
 from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.digests import versions_in_words
 from lambdaplus.data import Fold, RankingData, read_letor
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.data.table_files import TableFile, table_kind
 from lambdaplus.estimators.boosters import Boosted
-from lambdaplus.study.fits import versions_in_words
 from lambdaplus.study.methods import Method, Task
 from lambdaplus.study.predict_script import MODELS, SCORES, program
 from lambdaplus.study.summary import Summary

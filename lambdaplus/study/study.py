@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lambdaplus.compute.arguments import whole_number
+from lambdaplus.compute.digests import digest, versions_in_words
+from lambdaplus.compute.processes import first_line, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
@@ -24,22 +26,15 @@ from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
+from lambdaplus.study.fits import fit_and_save, fit_from_disk, laid_out, load_fits
 from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion
-from lambdaplus.study.processes import (
-    PRELOADED,
-    first_line,
-    fit_from_disk,
-    laid_out,
-    run_in_processes,
-    working_folder,
-)
 from lambdaplus.study.results import Choice, Results, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
 if TYPE_CHECKING:
     from lambdaplus.study.saved_model import Final
 
+PRELOADED = "lambdaplus.study.preload"
 _Group = tuple[str, str, int]  # method, fold and seed
 
 
@@ -324,8 +319,7 @@ class Study:
                 (self.file_of(task), task, self._beaten(task), parts[task.fold])
                 for task in without_data
             )
-            with contextlib.closing(run_in_processes(fit_from_disk, work, self.jobs)) as running:
-                yield from running
+            yield from run_in_processes(fit_from_disk, work, self.jobs, PRELOADED)
 
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""
