@@ -78,6 +78,21 @@ def run_in_processes(
         _end([process for _, process in running.values()])
 
 
+def run_here(
+    work: Callable[..., None], calls: Iterable[tuple[Any, ...]]
+) -> Generator[tuple[int, str]]:
+    """Like `run_in_processes`, in this process."""
+    for place, arguments in enumerate(calls):
+        error = ""
+        try:
+            work(*arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # any error only ends this call
+            error = first_line(problem)
+        yield place, error
+
+
 def _outcome(process: Any, receives: Any) -> str:
     """The error that a process sends; its exit code if it ended without, however it ended."""
     with receives:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, with_queries
-from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
 MOST_VALUES = 255  # of a category
@@ -45,6 +46,17 @@ class Columns:
     order: str = ""
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
+        for name, column in roles.items():
+            if column and list(roles.values()).count(column) > 1:
+                twice = " and ".join(other for other in roles if roles[other] == column)
+                raise ValueError(f"{twice} are the same column, {column!r}")
+            if not column and name != "weight":
+                raise ValueError(f"{name} is empty: leave it out for the default")
+        if self.order and self.order in (self.label, self.weight):
+            raise ValueError(f"order is the column of labels or weights, {self.order!r}")
 
     @property
     def roles(self) -> dict[str, str]:
@@ -169,6 +181,40 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         data = with_queries(data, qid)
         order = None if order is None else order[rows_by_query(qid)]
     return TableData(data, order, left_out, levels)
+
+
+def read_features(
+    file: Path, names: Sequence[str], levels: Mapping[str, Sequence[str]]
+) -> NDArray[np.float64]:
+    """Features of a file by name, (n, f), in the order of its rows; NaN for other levels.
+
+    In LETOR and svmlight files, which number features, those that are absent are 0.
+    """
+    refuse_missing(file)
+    if table_kind(file):
+        table = TableFile(file, names)
+        return np.column_stack([_column(table, name, levels.get(name)) for name in names])
+    read = read_letor(file, grouped=False)
+    numbered = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
+    place = {name: j for j, name in enumerate(numbered)}
+    absent = np.zeros(read.labels.size)
+    return np.column_stack(
+        [read.features[:, place[name]] if name in place else absent for name in names]
+    )
+
+
+def _column(table: TableFile, name: str, levels: Sequence[str] | None) -> Floats:
+    if levels is None:
+        column = table.feature(name)
+        if column is None:
+            raise ValueError(f"{table.file}, column {name!r} has no numbers, as in training")
+        return column
+    codes, values = table.codes(name)
+    if codes is None:
+        raise ValueError(f"{table.file}, column {name!r} is no text, as in training")
+    known = {value: float(code) for code, value in enumerate(levels)}
+    of_values = np.array([*(known.get(value, np.nan) for value in values), np.nan])
+    return of_values[np.where(np.isnan(codes), len(values), codes).astype(np.int64)]
 
 
 def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str]]:

@@ -203,25 +203,14 @@ class Config:
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
-        self._check_columns()
+        columns = self.columns  # which are checked
+        if self.gap and not columns.order:
+            raise ValueError("gap is a number of dates of order: set order as well")
         self._check_grid()
 
     def _default(self, name: str, value: int) -> None:
         if getattr(self, name) == 0:
             object.__setattr__(self, name, value)
-
-    def _check_columns(self) -> None:
-        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
-        for name, column in roles.items():
-            if column and list(roles.values()).count(column) > 1:
-                twice = " and ".join(other for other in roles if roles[other] == column)
-                raise ValueError(f"{twice} are the same column, {column!r}")
-            if not column and name != "weight":
-                raise ValueError(f"{name} is empty: leave it out for the default")
-        if self.order and self.order in (self.label, self.weight):
-            raise ValueError(f"order is the column of labels or weights, {self.order!r}")
-        if self.gap and not self.order:
-            raise ValueError("gap is a number of dates of order: set order as well")
 
     def _check_grid(self) -> None:
         for method, grid in self.grid.items():
