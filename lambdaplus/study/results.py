@@ -82,6 +82,12 @@ class Choice:
         return {by: np.array([value(fits, by) for fits in self.fits])
                 for by in dict.fromkeys(self.selects.values())}  # fmt: skip
 
+    @property
+    def by(self) -> Criterion:
+        """The metric whose selection represents the method: its criterion if it selects."""
+        criterion: Criterion = self.method.criterion
+        return criterion if criterion in self.values else next(iter(self.values))
+
     def place(self, by: Criterion) -> int:
         """The number of the best fit, the first among equals; 0 if none has a value."""
         values = self.values[by]
@@ -127,10 +133,9 @@ class Choice:
         for selected, by in self.selects.items():
             value = values_of([selected], valid, self.chosen(by).validation)[selected]
             yield "validation", {"metric": str(selected), "value": [value]}
-        criterion: Criterion = self.method.criterion
         chose_rounds = [by for by in self.values if str(by) in self.fits[0]]
-        for by in chose_rounds or [criterion]:
-            fit = self.chosen(by if by in self.values else next(iter(self.values)))
+        for by in chose_rounds or [self.method.criterion]:
+            fit = self.chosen(by if by in chose_rounds else self.by)
             rounds = np.arange(1, len(fit.curve) + 1) * fit.every
             yield "curves", {"metric": str(by), "round": rounds, "value": fit.curve}
         for by, values in self.values.items():
