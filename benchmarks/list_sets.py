@@ -26,7 +26,7 @@ from web_search import web_search_like
 from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.data.digits import compare_images
 from lambdaplus.study import Config
-from lambdaplus.study.folds import folds_of
+from lambdaplus.study.folds import read_study_data
 
 Array = NDArray[Any]
 TRAINING_ROWS, OTHER_ROWS, MOST_QUERIES = 40_000, 60_000, 2_000  # of generated sets
@@ -45,7 +45,7 @@ def fold_of(name: str, seed: int) -> Fold:
     if kind == "web-search":
         folds = cross_validation(web_search_like(int(rest)))
     else:
-        folds = folds_of(Config(data=name))
+        folds = read_study_data(Config(data=name)).folds
     return folds[seed % len(folds)]
 
 

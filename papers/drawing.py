@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lambdaplus.study.plot_style import SERIES, WIDE, new_figure, save_plot, styled
+from lambdaplus.study.plot_style import SERIES, WIDE, save_plot, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,9 +30,12 @@ class Panel(NamedTuple):
 @styled()
 def draw(panels: Sequence[Panel]) -> Figure:
     """Two or three panels side by side, with one legend below them."""
+    from matplotlib.figure import Figure
+
     columns = 3 if len(panels) % 3 == 0 else 2
     rows = -(-len(panels) // columns)
-    figure, axes = new_figure(2.2 * rows + 0.4, rows, columns, width=WIDE)
+    figure = Figure((WIDE, 2.2 * rows + 0.4), layout="constrained")
+    axes = list(figure.subplots(rows, columns).flat)
     for panel, ax in zip(panels, axes, strict=True):
         for colour, (name, (x, y)) in zip(SERIES, panel.lines.items(), strict=False):
             ax.plot(x, y, color=colour, label=name, marker="o" if len(x) <= 10 else "", ms=3)

@@ -6,6 +6,7 @@ import re
 import sys
 import tomllib
 from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,11 @@ def quick(data: Path, out: Path, methods: str, *options: str) -> None:
 
 
 def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lambdaplus.study", None)
-    ended = invoke("compare", ends=2)
-    assert re.fullmatch(r"lambdaplus compare: .*lambdaplus\.study.*\n", ended.stderr)
+    for name in [name for name in sys.modules if name.startswith("lambdaplus.cli")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(SystemExit, match=r"the command line needs .*polars.*: pip install"):
+        import_module("lambdaplus.cli")
 
 
 def finished(config: Config, folder: Path | None = None) -> Study:

@@ -17,7 +17,7 @@ from test_comparison import finished
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
-from lambdaplus.study.folds import folds_of, read_study_data
+from lambdaplus.study.folds import read_study_data
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +33,16 @@ def sizes(fold: Fold) -> tuple[int, int, int]:
 
 
 def test_a_file_becomes_five_folds(file: Path) -> None:
-    assert [sizes(fold) for fold in folds_of(Config(data=str(file)))] == [(12, 4, 4)] * 5
+    assert [sizes(fold) for fold in read_study_data(Config(data=str(file))).folds] == [
+        (12, 4, 4)
+    ] * 5
 
 
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
     file = tmp_path / "holes.csv"
     file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
     with pytest.raises(ValueError, match="Fold1 train: missing or infinite features"):
-        folds_of(Config(data=str(file), scaling="query"))
+        read_study_data(Config(data=str(file), scaling="query"))
 
 
 def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
@@ -48,12 +50,12 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     table = tmp_path / "ours.csv"
     table.write_text("\n".join(["query_id,relevance,x", *rows]) + "\n")
     columns: dict[str, Any] = {"qid": "query_id", "label": "relevance"}
-    folds = folds_of(Config(data=str(table), **columns))
+    folds = read_study_data(Config(data=str(table), **columns)).folds
     assert folds[0].train.feature_names == ("x",)
     assert [sizes(fold) for fold in folds] == [(12, 4, 4)] * 5
     for part in ("train", "vali", "test"):
         (tmp_path / f"{part}.csv").write_text(table.read_text())
-    [fold] = folds_of(Config(data=str(tmp_path), **columns))
+    [fold] = read_study_data(Config(data=str(tmp_path), **columns)).folds
     assert sizes(fold) == (20, 20, 20)
     arguments = ["compare", str(table), "--methods", "feature:best", "--out", str(tmp_path / "out")]
     invoke(*arguments, "--qid", "query_id", "--label", "relevance")
@@ -62,10 +64,10 @@ def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
     done = invoke(*arguments, "--qid", "q", "--label", "l", ends=2)
     assert "it has: query_id, relevance, x. Name the columns with --qid" in done.output
     with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
-        folds_of(Config(**columns))
+        read_study_data(Config(**columns))
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
     with pytest.raises(ValueError, match="so its columns have no names"):
-        folds_of(Config(data=str(tmp_path / "a.txt"), **columns))
+        read_study_data(Config(data=str(tmp_path / "a.txt"), **columns))
 
 
 def test_a_module_in_the_current_folder_is_found(
@@ -160,7 +162,7 @@ def test_columns_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], me
     file = own_table(tmp_path, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=mixed)
     drop = () if options.get("features") else ("mixed",)
     with pytest.raises(ValueError, match=message):
-        folds_of(Config(**{"data": str(file), "drop": drop, **options}))
+        read_study_data(Config(**{"data": str(file), "drop": drop, **options}))
 
 
 def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
@@ -294,4 +296,4 @@ def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
         ({"order": "day", "data": ""}, "order are columns of CSV and Parquet"),
     ):
         with pytest.raises(ValueError, match=message):
-            folds_of(Config(**{"data": str(file), **options}))
+            read_study_data(Config(**{"data": str(file), **options}))

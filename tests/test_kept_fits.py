@@ -19,11 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_store import finished, folds, odd, study
 
+from lambdaplus.compute.digests import digest
 from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Config, Fitted, Method, Study, find_methods
-from lambdaplus.study.fits import Fit, digest, load_fits, save_fits
+from lambdaplus.study.fits import Fit, load_fits, save_fits
 from lambdaplus.study.trainers import train_lightgbm
 
 RANKER = """
@@ -122,7 +123,7 @@ def test_an_edit_of_lambdaplus_is_another_fit(
         file = tmp_path / str(number) / name
         file.parent.mkdir(parents=True)
         file.write_text("x = 1")
-        monkeypatch.setattr("lambdaplus.study.fits.PACKAGE", tmp_path / str(number))
+        monkeypatch.setattr("lambdaplus.compute.digests.PACKAGE", tmp_path / str(number))
         found.add(digest(0))
     assert len(found) == 4
 
@@ -141,8 +142,9 @@ def test_digests_are_of_content() -> None:
     exec("class Mine: pass", typed_in)
     for value in (threading.Lock(), lambda: 1, typed_in["Mine"], typed_in["Mine"]()):
         assert digest(value) != digest(value)  # what cannot be inspected is never the same
-    code = """from lambdaplus.study import find_methods, fits
-print(*map(fits.digest, find_methods('lightgbm,xgboost,svm')))"""
+    code = """from lambdaplus.compute.digests import digest
+from lambdaplus.study import find_methods
+print(*map(digest, find_methods('lightgbm,xgboost,svm')))"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     other = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -74,7 +74,7 @@ def test_a_fit_that_is_told_to_end_while_it_deletes_an_object_ends_without_a_wor
     """Python prints and ignores an exit inside ``__del__``, where frameworks free their models."""
     code = """if True:
         import multiprocessing, time
-        from lambdaplus.study.processes import _child
+        from lambdaplus.compute.processes import _child
 
         class Model:
             def __del__(self):

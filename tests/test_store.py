@@ -14,7 +14,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
 from lambdaplus.study.results import write_tables
-from lambdaplus.study.tables import results_table
+from lambdaplus.study.summary import results_table
 from lambdaplus.study.trainers import train_estimator
 
 TESTS = Path(__file__).parent

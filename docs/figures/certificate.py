@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from style import new_figure
 
 from lambdaplus.baselines import QueryScaler, StructuralSVM
 from lambdaplus.data import digits_queries
-from lambdaplus.study.plot_style import SERIES, new_figure, styled
+from lambdaplus.study.plot_style import SERIES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from style import save
+from style import new_figure, save
 
-from lambdaplus.study.plot_style import PAPER, SERIES, new_figure, styled
+from lambdaplus.study.plot_style import PAPER, SERIES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

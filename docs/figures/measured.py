@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lambdaplus.study.plot_style import INK, SERIES, new_figure, styled
+from style import new_figure
+
+from lambdaplus.study.plot_style import INK, SERIES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from style import new_figure
 
 from lambdaplus.objectives.exponentials import REACH, REACH_IN_ORDER, PairShape, pair_function
 from lambdaplus.ranking.queries import Floats
-from lambdaplus.study.plot_style import SERIES, new_figure, styled
+from lambdaplus.study.plot_style import SERIES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

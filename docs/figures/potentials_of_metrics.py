@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from style import new_figure
 
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
@@ -12,7 +13,7 @@ from lambdaplus.objectives.lists import ranked_lists
 from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.queries import Floats, Queries
 from lambdaplus.ranking.sort import merge_ties, rank
-from lambdaplus.study.plot_style import INK, SERIES, new_figure, styled
+from lambdaplus.study.plot_style import INK, SERIES, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

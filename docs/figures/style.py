@@ -1,4 +1,4 @@
-"""Writes a figure of the documentation to one file, for light and for dark pages.
+"""Figures of the documentation, each written to one file for light and for dark pages.
 
 The style is that of the reports (`lambdaplus.study.plot_style`).  The colours of text, lines and
 paper follow the reader's light or dark mode.
@@ -11,14 +11,25 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lambdaplus.study.plot_style import INK, LINE, PAPER, styled
+from lambdaplus.study.plot_style import INK, LINE, PAPER, WIDTH, styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = {"ink": (INK, "#ced6dd"), "line": (LINE, "#3a4048"), "paper": (PAPER, "#131416")}
 LIGHT, DARK = (";".join(f"--{name}:{both[i]}" for name, both in COLOURS.items()) for i in (0, 1))
 MODES = f"<style>:root{{{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK}}}}}</style>"
+
+
+def new_figure(
+    height: float, rows: int = 1, columns: int = 1, *, width: float = WIDTH
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its panels, row by row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:

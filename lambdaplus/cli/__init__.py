@@ -11,14 +11,16 @@ from lambdaplus.compute.extras import installation
 try:
     import typer
     from typer.core import TyperGroup
-except ImportError:  # pragma: no cover
-    sys.exit(f"the command line needs typer and rich: {installation('cli')}")
 
-from lambdaplus.cli.compare_command import compare
-from lambdaplus.cli.evaluate_command import evaluate
-from lambdaplus.cli.metrics_command import metrics
-from lambdaplus.cli.predict_command import predict
+    from lambdaplus.cli.compare_command import compare
+    from lambdaplus.cli.evaluate_command import evaluate
+    from lambdaplus.cli.metrics_command import metrics
+    from lambdaplus.cli.predict_command import predict
+except ImportError as error:
+    sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
+
 from lambdaplus.compute.removed import removed
+from lambdaplus.study import installed_versions
 
 
 class _Commands(TyperGroup):
@@ -41,8 +43,6 @@ app = typer.Typer(
 
 def _print_versions(wanted: bool) -> None:
     if wanted:
-        from lambdaplus.study import installed_versions
-
         for name, version in installed_versions().items():
             typer.echo(f"{name} {version}")
         raise typer.Exit

@@ -5,26 +5,35 @@ from __future__ import annotations
 import math
 import os
 import pathlib
-import re
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich import progress as bars
+from rich.console import Console
 
+from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.errors import errors_of
 from lambdaplus.compute.arguments import printable
-from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
-from lambdaplus.frameworks.ranking_trees import SIZES
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from lambdaplus.study import Study, Summary
+from lambdaplus.data.output_folder import OutputFolder
+from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.study import (
+    Config,
+    Study,
+    Summary,
+    results_table,
+    study_of,
+    write_report,
+    write_tables,
+)
+from lambdaplus.study.config import WHOLE_DIGITS
+from lambdaplus.study.plot_style import needs_matplotlib
+from lambdaplus.study.saved_model import NAMES, check_saveable
+from lambdaplus.study.summary import label, range_of, verdict_table
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -33,12 +42,10 @@ NO_EVIDENCE = (
     "documentation for results on public ranking data."
 )
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
-OF_THE_COMMAND = ("report", "jobs", "out", "save_model", "method")  # not of the study
-_option: Any = partial(typer.Option, None)  # without it, the configuration's own default
 
 
+@with_config_options
 def compare(
-    ctx: typer.Context,
     data: pathlib.Path | None = typer.Argument(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
@@ -47,53 +54,7 @@ def compare(
         "a TOML file with options, including data. By default, a built-in data set: query by "
         "example on handwritten digits; digits:whole ranks all 300 images for each query.",
     ),
-    qid: str = _option(
-        help="Column of queries in .csv and .parquet files; default: qid. none: the file has no "
-        "queries, and all rows are one ranking."
-    ),
-    label: str = _option(help="Column of labels in these files; default: label."),
-    weight: str = _option(help="Column of row weights in these files; default: no weights."),
-    features: str = _option(
-        help="Columns of these files to use as features; default: all others that can be."
-    ),
-    drop: str = _option(help="Columns of these files to leave out."),
-    methods: str = _option(
-        help="Comma-separated, such as lightgbm,svm:map,xgboost:map@5,module:Class; or all. With "
-        "options: 'xgboost:auc(pointwise=0)'. Default: the boosted trees that fit the labels."
-    ),
-    metrics: str = _option(
-        help="Test metrics, the first of which says which method is best; default: those that fit "
-        "the labels, such as ndcg@10,map for grades, map,auc without queries, spearman for real "
-        "values."
-    ),
-    convention: str = _option(
-        help=f"Rules of the metrics on test queries: {in_words(CONVENTIONS)}."
-    ),
-    order: str = _option(
-        help="Column of dates or numbers in a .csv or .parquet file: each fold is tested on later "
-        "ones than it is trained on."
-    ),
-    gap: int = _option(
-        help="Number of dates of --order to leave out before validation and before test rows."
-    ),
-    folds: str = _option(help="Folds to use: the first N, or a list such as 1,4."),
-    valid: float = _option(
-        help="Share of training queries for validation if a folder has no such part."
-    ),
-    scaling: str = _option(help="Scaling of features: none, or query (to [0, 1] in each query)."),
-    select: str = _option(
-        help="Validation metric that selects rounds and parameters; default: each method's own."
-    ),
-    baseline: str = _option(help="Method to compare the others with; default: all pairs."),
-    seeds: str = _option(
-        help="Seeds to average over: the first N (default 1), or a list such as 0,7."
-    ),
-    trees: str = _option(
-        help=f"Size of the trees of boosted methods: {', '.join(SIZES)} (default: middle); of "
-        "several, validation data chooses."
-    ),
-    trials: int = _option(help="Trials of a random search for each boosted method, fold and seed."),
-    rounds: int = _option(help="Maximum number of rounds; default: 500, or 1000 with --trials."),
+    *,
     save_model: pathlib.Path | None = typer.Option(
         None,
         help="Folder for the model of the method that is best on validation data, trained again on "
@@ -107,24 +68,16 @@ def compare(
     out: pathlib.Path = typer.Option(
         "lambdaplus-compare", help="Folder for finished fits, tables and study.toml."
     ),
+    **options: Any,
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
-    from rich.console import Console
-
     # A path may contain [red] or :bug:, and be longer than a line.
     console = Console(markup=False, emoji=False, soft_wrap=True)
     cores = os.cpu_count() or 1
     with errors_of("compare"):
-        from lambdaplus.study import Config, study_of
-        from lambdaplus.study.plot_style import needs_matplotlib
-
         if report:
             needs_matplotlib()  # raise its error before the first fit, not after the last
-        asked: dict[str, Any] = {
-            name: LISTS[name](f"--{name}", value) if name in LISTS else value
-            for name, value in ctx.params.items()
-            if value is not None and name not in ("data", *OF_THE_COMMAND)
-        }
+        asked = {k: parsed(k, value) for k, value in options.items() if value is not None}
         if data is not None and data.suffix == ".toml":
             config = Config.read(data, **asked)
         else:
@@ -145,9 +98,6 @@ def compare(
 
 
 def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.Path) -> None:
-    from lambdaplus.data.output_folder import OutputFolder
-    from lambdaplus.study.saved_model import NAMES, check_saveable
-
     if folder.resolve() == out.resolve():
         raise ValueError(f"{folder} is --out: pass another folder, such as {folder / 'model'}")
     check_saveable(study, method)
@@ -156,10 +106,6 @@ def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.P
 
 
 def _save_model(study: Study, folder: pathlib.Path, method: str, console: Console) -> None:
-    from lambdaplus.evaluation.result_tables import decimal
-    from lambdaplus.study.summary import label
-    from lambdaplus.study.tables import range_of
-
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
@@ -172,33 +118,6 @@ def _save_model(study: Study, folder: pathlib.Path, method: str, console: Consol
     )
 
 
-def _names(option: str, text: str) -> tuple[str, ...]:
-    from lambdaplus.metrics.names import split_names
-
-    names = tuple(split_names(text))
-    if not names:
-        raise ValueError(f"{option} {text!r} is empty: leave it out for the default")
-    return names
-
-
-def _seeds(option: str, text: str) -> tuple[int, ...]:
-    if re.fullmatch("[1-9][0-9]{0,5}", text):
-        return tuple(range(int(text)))
-    if re.fullmatch("([0-9]+,)+[0-9]*", text):
-        return tuple(map(int, text.removesuffix(",").split(",")))
-    raise ValueError(
-        f"{option} {text!r} is not a number of seeds such as 3 (below a million), nor a list of "
-        "seeds such as 0,7"
-    )
-
-
-LISTS: dict[str, Callable[[str, str], tuple[Any, ...]]] = {
-    **dict.fromkeys(("features", "drop", "methods", "metrics", "trees"), _names),
-    "seeds": _seeds,
-}
-"""Options that are lists, as text on the command line, and their parsers."""
-
-
 def _run(
     study: Study,
     out: pathlib.Path,
@@ -207,10 +126,6 @@ def _run(
     console: Console,
 ) -> int:
     """Fit, write the results, and return the exit code."""
-    from lambdaplus.data.output_folder import OutputFolder
-    from lambdaplus.study import Summary, write_report
-    from lambdaplus.study.config import WHOLE_DIGITS
-
     config = study.config
     shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
     with OutputFolder(out, inputs) as folder:
@@ -254,8 +169,6 @@ def _run(
 
 
 def _fit(study: Study, console: Console) -> None:
-    from rich import progress as bars
-
     columns = (
         bars.SpinnerColumn(),
         bars.TextColumn("{task.description}", markup=False),
@@ -276,9 +189,6 @@ def _fit(study: Study, console: Console) -> None:
 
 def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> None:
     """Print the best methods, then the means with their notes, and write the tables."""
-    from lambdaplus.study import results_table, write_tables
-    from lambdaplus.study.tables import verdict_table
-
     with console.status("Testing significance ..."):
         table, verdicts = results_table(summary), verdict_table(summary)
     for each in (verdicts, table):

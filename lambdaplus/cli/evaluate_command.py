@@ -5,72 +5,59 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
+from rich.console import Console
 
 from lambdaplus.cli.errors import errors_of
 from lambdaplus.compute.arguments import refuse_missing
-from lambdaplus.data import Run
+from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
+from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
-
-if TYPE_CHECKING:
-    import polars
-
-    from lambdaplus.evaluation import Evaluation
+from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.metrics.names import split_names
 
 COLUMNS = "qid,label,score"
 
 
 def evaluate(
-    runs: Annotated[
-        list[pathlib.Path],
-        typer.Argument(
-            help="Files with one score per line (with --data), TREC runs (with --qrels), or CSV or "
-            "Parquet files with the columns qid, label and score."
-        ),
-    ],
-    data: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="LETOR or svmlight file with the labels and queries of the scores."),
-    ] = None,
-    qrels: Annotated[
-        pathlib.Path | None, typer.Option(help="TREC, MS MARCO or BEIR file with the judgements.")
-    ] = None,
-    columns: Annotated[
-        str,
-        typer.Option(
-            help="Columns of CSV and Parquet files: qid, label, score[, docno]. qid is none: the "
-            "table has no queries, and all rows are one ranking."
-        ),
-    ] = COLUMNS,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            help="Comma-separated; see lambdaplus metrics. Default: ndcg@10,map,mrr,p@10; without "
-            "queries: auc,map."
-        ),
-    ] = None,
-    convention: Annotated[
-        str, typer.Option(help=f"Rules of the metrics: {in_words(CONVENTIONS)}.")
-    ] = "lambdaplus",
-    baseline: Annotated[
-        str | None, typer.Option(help="Run to compare the others with; default: all pairs.")
-    ] = None,
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="Also print the differences of each pair of runs.")
-    ] = False,
-    per_query: Annotated[
-        pathlib.Path | None, typer.Option(help="CSV file to write: run, qid, metric, value.")
-    ] = None,
+    runs: list[pathlib.Path] = typer.Argument(
+        ...,
+        help="Files with one score per line (with --data), TREC runs (with --qrels), or CSV or "
+        "Parquet files with the columns qid, label and score.",
+    ),
+    data: pathlib.Path | None = typer.Option(
+        None, help="LETOR or svmlight file with the labels and queries of the scores."
+    ),
+    qrels: pathlib.Path | None = typer.Option(
+        None, help="TREC, MS MARCO or BEIR file with the judgements."
+    ),
+    columns: str = typer.Option(
+        COLUMNS,
+        help="Columns of CSV and Parquet files: qid, label, score[, docno]. qid is none: the "
+        "table has no queries, and all rows are one ranking.",
+    ),
+    metrics: str | None = typer.Option(
+        None,
+        help="Comma-separated; see lambdaplus metrics. Default: ndcg@10,map,mrr,p@10; without "
+        "queries: auc,map.",
+    ),
+    convention: str = typer.Option(
+        "lambdaplus", help=f"Rules of the metrics: {in_words(CONVENTIONS)}."
+    ),
+    baseline: str | None = typer.Option(
+        None, help="Run to compare the others with; default: all pairs."
+    ),
+    pairs: bool = typer.Option(
+        False, "--pairs", help="Also print the differences of each pair of runs."
+    ),
+    per_query: pathlib.Path | None = typer.Option(
+        None, help="CSV file to write: run, qid, metric, value."
+    ),
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""
-    from rich.console import Console
-
-    from lambdaplus.evaluation import compare_runs
-    from lambdaplus.evaluation.scoring import evaluate_run
-    from lambdaplus.metrics.names import split_names
-
     with errors_of("evaluate"):
         if per_query is not None:
             _refuse_overwriting(per_query, [*runs, data, qrels])
@@ -95,9 +82,7 @@ def evaluate(
             Console().print(table)
 
 
-def _per_query(evaluations: dict[str, Evaluation]) -> polars.DataFrame:
-    import polars as pl
-
+def _per_query(evaluations: dict[str, Evaluation]) -> pl.DataFrame:
     tables = []
     for run, evaluation in evaluations.items():
         for metric, values in evaluation.per_query.items():
@@ -129,9 +114,6 @@ def _read_runs(
     columns: str,
 ) -> dict[str, Run]:
     """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
-    from lambdaplus.data import read_letor, read_qrels, read_scores, read_table, read_trec_run
-    from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
-
     for file in (*files, data, qrels):
         if file is not None:
             refuse_missing(file)
@@ -139,7 +121,6 @@ def _read_runs(
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
     if columns != COLUMNS and not (data is None and qrels is None):
         raise ValueError("--columns is for CSV and Parquet files, not for --data and --qrels")
-    runs: list[Run] = []
     if data is not None:
         documents = read_letor(data)
         runs = [read_scores(file, documents) for file in files]
@@ -147,30 +128,34 @@ def _read_runs(
         judged = read_qrels(qrels)
         runs = [read_trec_run(file, judged) for file in files]
     else:
-        names = [name.strip() for name in columns.split(",")]
-        if len(names) not in (3, 4):
-            raise ValueError("--columns needs the names of qid, label and score[, docno]")
-        qid, label, score = names[:3]
-        docno = names[3] if len(names) == 4 else None
-        for file in files:
-            if not table_kind(file):
-                raise ValueError(
-                    f"{file} is not {KINDS}: pass --data for a file with one score "
-                    "per line, or --qrels for a TREC run"
-                )
-            try:
-                whole = qid == NO_QUERIES
-                run = read_table(
-                    file, qid=None if whole else qid, label=label, score=score, docno=docno
-                )
-            except NoColumnError as error:
-                raise ValueError(
-                    f"{error} in the order of qid, label, score, such as --columns "
-                    "query,grade,score, or --columns none,label,score if there are no queries"
-                ) from None
-            runs.append(run)
+        runs = [_read_table(file, columns) for file in files]
     alike = len({run.name for run in runs}) < len(runs)
     by_name = {str(file) if alike else run.name: run for file, run in zip(files, runs, strict=True)}
     if len(by_name) < len(files):
         raise ValueError("a run is given twice")
     return by_name
+
+
+def _read_table(file: pathlib.Path, columns: str) -> Run:
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) not in (3, 4):
+        raise ValueError("--columns needs the names of qid, label and score[, docno]")
+    if not table_kind(file):
+        raise ValueError(
+            f"{file} is not {KINDS}: pass --data for a file with one score per line, or --qrels "
+            "for a TREC run"
+        )
+    qid, label, score, *docno = names
+    try:
+        return read_table(
+            file,
+            qid=None if qid == NO_QUERIES else qid,
+            label=label,
+            score=score,
+            docno=docno[0] if docno else None,
+        )
+    except NoColumnError as error:
+        raise ValueError(
+            f"{error} in the order of qid, label, score, such as --columns query,grade,score, or "
+            "--columns none,label,score if there are no queries"
+        ) from None

@@ -1,15 +1,14 @@
 """``lambdaplus metrics``."""
 
+from rich.console import Console
+
 from lambdaplus.cli.errors import errors_of
+from lambdaplus.evaluation import Table
+from lambdaplus.metrics import CATALOGUE
 
 
 def metrics() -> None:
     """List the metrics; the page Metrics of the documentation has their options."""
-    from rich.console import Console
-
-    from lambdaplus.evaluation import Table
-    from lambdaplus.metrics import CATALOGUE
-
     rows = [(", ".join((str(one), *one.aliases)), one.title) for one in CATALOGUE]
     foot = (
         "k is a number of ranks, or a share of the documents: recall@10, recall@1%.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data.ranking_data import RankingData, with_queries
-from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.data.letor import read_letor
+from lambdaplus.data.ranking_data import Fold, RankingData, with_queries
+from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
 MOST_VALUES = 255  # of a category
@@ -45,6 +46,17 @@ class Columns:
     order: str = ""
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
+        for name, column in roles.items():
+            if column and list(roles.values()).count(column) > 1:
+                twice = " and ".join(other for other in roles if roles[other] == column)
+                raise ValueError(f"{twice} are the same column, {column!r}")
+            if not column and name != "weight":
+                raise ValueError(f"{name} is empty: leave it out for the default")
+        if self.order and self.order in (self.label, self.weight):
+            raise ValueError(f"order is the column of labels or weights, {self.order!r}")
 
     @property
     def roles(self) -> dict[str, str]:
@@ -171,6 +183,40 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     return TableData(data, order, left_out, levels)
 
 
+def read_features(
+    file: Path, names: Sequence[str], levels: Mapping[str, Sequence[str]]
+) -> NDArray[np.float64]:
+    """Features of a file by name, (n, f), in the order of its rows; NaN for other levels.
+
+    In LETOR and svmlight files, which number features, those that are absent are 0.
+    """
+    refuse_missing(file)
+    if table_kind(file):
+        table = TableFile(file, names)
+        return np.column_stack([_column(table, name, levels.get(name)) for name in names])
+    read = read_letor(file, grouped=False)
+    numbered = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
+    place = {name: j for j, name in enumerate(numbered)}
+    absent = np.zeros(read.labels.size)
+    return np.column_stack(
+        [read.features[:, place[name]] if name in place else absent for name in names]
+    )
+
+
+def _column(table: TableFile, name: str, levels: Sequence[str] | None) -> Floats:
+    if levels is None:
+        column = table.feature(name)
+        if column is None:
+            raise ValueError(f"{table.file}, column {name!r} has no numbers, as in training")
+        return column
+    codes, values = table.codes(name)
+    if codes is None:
+        raise ValueError(f"{table.file}, column {name!r} is no text, as in training")
+    known = {value: float(code) for code, value in enumerate(levels)}
+    of_values = np.array([*(known.get(value, np.nan) for value in values), np.nan])
+    return of_values[np.where(np.isnan(codes), len(values), codes).astype(np.int64)]
+
+
 def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str]]:
     """Columns of queries and labels with other names than the default, if these are not there.
 
@@ -250,6 +296,32 @@ def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[st
         raise ValueError(f"{both[0]!r} is in --features and in --drop")
     free = [name for name in names if name not in taken and name not in columns.drop]
     return [name for name in free if name in columns.features or not columns.features]
+
+
+def select_columns(folds: Sequence[Fold], columns: Columns) -> tuple[list[Fold], list[str]]:
+    """Folds that were read, with the weights and features that are named; what is left out."""
+    if not (columns.features or columns.drop or columns.weight):
+        return list(folds), []
+    names, weight = folds[0].train.feature_names, columns.weight
+    if not names:
+        raise ValueError(
+            "features, drop and weight are names of columns of CSV and Parquet files: this data "
+            "has no names"
+        )
+    if weight and weight not in names:
+        raise ValueError(f"there is no column {weight!r}{hint(weight, names)}")
+    wanted = wanted_features(columns, names, {weight})
+    if not wanted:
+        raise ValueError("--drop leaves no feature")
+    kept = [names.index(name) for name in wanted]
+
+    def selected(part: RankingData) -> RankingData:
+        weights = part.features[:, names.index(weight)] if weight else None
+        features = part.features[:, kept]
+        return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
+
+    left_out = [name for name in names if name not in (*wanted, weight)]
+    return [Fold(fold.name, *map(selected, fold.parts)) for fold in folds], left_out
 
 
 def _features_of(

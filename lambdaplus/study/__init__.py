@@ -16,16 +16,15 @@ True
 'lightgbm:lambda_map'
 """
 
+from lambdaplus.compute.digests import installed_versions, versions_in_words
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import installed_versions, versions_in_words
 from lambdaplus.study.from_config import study_of
 from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS, find_methods
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results, write_tables
 from lambdaplus.study.study import Study
-from lambdaplus.study.summary import Summary
-from lambdaplus.study.tables import results_table
+from lambdaplus.study.summary import Summary, results_table
 
 __all__ = [
     "METHODS",

@@ -31,7 +31,8 @@ class Config:
     """What is asked of a study: data, methods, metrics, selection, training.
 
     `study_of` reads the data and finds the methods by their names.  A `Study` of folds and methods
-    that are there already uses the rest.
+    that are there already uses the rest.  The options of ``lambdaplus compare`` are these fields,
+    with this help.
 
     Attributes
     ----------
@@ -40,52 +41,62 @@ class Config:
         `~lambdaplus.data.read_data` and split into five folds by
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
         those with `~lambdaplus.data.digits_queries` of ``whole=True``.
-    qid, label : str
-        Names of the columns of CSV and Parquet files; `qid` is "none" for a single file without
-        queries, whose rows are one ranking.
+    qid : str
+        Column of queries in CSV and Parquet files.  With "none", all rows of a single file are one
+        ranking.
+    label : str
+        Column of labels in these files.
     weight : str
-        Name of the column of row weights.
-    features, drop : tuple of str
-        Columns to use as features, by default all others, and columns to leave out.  Text with few
-        values is a category, which LightGBM and XGBoost are trained with; other text is left out.
+        Column of row weights in these files; by default, rows have no weights.
+    features : tuple of str
+        Columns of these files to use as features; by default, all others that can be.  Text with
+        few values is a category, which LightGBM and XGBoost are trained with; other text is left
+        out.
+    drop : tuple of str
+        Columns of these files to leave out.
     methods : tuple of str
-        See `find_methods`; by default, the boosted trees that fit the labels: 0 and 1, grades, or
-        real values.
+        Methods to compare, such as ``lightgbm,svm:map,xgboost:map@5,module:Class``; or ``all``.
+        Options are in brackets, see `find_methods`: ``xgboost:auc(pointwise=0)``.  By default, the
+        boosted trees that fit the labels: 0 and 1, grades, or real values.
     metrics : tuple of str
-        Metrics to evaluate on test queries; by default, those that fit the labels.
+        Metrics of test queries, the first of which says which method is best.  By default, those
+        that fit the labels, such as ``ndcg@10,map`` for grades, ``map,auc`` without queries,
+        ``spearman`` for real values.
     convention : str
-        Rules for the evaluation of test queries, see `~lambdaplus.evaluation.evaluate`.  Selection
-        on validation data follows those of lambdaplus.
+        Rules of the metrics on test queries, see `~lambdaplus.evaluation.evaluate`.  Selection on
+        validation data follows those of lambdaplus.
     order : str
-        Name of the column of dates, or other numbers, of a CSV or Parquet file by which its folds
-        follow each other, see `~lambdaplus.data.cross_validation`.  It is no feature.
+        Column of dates or numbers in a CSV or Parquet file: each fold is tested on later ones than
+        it is trained on, see `~lambdaplus.data.cross_validation`.  It is no feature.
     gap : int
-        Number of dates to leave out between the parts of such a fold.
+        Number of dates of the order to leave out before validation and before test rows.
     folds : str
-        Number of folds (3), or their numbers (1,4); by default, all.
+        Folds to use: the first N, or a list such as ``1,4``; by default, all.
     valid : float
         Share of training queries for validation if a folder has no validation part.
-    scaling : "none" or "query"
-        Scaling of features: unchanged, or linearly to [0, 1] within each query.
+    scaling : str
+        Scaling of features: none, or query, which is linearly to [0, 1] within each query.
     select : str
-        Validation metric, or sum of metrics, that selects parameters.  By default, the criterion of
-        each method; with trials, each metric selects separately.
+        Validation metric, or sum of metrics, that selects rounds and parameters.  By default, the
+        criterion of each method; with trials, each metric selects separately.
     baseline : str
-        Method with which the others are compared.  By default, all pairs are compared.
+        Method to compare the others with; by default, all pairs are compared.
     seeds : tuple of int
-        Methods that use random numbers are fitted with each seed, and their values are averaged.
+        Methods that use random numbers are fitted with each of these seeds, and their values are
+        averaged.  On the command line, a number N without a comma stands for the first N.
     trials : int
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
-    rounds, patience : int
-        Maximum number of boosting rounds, and the number of rounds without an improvement on
-        validation data after which training stops.  0 stands for 500 and 50, with trials for 1,000
-        and 100.
+    rounds : int
+        Maximum number of boosting rounds; by default 500, or 1000 with trials.
+    patience : int
+        Number of rounds without an improvement on validation data after which training stops; by
+        default 50, or 100 with trials.
     every : int
-        Number of rounds between evaluations on validation data.  0 stands for 1, with trials for a
-        200th of `rounds`.
+        Number of rounds between evaluations on validation data; by default 1, or a 200th of the
+        rounds with trials.
     trees : tuple of str
-        Size of the trees of boosted methods, see `~lambdaplus.ranking_trees`.  Of several,
+        Size of the trees of boosted methods, see `~lambdaplus.ranking_trees`; of several,
         validation data chooses for each method and fold.  With trials, trees are drawn.
     leaves, learning_rate, documents_in_leaf
         Parameters that replace those of `trees`; 0 leaves these.  XGBoost and CatBoost do not use
@@ -191,27 +202,15 @@ class Config:
             raise ValueError(f"every must be at most rounds and patience, got {self.every}")
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
-        if self.scaling not in SCALINGS:
-            raise ValueError(f"scaling={self.scaling!r} is not one of {', '.join(SCALINGS)}")
-        self._check_columns()
+        check_choice("scaling", self.scaling, SCALINGS)
+        columns = self.columns  # which are checked
+        if self.gap and not columns.order:
+            raise ValueError("gap is a number of dates of order: set order as well")
         self._check_grid()
 
     def _default(self, name: str, value: int) -> None:
         if getattr(self, name) == 0:
             object.__setattr__(self, name, value)
-
-    def _check_columns(self) -> None:
-        roles = {name: getattr(self, name) for name in ("qid", "label", "weight")}
-        for name, column in roles.items():
-            if column and list(roles.values()).count(column) > 1:
-                twice = " and ".join(other for other in roles if roles[other] == column)
-                raise ValueError(f"{twice} are the same column, {column!r}")
-            if not column and name != "weight":
-                raise ValueError(f"{name} is empty: leave it out for the default")
-        if self.order and self.order in (self.label, self.weight):
-            raise ValueError(f"order is the column of labels or weights, {self.order!r}")
-        if self.gap and not self.order:
-            raise ValueError("gap is a number of dates of order: set order as well")
 
     def _check_grid(self) -> None:
         for method, grid in self.grid.items():

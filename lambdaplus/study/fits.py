@@ -1,137 +1,31 @@
-"""Finished fits on disk, so that they are not repeated: what they are called, and what is kept.
+"""Finished fits on disk, so that they are not repeated.
 
 A fit is one file of arrays, which is written completely or not at all.  Its name is a digest of
-what trains it: values, and the code that they refer to.  This is the source of lambdaplus, the
-versions of installed packages, and the source of the user's modules and of the user's modules that
-they import.  What cannot be pickled (a lambda, a lock), has no
-source, or was edited after this process started has a unique digest, so that it is fitted again.
+what trains it, by `~lambdaplus.compute.digests`; what has no digest is fitted again.
 
 The file contains scores but no test metrics, so that a study can be evaluated with other metrics
 without fitting again.  Nothing is pickled.
 """
 
-import ast
-import contextlib
 import copy
-import functools
-import hashlib
-import importlib.metadata
 import json
-import pickle
-import pickletools
-import platform
-import sys
 import time
-import uuid
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from modulefinder import ModuleFinder
 from pathlib import Path
-from site import getsitepackages, getusersitepackages
 from typing import Any
 
-import joblib
+import numba
 import numpy as np
 from numba.core.event import install_timer
 
 from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.data.cache import read_binary
+from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.data.whole_files import written_whole
 from lambdaplus.study.methods import Fitted, Task
-
-PACKAGE = Path(__file__).parents[1]
-STARTED = time.time()
-_DEPENDENCIES = (
-    "lambdaplus", "lightgbm", "xgboost", "catboost", "numpy", "numba", "scipy", "scikit-learn",
-)  # fmt: skip
-
-
-def digest(value: Any) -> str:
-    """A digest of a value and of the code that it refers to: 20 hexadecimal digits."""
-    try:
-        # Protocol 2 contains the module names of classes and functions as plain text.
-        codes = pickletools.genops(pickle.dumps(value, protocol=2, fix_imports=False))
-        modules = {str(name).partition(" ")[0] for code, name, _ in codes if code.name == "GLOBAL"}
-        content = [joblib.hash(value), *map(_code_of, sorted(modules))]
-    except Exception:  # classes that cannot be pickled may raise any error
-        content = [str(uuid.uuid4())]
-    versions = [platform.python_version(), *installed_versions().items()]
-    every = repr([content, source_of(PACKAGE), versions])
-    return hashlib.sha256(every.encode()).hexdigest()[:20]
-
-
-@functools.cache
-def source_of(package: Path) -> str:
-    """A digest of the source of a package."""
-    code = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        code.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
-    return code.hexdigest()
-
-
-@functools.cache  # called for every training of a study
-def installed_versions() -> dict[str, str]:
-    """Versions of lambdaplus and of its installed dependencies.
-
-    Examples
-    --------
-    >>> from lambdaplus.study import installed_versions
-    >>> sorted({"lambdaplus", "numpy"} & {*installed_versions()})
-    ['lambdaplus', 'numpy']
-    """
-    versions = {}
-    for name in _DEPENDENCIES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    return versions
-
-
-def versions_in_words() -> str:
-    """`installed_versions` as text, such as "lambdaplus 0.2.0, numpy 2.4.0".
-
-    Examples
-    --------
-    >>> from lambdaplus.study import versions_in_words
-    >>> versions_in_words().split()[0]
-    'lambdaplus'
-    """
-    return ", ".join(f"{name} {version}" for name, version in installed_versions().items())
-
-
-def _code_of(module: str) -> str:
-    """Text that changes with the code of a module: its package's version, or digests of source."""
-    top = module.partition(".")[0]
-    if top == "lambdaplus" or top in sys.stdlib_module_names - {"__main__"}:
-        return module  # the code of these is part of every digest
-    path = Path(str(sys.modules[module].__file__)).resolve()
-    if not _installed().isdisjoint(path.parents):
-        return f"{top} {importlib.metadata.version(_distributions()[top][0])}"
-    own: Any = [folder for folder in sys.path if Path(folder).resolve() not in _installed()]
-    finder = ModuleFinder(path=own, excludes=["lambdaplus"])
-    if module == "__main__":
-        finder.run_script(str(path))
-    else:
-        finder.import_hook(module)
-    loaded: Any = finder.modules.values()
-    files = {Path(one.__file__).resolve() for one in loaded if one.__file__}
-    if path not in files or any(file.stat().st_mtime > STARTED for file in files):
-        raise ValueError(f"the source of {module} was not found, or was edited since it was loaded")
-    return str([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
-
-
-@functools.cache
-def _installed() -> frozenset[Path]:
-    """Folders of installed packages and of the standard library."""
-    standard = Path(ast.__file__).parent
-    folders = [standard, standard / "lib-dynload", *getsitepackages(), getusersitepackages()]
-    return frozenset(Path(str(name)).resolve() for name in folders)
-
-
-_distributions = functools.cache(importlib.metadata.packages_distributions)
-
 
 _ARRAYS = ("validation", "test", "curve")
 
@@ -223,6 +117,28 @@ def fit_and_save(
             scores = _scores(model, valid, "validation"), _scores(model, test, "test")
         fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
     save_fits(file, fits)
+
+
+def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
+    """`fit_and_save` in a separate process, with the number of threads of its settings."""
+    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
+    fit_and_save(file, task, *work)
+
+
+def laid_out(data: RankingData, root: Path) -> Path:
+    """Write the data to a folder from which processes read it."""
+    folder = root / fingerprint(data)
+    if not folder.exists():
+        try:
+            write_binary(data, folder)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
+                "folder with more space, or use one job, which needs none",
+                str(root),
+            ) from error
+    return folder
 
 
 def _own(part: RankingData | Path) -> RankingData:

@@ -21,10 +21,14 @@ from lambdaplus.data import (
     read_folds,
     read_letor,
 )
-from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
+from lambdaplus.data.table_columns import (
+    doubts,
+    guess_columns,
+    read_table_data,
+    select_columns,
+)
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.columns import left_out_in_words, selected, weight_in_words
 from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.labels import Labels, are_real
 from lambdaplus.study.summary import count
@@ -43,17 +47,12 @@ class StudyData(NamedTuple):
     levels: Mapping[str, Sequence[str]] = {}  # the values of each category
 
 
-def folds_of(config: Config) -> list[Fold]:
-    """The folds that the options of a study select, with the features that these ask for."""
-    return read_study_data(config).folds
-
-
 def read_study_data(config: Config) -> StudyData:
     """Read the data, split it into folds, and select those that are asked for."""
     read = _all_folds(config)
     notes = read.notes
     if read.folds[0].train.weights is not None and not config.weight:
-        notes = [*notes, *weight_in_words("the numbers in .weight files", config)]
+        notes = [*notes, *_weight_in_words(config, "the numbers in .weight files")]
     chosen = _indices(config.folds, len(read.folds))
     folds = [_with_features(read.folds[i], config) for i in chosen]
     return read._replace(folds=folds, notes=notes)
@@ -73,7 +72,9 @@ def _all_folds(config: Config) -> StudyData:
             if config.weight or config.features or config.drop:  # columns were considered
                 warnings.filterwarnings("ignore", ".*read as features")
             read = read_folds(data, valid=config.valid or None, **columns)
-        return StudyData(*selected(_complete(data, read), config), config)
+        folds, others = select_columns(_complete(data, read), config.columns)
+        notes = [*_left_out_in_words(dict.fromkeys(others, "")), *_weight_in_words(config)]
+        return StudyData(folds, notes, config)
     return _of_one_file(Path(data), config)
 
 
@@ -96,8 +97,8 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
         )
     notes = [
         *guesses,
-        *left_out_in_words(read.left_out),
-        *weight_in_words(config.weight, config),
+        *_left_out_in_words(read.left_out),
+        *_weight_in_words(config),
         *doubts(read.data, columns),
         *_order_in_words(config),
     ]
@@ -113,6 +114,25 @@ def _refuse_columns(config: Config, why: str) -> None:
             "qid, label, weight, features, drop and order are columns of CSV and Parquet files; "
             f"{why}"
         )
+
+
+def _left_out_in_words(why: Mapping[str, str]) -> list[str]:
+    """The columns that are left out, and why if that is known; nothing if none is."""
+    words = [
+        f"{name or 'a column without a name'}{f' ({reason})' if reason else ''}"
+        for name, reason in why.items()
+    ]
+    return [f"Left out: {', '.join(words)}."] if words else []
+
+
+def _weight_in_words(config: Config, name: str = "") -> list[str]:
+    """What is done with row weights, a column or a file; nothing without them."""
+    if not (name or config.weight):
+        return []
+    use = f"Weights: {name or config.weight}, in training and in validation values"
+    if config.qid == NO_QUERIES:
+        return [f"{use}, and in AUC and average precision of test rows."]
+    return [f"{use}. In test means and in tests, each query counts equally."]
 
 
 def _order_in_words(config: Config) -> list[str]:

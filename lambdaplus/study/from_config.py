@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from lambdaplus.study.config import TREES, Config
 from lambdaplus.study.folds import data_in_words, read_study_data
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import find_methods, left_out
+from lambdaplus.study.registry import find_fitting, find_methods
 from lambdaplus.study.study import Study
-from lambdaplus.study.trainers import FRAMEWORKS
+from lambdaplus.study.trainers import BoostedTrainer
 
 
 def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
@@ -55,7 +55,8 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
             )
     folds, notes, config, whole, levels = read_study_data(config)
     labels = Labels.of(folds)
-    methods = _with_grids(find_methods(given, labels), config)
+    methods, left_out = find_fitting(given, labels)
+    methods = _with_grids(methods, config)
     metrics = config.metrics or labels.metrics
     if labels.real:  # most criteria are of grades
         methods = [
@@ -67,37 +68,35 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     evaluated = dict.fromkeys(map(parse_metric, metrics))
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
-    lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(given, labels)])
+    lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(left_out)])
     return Study(
         folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, levels
     )  # fmt: skip
 
 
-def _left_out_in_words(given: str | None, labels: Labels) -> list[str]:
+def _left_out_in_words(left_out: Mapping[str, Sequence[str]]) -> list[str]:
     """The methods that were not named and do not fit, without their frameworks, and why."""
-    reasons = (
+    words = "; ".join(
         f"{', '.join(dict.fromkeys(name.partition(':')[2] for name in names))} ({why})"
-        for why, names in left_out(given, labels).items()
+        for why, names in left_out.items()
     )
-    words = "; ".join(reasons)
     return [f"Methods that do not fit: {words}."] if words else []
 
 
 def _with_grids(methods: list[Method], config: Config) -> list[Method]:
     names = [method.name for method in methods]
-    for name, grid in config.grid.items():
+    for name in config.grid:
         if name not in names:
             raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
-        place = names.index(name)
-        methods[place] = replace(methods[place], grid=grid)
-    if len(config.trees) > 1 and not config.trials:
-        sizes = {"trees": config.trees}
-        boosted = [method.trainer in FRAMEWORKS for method in methods]
-        methods = [
-            replace(method, grid={**sizes, **method.grid}) if of_trees else method
-            for method, of_trees in zip(methods, boosted, strict=True)
-        ]
-    return methods
+    methods = [replace(one, grid=config.grid.get(one.name, one.grid)) for one in methods]
+    if len(config.trees) < 2 or config.trials:
+        return methods
+    return [
+        replace(one, grid={"trees": config.trees, **one.grid})
+        if isinstance(one.trainer, BoostedTrainer)
+        else one
+        for one in methods
+    ]
 
 
 def _refuse_what_needs_queries(

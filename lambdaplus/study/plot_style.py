@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lambdaplus.compute.extras import installation
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK, LINE, PAPER = "#1f2328", "#d1d9e0", "#ffffff"
@@ -56,16 +55,6 @@ def styled(**more: str) -> Iterator[None]:
         yield
 
 
-def new_figure(
-    height: float, rows: int = 1, columns: int = 1, *, width: float = WIDTH
-) -> tuple[Figure, list[Axes]]:
-    """A figure and its panels, row by row."""
-    from matplotlib.figure import Figure
-
-    figure = Figure((width, height), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
-
-
 def needs_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
@@ -102,7 +91,7 @@ def _of_page(svg: str) -> str:
     return svg.replace(f"fill: {PAPER}", "fill: none")
 
 
-def short(name: str, most: int = 30) -> str:
+def short(name: str, most: int = 28) -> str:
     """The end of a name that is too long for a plot label."""
     return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
 

@@ -74,7 +74,7 @@ def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
         axes.stairs(np.minimum(heights, 0), edges, fill=True, color=WORSE)
         axes.axhline(0, color=INK, linewidth=0.6)
         wins, losses = (int((sign * differences > ROUNDING).sum()) for sign in (1, -1))
-        axes.set_title(short(name, 28), loc="left", fontsize=8)
+        axes.set_title(short(name), loc="left", fontsize=8)
         axes.annotate(f"{wins} : {losses}", (1, 1), (0, -3), xycoords="axes fraction",
                       textcoords="offset points", ha="right", va="top", fontsize=8)  # fmt: skip
         axes.set_xlim(0, max(differences.size, 1))
@@ -140,7 +140,7 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
         until = rows.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
         axes.plot(mean["round"], mean["value"], color=SERIES[0])
-        axes.set_title(short(str(method), 28), loc="left", fontsize=8)
+        axes.set_title(short(str(method)), loc="left", fontsize=8)
     values = curves["value"].drop_nulls().drop_nans().to_numpy()
     if values.size and (low := np.quantile(values, 0.05)) < (top := values.max()):
         panels[0].set_ylim(low, top + 0.05 * (top - low))

@@ -71,8 +71,6 @@ LAMBDA_OBJECTIVE: Space = {
     "damping": (None, 0.01, 0.1),
     "pointwise": (0.0, 0.5),
 }
-
-
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # not ours
 LAMBDARANK: Space = {
     **BY_QUERY,
@@ -239,11 +237,7 @@ METHODS: tuple[Method, ...] = (
     _estimator("feature:best", "BestFeature", "map", {}),
 )
 
-_AVAILABLE = tuple(
-    method
-    for method in METHODS
-    if method.family != "catboost" or importlib.util.find_spec("catboost")
-)
+_NAMED = {method.name: method for method in METHODS}
 
 
 def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]:  # noqa: B008
@@ -283,58 +277,54 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
     >>> [method.name for method in find_methods("lightgbm:lambdarank,xgboost:map@5(sigma=2)")]
     ['lightgbm:lambdarank', 'xgboost:lambda_map@5(sigma=2)']
     """
+    return find_fitting(names, labels)[0]
+
+
+def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[str, list[str]]]:
+    """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
     methods: dict[str, Method] = {}
+    reasons: dict[str, str] = {}
     listed = [""] if names is None else split_names(names)
     for name in listed:
         if listed.count(name) > 1:
             raise ValueError(f"method {name!r} is given twice")
-        exact = [method for method in METHODS if method.name == name]
-        found = exact or _several(name, labels) or [_new(name)]
-        methods |= {method.name: method for method in found}
+        several = _beginning_with(name)
+        misfits = {one.name: why for one in several if (why := labels.misfit(one))}
+        if several and len(misfits) == len(several):
+            why = "; ".join(f"{other}: {why}" for other, why in misfits.items())
+            raise ValueError(f"no method {name!r} fits the data: {why}")
+        fitting = [one for one in several if one.name not in misfits]
+        methods |= {one.name: one for one in fitting or [_new(name)]}
+        reasons |= misfits
     if not methods:
         raise ValueError("no method was given")
-    return list(methods.values())
-
-
-def left_out(names: str | None, labels: Labels) -> dict[str, list[str]]:
-    """The methods that prefixes, ``all`` or the default stand for and that do not fit, by why."""
-    taken = {method.name for method in find_methods(names, labels)}
-    reasons: dict[str, list[str]] = {}
-    for name in [""] if names is None else split_names(names):
-        for method in _beginning_with(name):
-            if method.name not in taken:
-                reasons.setdefault(labels.misfit(method), []).append(method.name)
-    return reasons
+    left_out: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        if name not in methods:  # nor named itself
+            left_out.setdefault(why, []).append(name)
+    return list(methods.values()), left_out
 
 
 def _beginning_with(name: str) -> list[Method]:
     """The methods of a prefix: all for ``all``, the boosted trees for an empty one."""
-    if any(method.name == name for method in METHODS):
+    if name in _NAMED:
         return []
-    if name == "all":
-        return list(_AVAILABLE)
-    if not name:
-        return [method for method in _AVAILABLE if method.family in _TRAINERS]
-    return [method for method in METHODS if method.name.startswith(name)]
-
-
-def _several(name: str, labels: Labels) -> list[Method]:
-    """The methods of a prefix that fit."""
-    several = _beginning_with(name)
-    fitting = [method for method in several if not labels.misfit(method)]
-    if several and not fitting:
-        why = "; ".join(f"{method.name}: {labels.misfit(method)}" for method in several)
-        raise ValueError(f"no method {name!r} fits the data: {why}")
-    return fitting
+    if name not in ("", "all"):
+        return [method for method in METHODS if method.name.startswith(name)]
+    without = "" if importlib.util.find_spec("catboost") else "catboost"
+    families = {method.family for method in METHODS} if name else {*_TRAINERS}
+    return [method for method in METHODS if method.family in families - {without}]
 
 
 def _new(name: str) -> Method:
-    """A method with options, or one that is not in the list: FRAMEWORK:METRIC or module:Class."""
+    """One method: of the list, one of these with options, FRAMEWORK:METRIC, or module:Class."""
+    if name in _NAMED:
+        return _NAMED[name]
     framework, _, rest = name.partition(":")
     base, options = _split(name)
-    for method in METHODS:
-        if method.name == base and not (framework in _WITH_OURS and callable(method.target)):
-            return with_options(method, options)
+    known = _NAMED.get(base)
+    if known and not (framework in _WITH_OURS and callable(known.target)):
+        return with_options(known, options)
     own = base.partition(":")[2]
     if (framework == "xgboost" and ":" in own) or (framework == "lightgbm" and own in OWN_LOSSES):
         return _native(framework, own, **options)
@@ -346,8 +336,7 @@ def _new(name: str) -> Method:
     if rest and framework not in {method.family for method in METHODS}:
         find_class(base)
         return with_options(Method(base, train_estimator, base, "ndcg@10"), options)
-    names = [method.name for method in METHODS]
     raise ValueError(
-        f"unknown method {name!r}{hint(name, names)}; known: {', '.join(names)}; or "
+        f"unknown method {name!r}{hint(name, _NAMED)}; known: {', '.join(_NAMED)}; or "
         "FRAMEWORK:METRIC, or module:Class"
     )

@@ -8,9 +8,16 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study import plots, tables
+from lambdaplus.study import plots
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
-from lambdaplus.study.summary import Summary, count
+from lambdaplus.study.summary import (
+    Summary,
+    choices_table,
+    count,
+    results_table,
+    rules_table,
+    verdict_table,
+)
 
 
 def write_report(
@@ -71,7 +78,7 @@ def write_report(
         summary=summary,
         results=results,
         lead=[line for line in (data, date) if line],
-        verdicts=tables.verdict_table(summary, narrow=False),
+        verdicts=verdict_table(summary, narrow=False),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         config_text=config_text,
@@ -99,15 +106,15 @@ def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
 SECTIONS: dict[str, tuple[str, Content]] = {
     "results": (
         "Results",
-        lambda summary, _: tables.results_table(summary, narrow=False),
+        lambda summary, _: results_table(summary, narrow=False),
     ),
     "pairs": ("Wins, losses and ties", _pairs),
     "queries": ("Query by query", _drawn(plots.query_plots)),
     "curves": ("Learning curves", _drawn(plots.curve_plots)),
-    "parameters": ("Parameters chosen", lambda summary, _: tables.choices_table(summary)),
+    "parameters": ("Parameters chosen", lambda summary, _: choices_table(summary)),
     "protocol": (
         "Protocol and conventions",
-        lambda summary, _: tables.rules_table(summary.results),
+        lambda summary, _: rules_table(summary.results),
     ),
 }
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.data import Fold, RankingData, read_letor
+from lambdaplus.compute.digests import versions_in_words
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.data.table_files import TableFile, table_kind
+from lambdaplus.data.table_columns import read_features
 from lambdaplus.estimators.boosters import Boosted
-from lambdaplus.study.fits import versions_in_words
 from lambdaplus.study.methods import Method, Task
 from lambdaplus.study.predict_script import MODELS, SCORES, program
 from lambdaplus.study.summary import Summary
-from lambdaplus.study.trainers import FRAMEWORKS, parameters_of, train_boosted
+from lambdaplus.study.trainers import BoostedTrainer, parameters_of
 
 if TYPE_CHECKING:
     from lambdaplus.study.study import Study
@@ -65,7 +63,7 @@ class Final:
 
 def check_saveable(study: Study, method: str = "") -> list[str]:
     """The methods that can be saved; a ValueError if there is none, or not the one named."""
-    names = [one.name for one in study.methods if one.trainer in FRAMEWORKS]
+    names = [one.name for one in study.methods if isinstance(one.trainer, BoostedTrainer)]
     if method and method not in [one.name for one in study.methods]:
         raise ValueError(f"--method {method!r} is not one of the methods compared")
     if not names or (method and method not in names):
@@ -95,10 +93,11 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     chosen = results.methods[best]
     by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
+    trainer: Any = chosen.trainer  # a BoostedTrainer
     return Final(
         task,
         rounds,
-        train_boosted(task, rounds=rounds),
+        trainer.model(task, rounds=rounds),
         metric,
         results.mean(best, metric),
         summary.interval(best, metric),
@@ -151,7 +150,8 @@ def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -
 
 def _write(study: Study, final: Final, folder: Path) -> None:
     task, config = final.task, study.config
-    framework, _ = FRAMEWORKS[task.method.trainer]
+    trainer: Any = task.method.trainer
+    framework = trainer.framework
     data = numeric_part(task.train) if framework == "catboost" else task.train
     columns = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
     about = {
@@ -197,32 +197,7 @@ def predict_file(folder: Path, file: Path) -> Floats:
         )
     about = json.loads(about_file.read_text(encoding="utf-8"))
     columns, categories = about["columns"], about["categories"]
-    refuse_missing(file)
-    if table_kind(file):
-        table = TableFile(file, columns)
-        X = np.column_stack([_column(table, name, categories) for name in columns])
-    else:
-        read = read_letor(file, grouped=False)
-        names = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
-        place = {name: j for j, name in enumerate(names)}
-        absent = np.zeros(read.labels.size)
-        X = np.column_stack(
-            [read.features[:, place[name]] if name in place else absent for name in columns]
-        )
+    X = read_features(file, columns, categories)
     framework = about["framework"]
     scores = SCORES[framework](X, folder / MODELS[framework], columns, categories)
     return np.asarray(scores, dtype=np.float64)
-
-
-def _column(table: TableFile, name: str, categories: Mapping[str, list[str]]) -> Floats:
-    if name not in categories:
-        column = table.feature(name)
-        if column is None:
-            raise ValueError(f"{table.file}, column {name!r} has no numbers, as in training")
-        return column
-    codes, values = table.codes(name)
-    if codes is None:
-        raise ValueError(f"{table.file}, column {name!r} is no text, as in training")
-    known = {value: float(code) for code, value in enumerate(categories[name])}
-    of_values = np.array([*(known.get(value, np.nan) for value in values), np.nan])
-    return of_values[np.where(np.isnan(codes), len(values), codes).astype(np.int64)]

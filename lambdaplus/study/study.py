@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lambdaplus.compute.arguments import whole_number
+from lambdaplus.compute.digests import digest, versions_in_words
+from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation.conventions import find_convention
@@ -24,23 +26,15 @@ from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.metrics.names import listed
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import digest, fit_and_save, load_fits, versions_in_words
+from lambdaplus.study.fits import fit_and_save, fit_from_disk, laid_out, load_fits
 from lambdaplus.study.methods import Criterion, Method, Task, draw, parse_criterion
-from lambdaplus.study.processes import (
-    PRELOADED,
-    first_line,
-    fit_from_disk,
-    laid_out,
-    run_in_processes,
-    working_folder,
-)
-from lambdaplus.study.results import Results
-from lambdaplus.study.selection import Choice, tables_of
+from lambdaplus.study.results import Choice, Results, tables_of
 from lambdaplus.study.trainers import find_class, train_estimator
 
 if TYPE_CHECKING:
     from lambdaplus.study.saved_model import Final
 
+PRELOADED = "lambdaplus.study.preload"
 _Group = tuple[str, str, int]  # method, fold and seed
 
 
@@ -239,10 +233,7 @@ class Study:
         self.kept = len(stored)
         yield from stored
         missing = [task for task in self.tasks if task.key not in self.finished]
-        # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
-        parallel = self.jobs > 1 and not multiprocessing.current_process().daemon
-        running = self._in_processes(missing) if parallel else self._here(missing)
-        with contextlib.closing(running):
+        with contextlib.closing(self._fit(missing)) as running:
             for place, error in running:
                 task = missing[place]
                 if not error and not self._is_stored(task):
@@ -300,33 +291,27 @@ class Study:
         }
         return {m: float(np.nanmax([*values, -np.inf])) for m, values in found.items() if values}
 
-    def _here(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
-        importlib.import_module(PRELOADED)  # exclude the import of frameworks from training times
-        for place, task in enumerate(tasks):
-            error = ""
-            try:
-                parts = self._fold_named[task.fold].parts
-                fit_and_save(self.file_of(task), task, self._beaten(task), parts)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as problem:  # any error only ends this fit
-                error = first_line(problem)
-            yield place, error
-
-    def _in_processes(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
-        with working_folder() as data:
-            parts = {
-                name: [laid_out(part, data) for part in self._fold_named[name].parts]
-                for name in {task.fold for task in tasks}
-            }
-            nothing: Any = None  # in place of data, which each process reads from its files
-            without_data = (replace(task, train=nothing, valid=nothing) for task in tasks)
-            work = (
-                (self.file_of(task), task, self._beaten(task), parts[task.fold])
-                for task in without_data
-            )
-            with contextlib.closing(run_in_processes(fit_from_disk, work, self.jobs)) as running:
-                yield from running
+    def _fit(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
+        """Run fits; yield the place of each and its error, if any, when it ends."""
+        # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
+        parallel = self.jobs > 1 and not multiprocessing.current_process().daemon
+        parts: dict[str, Sequence[Any]] = {
+            task.fold: self._fold_named[task.fold].parts for task in tasks
+        }
+        nothing: Any = None  # in place of data, which each fit copies or reads from files
+        with working_folder() if parallel else contextlib.nullcontext() as folder:
+            if folder is not None:
+                parts = {name: [laid_out(part, folder) for part in parts[name]] for name in parts}
+            calls = (
+                (self.file_of(task), replace(task, train=nothing, valid=nothing),
+                 self._beaten(task), parts[task.fold])
+                for task in tasks
+            )  # fmt: skip
+            if parallel:
+                yield from run_in_processes(fit_from_disk, calls, self.jobs, PRELOADED)
+            else:
+                importlib.import_module(PRELOADED)  # no part of training times
+                yield from run_here(fit_and_save, calls)
 
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""

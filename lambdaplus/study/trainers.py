@@ -7,7 +7,7 @@ objective, others are passed to the framework.
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,68 +105,66 @@ def trees_of(framework: Any, config: Config, size: Any = None) -> dict[str, Any]
     return trees
 
 
-def train_lightgbm(task: Task) -> dict[Criterion, Fitted]:
-    """Train LightGBM, with our objectives or its own."""
-    return _boosted(task)
+@dataclass(frozen=True)
+class BoostedTrainer:
+    """Trains boosted trees with our objectives or those of their framework."""
+
+    framework: Any  # its name
+    train: Callable[..., Boosted]
+
+    def __call__(self, task: Task) -> dict[Criterion, Fitted]:
+        """Train once; the ranker of each metric has the trees up to its best round."""
+        validation = Validation(task.valid, task.metrics, task.config.patience, task.config.every)
+        model = self.model(task, validation.see)
+
+        def fitted(metric: Criterion) -> Fitted:
+            best, curve = validation.best_round(metric), validation.progress[metric].values
+            return Fitted(lambda part: model(part, best), best, curve, validation.every)
+
+        return {metric: fitted(metric) for metric in task.metrics}
+
+    def model(self, task: Task, watch: Any = None, rounds: int = 0) -> Boosted:
+        """The trees of a task, of its training data alone if nothing watches."""
+        objective, given = task.method.target, {**task.method.fixed, **task.parameters}
+        options = {} if self.framework == "catboost" else _of_objective(given)
+        labels, size = given.pop("labels", "as given"), given.pop("trees", None)
+        others = {name: value for name, value in given.items() if name not in options}
+        for name in sorted(OF_THE_STUDY & others.keys()):
+            raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
+        return self.train(
+            _with_options(objective, options),
+            {**trees_of(self.framework, task.config, size), **others},
+            ranks_in_queries(task.train) if labels == "ranks" else task.train,
+            task.valid if watch else None,
+            watch,
+            rounds=rounds or task.config.rounds,
+            seed=task.seed,
+            threads=task.threads,
+        )
 
 
-def train_xgboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train XGBoost, with our objectives or its own."""
-    return _boosted(task)
-
-
-def train_catboost(task: Task) -> dict[Criterion, Fitted]:
-    """Train CatBoost, with its own objectives."""
-    return _boosted(task)
-
-
-FRAMEWORKS: Mapping[Any, tuple[str, Callable[..., Boosted]]] = {
-    train_lightgbm: ("lightgbm", boosters.train_lightgbm),
-    train_xgboost: ("xgboost", boosters.train_xgboost),
-    train_catboost: ("catboost", catboost_trainer.train_catboost),
-}
-"""The framework of each trainer of boosted trees, and the function that calls it."""
+train_lightgbm = BoostedTrainer("lightgbm", boosters.train_lightgbm)
+train_xgboost = BoostedTrainer("xgboost", boosters.train_xgboost)
+train_catboost = BoostedTrainer("catboost", catboost_trainer.train_catboost)
 
 
 def parameters_of(task: Task) -> dict[str, Any]:
     """All parameters of a fit: those of trees, of the objective, fixed ones, and those tried."""
-    method = task.method
-    given = {**method.fixed, **task.parameters}
-    if method.trainer not in FRAMEWORKS:
+    trainer, objective = task.method.trainer, task.method.target
+    given = {**task.method.fixed, **task.parameters}
+    if not isinstance(trainer, BoostedTrainer):
         return given
-    objective, options = method.target, {}
+    options = {}
     if isinstance(objective, LambdaObjective):
         known = vars(_with_options(objective, _of_objective(given)))
         options = {name: known[name] for name in sorted(OBJECTIVE_OPTIONS & known.keys())}
         options["surrogate"] = str(known["surrogate"])
-    framework, _ = FRAMEWORKS[method.trainer]
     size = given.pop("trees", None)
-    return {**trees_of(framework, task.config, size), **options, **given}
+    return {**trees_of(trainer.framework, task.config, size), **options, **given}
 
 
 def _of_objective(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name in OBJECTIVE_OPTIONS}
-
-
-def train_boosted(task: Task, watch: Any = None, rounds: int = 0) -> Boosted:
-    """Train the trees of a task, on its training data alone if nothing watches."""
-    framework, train = FRAMEWORKS[task.method.trainer]
-    objective, given = task.method.target, {**task.method.fixed, **task.parameters}
-    options = {} if framework == "catboost" else _of_objective(given)
-    labels, size = given.pop("labels", "as given"), given.pop("trees", None)
-    others = {name: value for name, value in given.items() if name not in options}
-    for name in sorted(OF_THE_STUDY & others.keys()):
-        raise ValueError(f"{name} cannot be tried, since the study sets it for every method")
-    return train(
-        _with_options(objective, options),
-        {**trees_of(framework, task.config, size), **others},
-        ranks_in_queries(task.train) if labels == "ranks" else task.train,
-        task.valid if watch else None,
-        watch,
-        rounds=rounds or task.config.rounds,
-        seed=task.seed,
-        threads=task.threads,
-    )
 
 
 def ranks_in_queries(data: RankingData) -> RankingData:
@@ -175,18 +173,6 @@ def ranks_in_queries(data: RankingData) -> RankingData:
 
     parts = np.split(data.labels, data.queries.boundaries[1:-1])
     return replace(data, labels=np.concatenate([rankdata(part) / part.size for part in parts]))
-
-
-def _boosted(task: Task) -> dict[Criterion, Fitted]:
-    """Train once; the ranker of each metric has the trees up to its best round."""
-    validation = Validation(task.valid, task.metrics, task.config.patience, task.config.every)
-    model = train_boosted(task, validation.see)
-
-    def fitted(metric: Criterion) -> Fitted:
-        best, curve = validation.best_round(metric), validation.progress[metric].values
-        return Fitted(lambda part: model(part, best), best, curve, validation.every)
-
-    return {metric: fitted(metric) for metric in task.metrics}
 
 
 def _with_options(target: Any, options: Mapping[str, Any]) -> Any:

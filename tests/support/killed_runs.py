@@ -20,7 +20,8 @@ from typing import Any
 from odd_estimators import Slow
 
 from lambdaplus.cli import app
-from lambdaplus.study.fits import digest, load_fits
+from lambdaplus.compute.digests import digest
+from lambdaplus.study.fits import load_fits
 
 METHODS = "odd_estimators:Slow,odd_estimators:FirstFeature"
 

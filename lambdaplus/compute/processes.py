@@ -1,7 +1,7 @@
-"""Parallel fits, each in its own process.
+"""Parallel calls, each in its own process.
 
-If a fit aborts its process, as frameworks sometimes do, the other fits continue, and a fit can be
-stopped by killing its process.  In a pool of loky, which joblib uses, all fits that are running or
+If a call aborts its process, as frameworks sometimes do, the others continue, and a call can be
+stopped by killing its process.  In a pool of loky, which joblib uses, all calls that are running or
 waiting fail with it.  Processes are forked from a server that has imported everything and has no
 threads, so that starting one takes milliseconds.
 """
@@ -23,15 +23,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-import numba
-
 from lambdaplus.compute.arguments import printable
-from lambdaplus.data import RankingData
-from lambdaplus.data.cache import fingerprint, write_binary
-from lambdaplus.study.fits import fit_and_save
-from lambdaplus.study.methods import Task
 
-PRELOADED = "lambdaplus.study.preload"
 GRACE = 0.5  # seconds between checks whether the parent process exists
 SHUTDOWN_SECONDS = 2.0  # grace period before a process is killed
 NAME = "fit of lambdaplus"  # of a process, which has it when it imports the user's script
@@ -39,12 +32,12 @@ UNGUARDED = 79  # exit code of a process in which that script starts processes
 
 
 def run_in_processes(
-    work: Callable[..., None], calls: Iterable[tuple[Any, ...]], processes: int
+    work: Callable[..., None], calls: Iterable[tuple[Any, ...]], processes: int, preloaded: str
 ) -> Generator[tuple[int, str]]:
     """Call ``work(*arguments)`` for every tuple, and yield its place and error when it ends.
 
     The error is empty if there was none.  Arguments are read when a process is free.  Closing the
-    iterator kills running calls.
+    iterator kills running calls.  Processes are forked with the module ``preloaded`` in memory.
 
     Raises
     ------
@@ -57,7 +50,7 @@ def run_in_processes(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
     if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload([PRELOADED])
+        context.set_forkserver_preload([preloaded])
     # Calls are made on demand, when values of earlier trials may be known.
     waiting = enumerate(calls)
     running: dict[Any, tuple[int, Any]] = {}
@@ -83,6 +76,21 @@ def run_in_processes(
                 yield place, _outcome(process, receives)
     finally:
         _end([process for _, process in running.values()])
+
+
+def run_here(
+    work: Callable[..., None], calls: Iterable[tuple[Any, ...]]
+) -> Generator[tuple[int, str]]:
+    """Like `run_in_processes`, in this process."""
+    for place, arguments in enumerate(calls):
+        error = ""
+        try:
+            work(*arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # any error only ends this call
+            error = first_line(problem)
+        yield place, error
 
 
 def _outcome(process: Any, receives: Any) -> str:
@@ -197,25 +205,3 @@ def working_folder() -> Iterator[Path]:
         yield Path(folder)
     finally:
         watch.communicate()  # closes its input, for which it waits
-
-
-def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
-    """`fit_and_save` in a separate process, with the number of threads of its settings."""
-    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
-    fit_and_save(file, task, *work)
-
-
-def laid_out(data: RankingData, root: Path) -> Path:
-    """Write the data to a folder from which processes read it."""
-    folder = root / fingerprint(data)
-    if not folder.exists():
-        try:
-            write_binary(data, folder)
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
-                "folder with more space, or use one job, which needs none",
-                str(root),
-            ) from error
-    return folder
