@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from lambdaplus.objectives.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
+from lambdaplus.engine.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
 
 
 @njit

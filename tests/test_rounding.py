@@ -206,7 +206,8 @@ def test_lists_of_many_classes_that_have_no_tree_are_not_rounded(exactly: Any) -
 
 def rounded_scores(rounded: rounding.Rounded) -> Floats:
     found = np.empty((2, N))
-    rounded.write_rows(np.column_stack([rounded.entries.score] * 2), None, *found)
+    score = rounded.entries.score
+    rounded.write_rows(score, score, None, *found)
     assert_array_equal(*found)
     return found[0]
 

@@ -35,7 +35,7 @@ class Rounded(NamedTuple):
     slots: Slots
 
     def write_rows(
-        self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
+        self, slope: Floats, bend: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
         """Write gradient and Hessian of each row: those of its entry, times its weight."""
         slots, cells = self.slots, self.slots.score.size
@@ -43,7 +43,7 @@ class Rounded(NamedTuple):
         # is one of rows whose weight is 0.
         dtype = gradient.dtype if weight is None else np.float64
         by_slot = np.zeros((cells * slots.n_classes, 2), dtype)
-        by_slot[self.slot_of_entry] = values
+        by_slot[self.slot_of_entry, 0], by_slot[self.slot_of_entry, 1] = slope, bend
 
         def look_up(piece: int) -> None:
             rows, of_piece = slots.pieces[piece], by_slot

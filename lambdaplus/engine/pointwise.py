@@ -14,12 +14,24 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.engine.lanes import (
+    LANES,
+    divide,
+    exponential,
+    load,
+    madd,
+    mul,
+    splat,
+    store,
+    totals,
+)
+from lambdaplus.engine.lists import Sums
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.sort import Entries
 
-FARTHEST = 1e9  # scores below the highest one
-LARGEST_EXPONENT = 600.0  # constants whose exponential is far from overflow
-MEANS = 1024  # of the scores of neighbours, of which the first constant of a long list is
+FARTHEST = 1e9  # scores below the highest one, so that the sum with a constant keeps its digits
+NEAR = 130.0  # scores below the highest one whose `exponential` is not 0
+LARGEST_EXPONENT = 600.0  # far from overflow
 PRECISE = 1e-13  # of the sum of probabilities
 STEPS = 100
 EPSILON = float(np.finfo(np.float64).eps)
@@ -38,40 +50,32 @@ def labels_from_gains(arrays: MetricArrays, most_classes: int) -> Floats:
 @compiled(error_model="numpy")
 def mix_log_loss(
     entries: Entries, strata: Ints, label: Floats, sigma: float, share: float, unit: float,
-    values: Floats,
+    sums: Sums,
 ) -> None:  # fmt: skip
-    """Replace a share of gradient and Hessian, (m, 2), of a document of each entry by log-loss.
+    """Replace a share of gradient and Hessian of a document of each entry by log-loss.
 
     ``strata`` has the first stratum of each of these queries, and ``label`` that of each stratum.
     ``unit`` multiplies log-loss; below 0, log-loss gets the size of the gradient in each query.
     """
-    edges, score, code, _, weight = entries
+    (edges, score, code, _, weight), longest = entries, 0
     for q in range(edges.size - 1):
-        begin, end, at = edges[q], edges[q + 1], strata[q]
-        n = end - begin
-        below, labels, weights = np.empty(n), np.empty(n), weight[begin:end]
+        longest = max(longest, edges[q + 1] - edges[q])
+    # Behind the last document of a query is space for an octet of weight 0.
+    room = np.zeros((5, longest + LANES))
+    below, odds, labels, weights, p = room[0], room[1], room[2], room[3], room[4]
+    for q in range(edges.size - 1):
+        begin, n, at = edges[q], edges[q + 1] - edges[q], strata[q]
         positive = total = size = 0.0
         for i in range(n):
-            # Below the highest, and not so far that the sum with a constant loses its digits.
             below[i] = max(sigma * (score[begin + i] - score[begin]), -FARTHEST)
-            labels[i] = label[at + code[begin + i]]
+            labels[i], weights[i] = label[at + code[begin + i]], weight[begin + i]
             positive += weights[i] * labels[i]
             total += weights[i]
-            size += weights[i] * abs(values[begin + i, 0])
+            size += weights[i] * abs(sums.gradient[begin + i])
         if not 0.0 < positive < total:
             continue
-        start = math.log(positive / (total - positive))
-        step = n // MEANS
-        if step > 1:
-            means, mass = np.zeros(n // step), np.zeros(n // step)
-            for i in range(n):
-                k = min(i // step, means.size - 1)
-                means[k] += weights[i] * below[i]
-                mass[k] += weights[i]
-            for k in range(means.size):
-                means[k] /= max(mass[k], 1e-300)
-            start = _best_constant(means, mass, positive, total, start)[0]
-        p = _best_constant(below, weights, positive, total, start)[1]
+        weights[n : n + LANES] = 0.0
+        _write_probabilities(n, below, weights, positive, total, odds, p)
         factor = unit
         if unit < 0.0:
             factor = 0.0
@@ -80,36 +84,42 @@ def mix_log_loss(
             factor = size / factor if factor > 0.0 else 0.0
         for i in range(n):
             slope, bend = sigma * (p[i] - labels[i]), sigma * sigma * p[i] * (1.0 - p[i])
-            e = begin + i
-            values[e, 0] = (1.0 - share) * values[e, 0] + share * factor * slope
-            values[e, 1] = (1.0 - share) * values[e, 1] + share * factor * bend
+            gradient, hessian = sums.gradient[begin + i], sums.hessian[begin + i]
+            sums.gradient[begin + i] = (1.0 - share) * gradient + share * factor * slope
+            sums.hessian[begin + i] = (1.0 - share) * hessian + share * factor * bend
 
 
 @compiled(error_model="numpy")
-def _best_constant(
-    below: Floats, weight: Floats, positive: float, total: float, constant: float
-) -> tuple[float, Floats]:
-    """The constant with which probabilities add up to ``positive``, by Newton's steps from one.
+def _write_probabilities(
+    n: int, below: Floats, weight: Floats, positive: float, total: float, odds: Floats, p: Floats
+) -> None:
+    """Write the probabilities of n documents that add up to ``positive``, at some constant.
 
-    And the probabilities.
+    The constant is found by Newton's steps on the logit of the mean probability, which is nearly
+    linear in it.
     """
     # At one end, no probability is above the base rate, at the other none below it.
     base = math.log(positive / (total - positive))
-    low, high = base - 1e-3, base - float(below.min()) + 1e-3
-    near = high < LARGEST_EXPONENT
-    odds, p = np.empty(below.size if near else 0), np.empty(below.size)
-    for i in range(odds.size):
-        odds[i] = math.exp(below[i])
+    low, high = base - 1e-3, base - below[n - 1] + 1e-3
+    near, one, mean = below[n - 1] > -NEAR, splat(1.0), splat(0.0)
+    for i in range(0, n, LANES):
+        store(exponential(load(below, i)), odds, i)
+        mean = madd(load(odds, i), load(weight, i), mean)
+    constant = min(max(base - math.log(totals(mean, mean)[0] / total), low), high)
     for _ in range(STEPS):
-        if near:  # no exponential, and vector instructions
-            excess, slope = _sums(odds, math.exp(constant), weight, p)
-        else:
-            excess = slope = 0.0
-            for i in range(below.size):
-                p[i] = 1.0 / (1.0 + math.exp(-below[i] - constant))
-                excess += weight[i] * p[i]
-                slope += weight[i] * p[i] * (1.0 - p[i])
-        excess -= positive
+        if not near:
+            for i in range(n):
+                odds[i] = math.exp(min(below[i] + constant, LARGEST_EXPONENT))
+        factor, sums, slopes = splat(math.exp(constant) if near else 1.0), splat(0.0), splat(0.0)
+        for i in range(0, n, LANES):
+            scaled = mul(load(odds, i), factor)
+            inverse = divide(one, madd(scaled, one, one))
+            probability = mul(scaled, inverse)
+            store(probability, p, i)
+            weighted = mul(load(weight, i), probability)
+            sums, slopes = madd(weighted, one, sums), madd(weighted, inverse, slopes)
+        reached, slope = totals(sums, slopes)
+        excess = reached - positive
         # A step that rounding hides from the largest probabilities is the last one.
         if abs(excess) <= max(PRECISE * positive, EPSILON * abs(constant) * slope):
             break
@@ -117,19 +127,8 @@ def _best_constant(
             high = constant
         else:
             low = constant
-        constant -= excess / slope if slope > 0.0 else np.inf
+        rate = reached / total
+        distance = math.log(rate / (1.0 - rate)) - base
+        constant -= distance * rate * (1.0 - rate) * total / slope if slope > 0.0 else np.inf
         if not low < constant < high:
             constant = 0.5 * (low + high)
-    return constant, p
-
-
-@compiled(error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _sums(odds: Floats, factor: float, weight: Floats, p: Floats) -> tuple[float, float]:
-    """Write probabilities from odds times a factor; return their sum and that of p (1 - p)."""
-    total = slope = 0.0
-    for i in range(odds.size):
-        scaled = odds[i] * factor
-        p[i] = scaled / (1.0 + scaled)
-        total += weight[i] * p[i]
-        slope += weight[i] * p[i] * (1.0 - p[i])
-    return total, slope

@@ -13,10 +13,10 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import in_pieces, over_tasks
-from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import between, middle_of
-from lambdaplus.objectives.lists import Lists, Sums, no_sums
-from lambdaplus.objectives.node_slots import (
+from lambdaplus.engine.exponentials import PairShape
+from lambdaplus.engine.label_tree import between, middle_of
+from lambdaplus.engine.lists import NONE, Lists, Sums, no_sums
+from lambdaplus.engine.node_slots import (
     LEAST_U,
     MOST_U,
     Halves,
@@ -26,7 +26,7 @@ from lambdaplus.objectives.node_slots import (
     values_by_slot,
     write_elements,
 )
-from lambdaplus.objectives.sums import add_pairs
+from lambdaplus.engine.sums import add_pairs
 from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
@@ -121,9 +121,9 @@ class ManyLabels:
         score, U, weight = (np.empty(stop[-1]) for _ in range(3))
         elements = score, code, U, weight
         write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
-        zeros, potential = np.zeros_like(start), U if self.U.size else None
+        zeros, potential = np.zeros_like(start), U if self.U.size else NONE
         gains = np.array([0.0, 1.0] if self.gain.size else [])
-        of_elements = score, code, potential, potential, weight, None
+        of_elements = score, code, potential, potential, weight, NONE
         sums = self._sums_of((start, stop, zeros, gains, zeros + 2, *of_elements))
         values = np.zeros((slot[-1], 8))
         totals = weight, sums.gradient, sums.hessian
@@ -137,8 +137,8 @@ class ManyLabels:
         stop = np.cumsum(size)
         row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
         _rank_leaves(first, last, self.edge, self.cell, row, code)
-        U = self.U[row] if self.U.size else None
-        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), None
+        U = self.U[row] if self.U.size else NONE
+        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), NONE
         bounds = stop - size, stop, first.copy(), self.gain_of_label, last - first
         sums = self._sums_of((*bounds, *elements))
         self.out.gradient[row] += sums.gradient

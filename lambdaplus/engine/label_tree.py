@@ -20,7 +20,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.objectives.lists import Lists
+from lambdaplus.engine.lists import Lists
 
 FEW_WITH_FACTORS = (1, 1)
 
@@ -31,8 +31,11 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
     few = THRESHOLDS.few_labels, THRESHOLDS.few_elements
-    few = few if lists.factors is None else FEW_WITH_FACTORS
-    many = (lists.n_classes > few[0]) & (lists.stop - lists.start > few[1])
+    # A sweep has no factors of classes: those of a long list become weights of single labels.
+    many = (lists.n_classes > few[0] * (not lists.factors.size)) & (
+        lists.stop - lists.start > few[1]
+    )
+    few = FEW_WITH_FACTORS if lists.factors.size else few
     if not many.any():
         yield lists
         return
@@ -51,8 +54,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     gain = lists.gain
     if gain.size:
         gain = gain[np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
-    factors = np.empty((0, 2))
-    if lists.factors is not None:
+    factors = lists.factors
+    if factors.size:
         of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
         factors = lists.factors[of_label]
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
@@ -63,10 +66,10 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
             nodes, (order, label, upto), (gain, factors, lists.weight), few
         )
         list_query, starts, stops, gain_at, classes = found.T.copy()
-        U = None if lists.U is None else lists.U[entry]
+        U = lists.U[entry] if lists.U.size else lists.U
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            near_top = None if lists.near_top is None else lists.near_top[entry]
+            near_top = lists.near_top[entry] if lists.near_top.size else lists.near_top
             elements = lists.score[entry], code, U, U, weight, near_top
             parts: Any = (*bounds, *elements, list_query, entry)
             yield Lists(*parts)

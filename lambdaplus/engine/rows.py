@@ -1,0 +1,186 @@
+"""Sums over pairs that are visited, a row at a time: exact, and faster than a sweep for few pairs.
+
+Pairs are of different classes, so the elements of the largest class need no row: where few
+documents are relevant these are the rows, and there are few pairs.
+
+With e = exp(sigma s), rho of a better and a worse element is e_worse / (e_better + e_worse): one
+exponential for each element, and one division for each pair.  Eight partners of a row are visited
+at a time; behind the last one is space for partners of weight 0.
+"""
+
+import math
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.engine.exponentials import REACH, PairShape
+from lambdaplus.engine.lanes import (
+    LANES,
+    apart,
+    divide,
+    exponential,
+    load,
+    madd,
+    mul,
+    splat,
+    store,
+    totals,
+    where_less,
+)
+from lambdaplus.engine.lists import Lists, Sums
+
+NEAR = 100.0  # distance, times sigma, within which the exponentials of a list are taken once
+FAR = 300.0  # pairs that are further apart have no gradient to speak of, or a whole one
+HUGE = 8e307  # the difference of two such scores is finite
+FARTHEST = 1e100  # distance whose products with exponentials are finite
+
+DONE, PLAIN, DAMPED, DAMPED_FAR = range(4)  # functions of a sweep
+
+
+@compiled(error_model="numpy")
+def add_few_pairs(
+    first: int, last: int, lists: Lists, spread: Floats, shape: PairShape, most: float, out: Sums
+) -> Ints:
+    """Add the sums over all pairs of those of the lists first .. last - 1 that have few of them.
+
+    ``spread`` is the range of the scores of each query; without pairs of scores that differ, there
+    is no damping.  Few are ``most`` pairs for each element, class and octet of rates of a sweep.
+    Returned is for each list the function with which it is still to be swept, or `DONE`.
+    """
+    score, code, weight, near_top = lists.score, lists.code, lists.weight, lists.near_top
+    gain, factors, (sigma, damping), longest, many = lists.gain, lists.factors, shape, 0, 0
+    for k in range(first, last):
+        longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
+    left, count = np.full(last - first, DONE), np.zeros(many, np.int64)
+    # Those of the largest class come first, then, from the next octet on, all others.
+    room, one = np.empty((13, longest + 2 * LANES)), splat(1.0)
+    place, scores, e, U, V, worse = room[0], room[1], room[2], room[3], room[4], room[5]
+    gains, codes, near, slopes, curves = room[6], room[7], room[8], room[9], room[10]
+    better, moved = room[11] if factors.size else worse, room[12]
+    near[:] = 1.0
+    if not lists.U.size:
+        U[:] = V[:] = 0.0
+    for k in range(first, last):
+        begin, end, classes = lists.start[k], lists.stop[k], lists.n_classes[k]
+        at, n, range_ = lists.gain_at[k], end - begin, spread[lists.query[k]]
+        largest, near_end = 0, end
+        count[:classes] = 0
+        for i in range(begin, end):
+            count[code[i]] += 1
+        while near_top.size and near_end > begin and near_top[near_end - 1] == 0.0:
+            near_end -= 1  # below are no pairs
+        for c in range(classes):
+            largest = c if count[c] > count[largest] else largest
+        m = count[largest]
+        pairs = (n - m) * (m + (0.5 * (n - m - 1) if classes > 2 else 0.0))
+        pairs = min(pairs, n * (near_end - begin))
+        plain = damping == 0.0 or range_ == 0.0
+        if not factors.size and pairs > most * n * classes * (1 if plain else 2):
+            left[k - first] = PLAIN if plain else DAMPED if sigma * range_ <= REACH else DAMPED_FAR
+            continue
+        width, damped = (1.0, 0.0) if plain else (damping, 1.0)
+        top = min(max(score[begin], -HUGE), HUGE)
+        far = sigma * (score[begin] - score[end - 1]) > NEAR
+        others = (m + LANES - 1) // LANES * LANES
+        stop = others + n - m
+        low, high, near_partners = 0, others, 0
+        for i in range(begin, end):
+            near_partners = low if i == near_end else near_partners
+            is_partner = int(code[i] == largest)  # without a branch, which is hard to predict
+            j = low if is_partner else high
+            low, high = low + is_partner, high + 1 - is_partner
+            place[j], scores[j], worse[j] = i, min(max(score[i], -HUGE), HUGE), weight[i]
+            slopes[j] = curves[j] = 0.0
+            if lists.U.size:
+                U[j], V[j] = lists.U[i], lists.V[i]
+            if classes > 2:
+                codes[j], gains[j] = code[i], gain[at + code[i]] if gain.size else code[i]
+            if near_top.size:
+                near[j] = near_top[i]
+            if factors.size:
+                better[j] = weight[i] * factors[at + code[i], 1]
+                worse[j] = weight[i] * factors[at + code[i], 0]
+        behind = (m, others), (stop, stop + LANES)
+        for first_j, last_j in behind:
+            for j in range(first_j, last_j):
+                place[j] = scores[j] = U[j] = V[j] = worse[j] = better[j] = 0.0
+                gains[j] = codes[j] = slopes[j] = curves[j] = 0.0
+        for q in range(0, stop, LANES):
+            exponent = mul(madd(load(scores, q), one, splat(-top)), splat(sigma))
+            store(exponential(exponent), e, q)
+        for first_j, last_j in behind:
+            e[first_j:last_j] = 1.0
+        most_apart, lambdas = np.inf if gain.size else 1.0, 0.0
+        for j in range(others, stop):
+            s_j, places = splat(scores[j]), scores
+            if far:
+                s_j, places = splat(0.0), moved
+                for q in range(stop + LANES):
+                    moved[q] = min(max(scores[q] - scores[j], -FARTHEST), FARTHEST)
+                    e[q] = math.exp(min(max(sigma * moved[q], -FAR), FAR))
+            # Of the partners in the largest class. Those above decide the potential: if they are
+            # worse, pairs are discordant.
+            c_j = code[int(place[j])]
+            is_better = c_j > largest
+            P_above, P_below = (V, U) if is_better else (U, V)
+            partners = worse if is_better else better
+            by_class = abs(gain[at + c_j] - gain[at + largest]) if gain.size else 1.0
+            by_class *= better[j] if is_better else worse[j]
+            sign = 1.0 if is_better else -1.0
+            of_other = splat(1.0 if is_better else 0.0)
+            of_row = splat(0.0 if is_better else e[j])
+            own_above = splat(P_above[j] if lists.U.size else 1.0)
+            own_below = splat(P_below[j] if lists.U.size else 1.0)
+            e_j, place_j = splat(e[j]), splat(place[j])
+            near_j, minus_e = splat(near[j]), splat(-e[j])
+            times, slope, curve = splat(by_class), splat(0.0), splat(0.0)
+            for q in range(0, m if place[j] < near_end else near_partners, LANES):
+                where, e_q = load(place, q), load(e, q)
+                distance = madd(apart(load(places, q), s_j), splat(damped), splat(width))
+                inverse = divide(one, mul(madd(e_q, one, e_j), distance))
+                own = where_less(where, place_j, own_above, own_below)
+                P = where_less(where, place_j, load(P_above, q), load(P_below, q))
+                upper = where_less(where, place_j, load(near, q), near_j)
+                part = mul(mul(times, mul(load(partners, q), upper)), mul(apart(own, P), inverse))
+                push = mul(part, madd(e_q, of_other, of_row))
+                bend = mul(mul(part, e_j), mul(e_q, mul(distance, inverse)))
+                slope, curve = madd(push, one, slope), madd(bend, one, curve)
+                store(madd(push, splat(sign), load(slopes, q)), slopes, q)
+                store(madd(bend, one, load(curves, q)), curves, q)
+            pushed, bent = totals(slope, curve)
+            lambdas += pushed
+            slopes[j] -= sign * pushed
+            curves[j] += bent
+            if classes > 2 and place[j] < near_end:
+                # Of those below in other classes.
+                slope, curve, size = splat(0.0), splat(0.0), splat(0.0)
+                as_better, as_worse = splat(near[j] * better[j]), splat(near[j] * worse[j])
+                own, limit = splat(U[j] if lists.U.size else 1.0), splat(most_apart)
+                code_j, gain_j = splat(codes[j]), splat(gains[j])
+                for q in range(j + 1, stop, LANES):
+                    c_q, e_q = load(codes, q), load(e, q)
+                    distance = madd(apart(load(places, q), s_j), splat(damped), splat(width))
+                    inverse = divide(one, mul(madd(e_q, one, e_j), distance))
+                    weigh = where_less(
+                        c_q, code_j, mul(as_better, load(worse, q)), mul(as_worse, load(better, q))
+                    )
+                    by_gain = apart(gain_j, load(gains, q))
+                    by_gain = where_less(by_gain, limit, by_gain, limit)
+                    part = mul(mul(weigh, by_gain), mul(apart(own, load(U, q)), inverse))
+                    push = mul(part, where_less(c_q, code_j, e_q, minus_e))
+                    bend = mul(mul(part, e_j), mul(e_q, mul(distance, inverse)))
+                    slope, curve = madd(push, one, slope), madd(bend, one, curve)
+                    size = madd(apart(push, splat(0.0)), one, size)
+                    store(madd(push, one, load(slopes, q)), slopes, q)
+                    store(madd(bend, one, load(curves, q)), curves, q)
+                pushed, bent = totals(slope, curve)
+                slopes[j] -= pushed
+                curves[j] += bent
+                lambdas += totals(size, size)[0]
+        for first_j, last_j in ((0, m), (others, stop)):
+            for j in range(first_j, last_j):
+                out.gradient[int(place[j])] += sigma * slopes[j]
+                out.hessian[int(place[j])] += sigma * sigma * curves[j]
+        out.received[k] += 2.0 * sigma * lambdas
+    return left
