@@ -145,6 +145,7 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 10)
+    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 10)
     monkeypatch.setattr(THRESHOLDS, "batch", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)

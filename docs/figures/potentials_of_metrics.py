@@ -27,7 +27,7 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     arrays = metric_arrays(metric, queries)
     ranking = rank(queries, -np.arange(RANKED.size))
     entries, _ = merge_ties(queries.boundaries, *ranking, arrays.code, None)
-    batch = Batch.of(0, 1, queries.boundaries, arrays)
+    batch = Batch.of(metric, False, 0, 1, queries.boundaries, arrays)
     [both] = ranked_lists(metric, False, batch, entries, False, NONE)
     scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])

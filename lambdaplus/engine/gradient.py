@@ -29,7 +29,7 @@ from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
-from lambdaplus.ranking.sort import Entries, ranked_entries
+from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
@@ -81,15 +81,12 @@ class LambdaGradient:
         self, queries: Queries, start: int, scores: Floats, out: Any, first: int, last: int
     ) -> None:
         """Write the gradient of the queries start + first to start + last - 1."""
-        batch, code = self._batch(queries, start + first, start + last), self.arrays.code
-        copies, weights = (
-            NONE if part is None else part for part in (self.copies, queries.weights)
-        )
-        boundaries = batch.boundaries
-        order = queries.row_order[boundaries[0] : boundaries[-1]]
-        row, first_rank, entries = ranked_entries(boundaries, scores, order, code, copies)
-        sums = self._of_entries(batch, entries)
-        write_rows(row, first_rank, sums.gradient, sums.hessian, weights, *out)
+        batch = self._batch(queries, start + first, start + last)
+        boundaries, weights = batch.boundaries, queries.weights
+        ranking = rank_some(boundaries, scores, queries.row_order[boundaries[0] : boundaries[-1]])
+        entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
+        sums, factor = self._of_entries(batch, entries), NONE if weights is None else weights
+        write_rows(ranking.row, first_rank, sums.gradient, sums.hessian, factor, *out)
 
     def _of_rounded(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
         """Write the gradient of a long query of few classes."""
@@ -125,13 +122,16 @@ class LambdaGradient:
 
     def _batch(self, queries: Queries, first: int, last: int) -> Batch:
         if (first, last) not in self.batches:
-            self.batches[first, last] = Batch.of(first, last, queries.boundaries, self.arrays)
+            some = first, last, queries.boundaries, self.arrays
+            self.batches[first, last] = Batch.of(self.metric, self.equal, *some)
         return self.batches[first, last]
 
     def _of_entries(self, batch: Batch, entries: Entries) -> Sums:
         """Gradient and Hessian of a document of each entry."""
         sums = no_sums(entries.score.size, batch.scale.size)
-        spread = entries.score[entries.edges[:-1]] - entries.score[entries.edges[1:] - 1]
+        edges, spread = entries.edges, NONE
+        if self.shape.damping:
+            spread = entries.score[edges[:-1]] - entries.score[edges[1:] - 1]
         near_top = share_near_top(entries, self.truncation)
         weighted = self.copies is not None
         for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted, near_top):

@@ -17,6 +17,7 @@ from lambdaplus.compute.compiled import intrinsic
 
 LANES = 8
 
+_NUMBER = types.float64
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
@@ -64,8 +65,14 @@ def _row(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> A
 
 
 def _operation(result: Any, *arguments: Any, build: Callable[..., Any]) -> Any:
-    """An intrinsic whose code is ``build(builder, *values)``."""
-    return result(*arguments), lambda _context, builder, _signature, values: build(builder, *values)
+    """An intrinsic whose code is ``build(builder, *values)``; numbers are in every lane."""
+
+    def emit(_context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        each = zip(signature.args, values, strict=True)
+        return build(builder, *(_splat(builder, x) if kind == _NUMBER else x for kind, x in each))
+
+    arguments = tuple(_NUMBER if isinstance(kind, types.Number) else kind for kind in arguments)
+    return result(*arguments), emit
 
 
 @intrinsic
@@ -97,7 +104,13 @@ def store(_typing: Any, value: Any, array: Any, row: Any) -> Any:
 @intrinsic
 def splat(_typing: Any, value: Any) -> Any:
     """The same number in every lane."""
-    return _operation(lanes, types.float64, build=_splat)
+    return _operation(lanes, types.float64, build=lambda _, x: x)
+
+
+@intrinsic
+def add(_typing: Any, x: Any, y: Any) -> Any:
+    """x + y."""
+    return _operation(lanes, x, y, build=lambda b, x, y: b.fadd(x, y, flags=_FAST))
 
 
 @intrinsic
@@ -200,7 +213,7 @@ _LEAST_EXPONENT = math.log(1e-60)
 
 
 def _decay(builder: Any, rates: Any, distance: Any) -> Any:
-    return _exp(builder, builder.fmul(rates, _splat(builder, builder.fneg(distance))), degree=8)
+    return _exp(builder, builder.fmul(rates, builder.fneg(distance)), degree=8)
 
 
 def _exp(builder: Any, exponent: Any, degree: int) -> Any:

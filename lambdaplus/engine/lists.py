@@ -74,18 +74,47 @@ class Batch(NamedTuple):
     boundaries: Ints
     metric: MetricArrays  # with the strata of these queries
     scale: Floats  # 1 / Z of each query
-    query: Ints  # those that have pairs and a value to optimise
     n_classes: Ints  # of each query
+    query: Ints  # those that have pairs and a value to optimise
+    # Of one list for each of these queries:
+    a: Ints
+    b: Ints
+    gain_at: Ints
+    gain: Floats
+    classes: Ints
+    factors: Floats
+    whole: bool  # whether one list is enough
 
     @classmethod
-    def of(cls, first: int, last: int, boundaries: Ints, arrays: MetricArrays) -> Self:
-        """The queries first .. last - 1 of a data set."""
+    def of(
+        cls, metric: RankingMetric, equal: bool, first: int, last: int, boundaries: Ints,
+        arrays: MetricArrays,
+    ) -> Self:  # fmt: skip
+        """The queries first .. last - 1 of a data set.
+
+        All pairs of two classes weigh the same if ``equal``, or else by swap deltas of the metric.
+        """
         strata, scale = arrays.strata[first : last + 1], arrays.scale[first:last]
-        n_classes = np.diff(strata)
+        n_classes, by_classes = np.diff(strata), metric.declaration.form.potentials_by_classes
         # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
         query = np.flatnonzero((n_classes > 1) & (scale > 0))
-        of_queries = arrays._replace(strata=strata)
-        return cls(boundaries[first : last + 1], of_queries, scale, query, n_classes)
+        b, classes, factors = np.zeros_like(query), n_classes[query], NO_FACTORS
+        # The potentials of two classes contain their gains already, so the pair weight is 1. Those
+        # of a discounted sum are for a gain of 1, and the pair weight is the difference of gains.
+        gain, gain_at = TWO_CLASSES, b
+        if not by_classes:
+            gain, gain_at = arrays.gain, strata[query]
+        elif equal:
+            # Neighbours change a sum of ranks by the difference of their gains, and a number of
+            # pairs by one.
+            gain = NONE
+            if metric.compares_some:
+                factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
+                gain_at = strata[query]
+        whole = equal or not by_classes or not (classes > 2).any()
+        declared, bounds = arrays._replace(strata=strata), boundaries[first : last + 1]
+        of_lists = query, b + 1, b, gain_at, gain, classes, factors, whole
+        return cls(bounds, declared, scale, n_classes, *of_lists)
 
 
 def ranked_lists(
@@ -94,44 +123,33 @@ def ranked_lists(
 ) -> Iterator[Lists]:  # fmt: skip
     """Yield the lists of these queries and entries.
 
-    All pairs of two classes weigh the same if ``equal``, or else by the swap deltas of the metric.
     With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
     of `share_near_top`.
     """
-    edges, form, (_, arrays, _, query, n_classes) = entries.edges, metric.declaration.form, batch
-    # The entries are the elements themselves, without a copy, if one list serves a query.
-    whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
-    if whole:
-        b, start, stop = np.zeros_like(query), edges[query], edges[query + 1]
-        a, classes, entry = b + 1, n_classes[query], NO_ENTRIES
+    edges, form, query, a, b = (
+        entries.edges, metric.declaration.form, batch.query, batch.a, batch.b
+    )  # fmt: skip
+    gain_at, classes, entry = batch.gain_at, batch.classes, NO_ENTRIES
+    if batch.whole:
+        # The entries are the elements themselves, without a copy.
+        start, stop = edges[query], edges[query + 1]
         score, code, weight = entries.score, entries.code, entries.weight
     else:
-        query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
+        query, a, b, start, stop, entry = _each_two_classes(query, batch.n_classes, entries)
         classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
-        near_top = near_top[entry] if near_top.size else near_top
-    # The potentials of two classes contain their gains already, so the pair weight is 1. Those of a
-    # discounted sum are for a gain of 1, and the pair weight is the difference of gains.
-    gain, gain_at = TWO_CLASSES, np.zeros_like(query)
-    if not form.potentials_by_classes:
-        gain, gain_at = arrays.gain, arrays.strata[query]
+        gain_at, near_top = np.zeros_like(query), near_top[entry] if near_top.size else near_top
     if equal:
-        # Neighbours change a sum of ranks by the difference of their gains, and a number of pairs
-        # by one.
-        gain = NONE if form.potentials_by_classes else gain
         elements = score, code, NONE, NONE, weight, near_top
-        one = Lists(start, stop, gain_at, gain, classes, *elements, query, entry)
-        if metric.compares_some:
-            factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
-            one = one._replace(gain_at=arrays.strata[query], factors=factors)
-        yield one
+        factors = batch.factors
+        yield Lists(start, stop, gain_at, batch.gain, classes, *elements, query, entry, factors)
         return
-    pairs, declared = ClassPairs(query, a, b, start), arrays
+    pairs, declared = ClassPairs(query, a, b, start), batch.metric
     if weighted:
         # Each document of an entry gets the mean of its multiplicities, so that the ranks at the
         # edges of the entry are exact.
         copies = entries.weight / entries.size
-        declared = arrays._replace(discount=_discount_of_copies(metric, entries, copies))
+        declared = declared._replace(discount=_discount_of_copies(metric, entries, copies))
     U, V = np.empty(code.size), np.empty(code.size)
     # A multiplicity counts once in the pair's weight. In a document's own contribution it counts
     # once more, which needs other weights and so another list.
@@ -148,9 +166,10 @@ def ranked_lists(
             )
         times = weight
         if part is OWN:
-            times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
+            of_element = copies if batch.whole else copies[entry]
+            times = weight * np.where(code == 1, of_element, 1.0)
         of_elements = score, code, U, V, times, near_top
-        yield Lists(start, stop, gain_at, gain, classes, *of_elements, query, entry)
+        yield Lists(start, stop, gain_at, batch.gain, classes, *of_elements, query, entry)
 
 
 @compiled

@@ -16,6 +16,7 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.engine.lanes import (
     LANES,
+    add,
     divide,
     exponential,
     load,
@@ -101,7 +102,7 @@ def _write_probabilities(
     # At one end, no probability is above the base rate, at the other none below it.
     base = math.log(positive / (total - positive))
     low, high = base - 1e-3, base - below[n - 1] + 1e-3
-    near, one, mean = below[n - 1] > -NEAR, splat(1.0), splat(0.0)
+    near, mean = below[n - 1] > -NEAR, splat(0.0)
     for i in range(0, n, LANES):
         store(exponential(load(below, i)), odds, i)
         mean = madd(load(odds, i), load(weight, i), mean)
@@ -110,14 +111,14 @@ def _write_probabilities(
         if not near:
             for i in range(n):
                 odds[i] = math.exp(min(below[i] + constant, LARGEST_EXPONENT))
-        factor, sums, slopes = splat(math.exp(constant) if near else 1.0), splat(0.0), splat(0.0)
+        factor, sums, slopes = math.exp(constant) if near else 1.0, splat(0.0), splat(0.0)
         for i in range(0, n, LANES):
             scaled = mul(load(odds, i), factor)
-            inverse = divide(one, madd(scaled, one, one))
+            inverse = divide(1.0, add(scaled, 1.0))
             probability = mul(scaled, inverse)
             store(probability, p, i)
             weighted = mul(load(weight, i), probability)
-            sums, slopes = madd(weighted, one, sums), madd(weighted, inverse, slopes)
+            sums, slopes = add(weighted, sums), madd(weighted, inverse, slopes)
         reached, slope = totals(sums, slopes)
         excess = reached - positive
         # A step that rounding hides from the largest probabilities is the last one.

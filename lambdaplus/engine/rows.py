@@ -17,6 +17,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.engine.exponentials import REACH, PairShape
 from lambdaplus.engine.lanes import (
     LANES,
+    add,
     apart,
     divide,
     exponential,
@@ -35,7 +36,7 @@ FAR = 300.0  # pairs that are further apart have no gradient to speak of, or a w
 HUGE = 8e307  # the difference of two such scores is finite
 FARTHEST = 1e100  # distance whose products with exponentials are finite
 
-DONE, PLAIN, DAMPED, DAMPED_FAR = range(4)  # functions of a sweep
+DONE, PLAIN, DAMPED, DAMPED_FAR = range(4)  # functions of a sweep that is left
 
 
 @compiled(error_model="numpy")
@@ -44,26 +45,31 @@ def add_few_pairs(
 ) -> Ints:
     """Add the sums over all pairs of those of the lists first .. last - 1 that have few of them.
 
-    ``spread`` is the range of the scores of each query; without pairs of scores that differ, there
-    is no damping.  Few are ``most`` pairs for each element, class and octet of rates of a sweep.
+    ``spread`` is the range of the scores of each query, if there is damping, which a range of 0
+    has not.  Few are ``most`` pairs for each element, class and octet of rates of a sweep.
     Returned is for each list the function with which it is still to be swept, or `DONE`.
     """
     score, code, weight, near_top = lists.score, lists.code, lists.weight, lists.near_top
     gain, factors, (sigma, damping), longest, many = lists.gain, lists.factors, shape, 0, 0
     for k in range(first, last):
         longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
-    left, count = np.full(last - first, DONE), np.zeros(many, np.int64)
+    left, count = np.zeros(last - first, np.int64), np.zeros(many, np.int64)
     # Those of the largest class come first, then, from the next octet on, all others.
-    room, one = np.empty((13, longest + 2 * LANES)), splat(1.0)
-    place, scores, e, U, V, worse = room[0], room[1], room[2], room[3], room[4], room[5]
-    gains, codes, near, slopes, curves = room[6], room[7], room[8], room[9], room[10]
-    better, moved = room[11] if factors.size else worse, room[12]
+    space = longest + 2 * LANES
+    memory = np.empty(13 * space)
+    room = memory.reshape(13, space)
+    # Weights as the worse one of a pair, followed by those as the better one, unless these are the
+    # same.
+    worse, better, weights = room[0], room[1 if factors.size else 0], memory[: 2 * space]
+    place, scores, e, U, V, gains = room[2], room[3], room[4], room[5], room[6], room[7]
+    codes, near, slopes, curves, moved = room[8], room[9], room[10], room[11], room[12]
     near[:] = 1.0
     if not lists.U.size:
         U[:] = V[:] = 0.0
     for k in range(first, last):
         begin, end, classes = lists.start[k], lists.stop[k], lists.n_classes[k]
-        at, n, range_ = lists.gain_at[k], end - begin, spread[lists.query[k]]
+        at, n = lists.gain_at[k], end - begin
+        range_ = spread[lists.query[k]] if damping > 0.0 else 0.0
         largest, near_end = 0, end
         count[:classes] = 0
         for i in range(begin, end):
@@ -75,7 +81,7 @@ def add_few_pairs(
         m = count[largest]
         pairs = (n - m) * (m + (0.5 * (n - m - 1) if classes > 2 else 0.0))
         pairs = min(pairs, n * (near_end - begin))
-        plain = damping == 0.0 or range_ == 0.0
+        plain = range_ == 0.0
         if not factors.size and pairs > most * n * classes * (1 if plain else 2):
             left[k - first] = PLAIN if plain else DAMPED if sigma * range_ <= REACH else DAMPED_FAR
             continue
@@ -94,8 +100,7 @@ def add_few_pairs(
             slopes[j] = curves[j] = 0.0
             if lists.U.size:
                 U[j], V[j] = lists.U[i], lists.V[i]
-            if classes > 2:
-                codes[j], gains[j] = code[i], gain[at + code[i]] if gain.size else code[i]
+            codes[j], gains[j] = code[i], gain[at + code[i]] if gain.size else code[i]
             if near_top.size:
                 near[j] = near_top[i]
             if factors.size:
@@ -107,77 +112,50 @@ def add_few_pairs(
                 place[j] = scores[j] = U[j] = V[j] = worse[j] = better[j] = 0.0
                 gains[j] = codes[j] = slopes[j] = curves[j] = 0.0
         for q in range(0, stop, LANES):
-            exponent = mul(madd(load(scores, q), one, splat(-top)), splat(sigma))
-            store(exponential(exponent), e, q)
+            store(exponential(mul(add(load(scores, q), -top), sigma)), e, q)
         for first_j, last_j in behind:
             e[first_j:last_j] = 1.0
+        # Pairs with a worse element above are discordant. Of more than two classes, U is V.
+        P_above, P_below = (V, U) if largest == 0 else (U, V)
+        places = moved if far else scores
         most_apart, lambdas = np.inf if gain.size else 1.0, 0.0
         for j in range(others, stop):
-            s_j, places = splat(scores[j]), scores
+            s_j, place_j, near_j, code_j, gain_j = scores[j], place[j], near[j], codes[j], gains[j]
+            own_above, own_below = (P_above[j], P_below[j]) if lists.U.size else (1.0, 1.0)
             if far:
-                s_j, places = splat(0.0), moved
                 for q in range(stop + LANES):
-                    moved[q] = min(max(scores[q] - scores[j], -FARTHEST), FARTHEST)
+                    moved[q] = min(max(scores[q] - s_j, -FARTHEST), FARTHEST)
                     e[q] = math.exp(min(max(sigma * moved[q], -FAR), FAR))
-            # Of the partners in the largest class. Those above decide the potential: if they are
-            # worse, pairs are discordant.
-            c_j = code[int(place[j])]
-            is_better = c_j > largest
-            P_above, P_below = (V, U) if is_better else (U, V)
-            partners = worse if is_better else better
-            by_class = abs(gain[at + c_j] - gain[at + largest]) if gain.size else 1.0
-            by_class *= better[j] if is_better else worse[j]
-            sign = 1.0 if is_better else -1.0
-            of_other = splat(1.0 if is_better else 0.0)
-            of_row = splat(0.0 if is_better else e[j])
-            own_above = splat(P_above[j] if lists.U.size else 1.0)
-            own_below = splat(P_below[j] if lists.U.size else 1.0)
-            e_j, place_j = splat(e[j]), splat(place[j])
-            near_j, minus_e = splat(near[j]), splat(-e[j])
-            times, slope, curve = splat(by_class), splat(0.0), splat(0.0)
-            for q in range(0, m if place[j] < near_end else near_partners, LANES):
-                where, e_q = load(place, q), load(e, q)
-                distance = madd(apart(load(places, q), s_j), splat(damped), splat(width))
-                inverse = divide(one, mul(madd(e_q, one, e_j), distance))
-                own = where_less(where, place_j, own_above, own_below)
-                P = where_less(where, place_j, load(P_above, q), load(P_below, q))
-                upper = where_less(where, place_j, load(near, q), near_j)
-                part = mul(mul(times, mul(load(partners, q), upper)), mul(apart(own, P), inverse))
-                push = mul(part, madd(e_q, of_other, of_row))
-                bend = mul(mul(part, e_j), mul(e_q, mul(distance, inverse)))
-                slope, curve = madd(push, one, slope), madd(bend, one, curve)
-                store(madd(push, splat(sign), load(slopes, q)), slopes, q)
-                store(madd(bend, one, load(curves, q)), curves, q)
+                s_j = 0.0
+            e_j, as_worse, as_better = e[j], worse[j], better[j]
+            slope = curve = size = splat(0.0)
+            for part in range(2):
+                # The largest class, then those below in others.
+                q, end_q = (0, m) if part == 0 else (j + 1, stop if classes > 2 else 0)
+                if place_j >= near_end:
+                    end_q = near_partners if part == 0 else 0
+                for q in range(q, end_q, LANES):
+                    above, c_q, e_q = load(place, q), load(codes, q), load(e, q)
+                    distance = madd(apart(load(places, q), s_j), damped, width)
+                    inverse = divide(1.0, mul(add(e_q, e_j), distance))
+                    own = where_less(above, place_j, own_above, own_below)
+                    P = where_less(above, place_j, load(P_above, q), load(P_below, q))
+                    by_gain = apart(load(gains, q), gain_j)
+                    by_gain = where_less(by_gain, most_apart, by_gain, most_apart)
+                    as_it, against = load(worse, q), load(better, q)
+                    weigh = where_less(c_q, code_j, mul(as_it, as_better), mul(against, as_worse))
+                    weigh = mul(weigh, where_less(above, place_j, load(near, q), near_j))
+                    term = mul(mul(weigh, by_gain), mul(apart(P, own), inverse))
+                    push = mul(term, where_less(c_q, code_j, e_q, -e_j))
+                    bend = mul(mul(term, e_j), mul(e_q, mul(distance, inverse)))
+                    slope, curve = add(push, slope), add(bend, curve)
+                    size = add(apart(push, 0.0), size)
+                    store(add(push, load(slopes, q)), slopes, q)
+                    store(add(bend, load(curves, q)), curves, q)
             pushed, bent = totals(slope, curve)
-            lambdas += pushed
-            slopes[j] -= sign * pushed
+            slopes[j] -= pushed
             curves[j] += bent
-            if classes > 2 and place[j] < near_end:
-                # Of those below in other classes.
-                slope, curve, size = splat(0.0), splat(0.0), splat(0.0)
-                as_better, as_worse = splat(near[j] * better[j]), splat(near[j] * worse[j])
-                own, limit = splat(U[j] if lists.U.size else 1.0), splat(most_apart)
-                code_j, gain_j = splat(codes[j]), splat(gains[j])
-                for q in range(j + 1, stop, LANES):
-                    c_q, e_q = load(codes, q), load(e, q)
-                    distance = madd(apart(load(places, q), s_j), splat(damped), splat(width))
-                    inverse = divide(one, mul(madd(e_q, one, e_j), distance))
-                    weigh = where_less(
-                        c_q, code_j, mul(as_better, load(worse, q)), mul(as_worse, load(better, q))
-                    )
-                    by_gain = apart(gain_j, load(gains, q))
-                    by_gain = where_less(by_gain, limit, by_gain, limit)
-                    part = mul(mul(weigh, by_gain), mul(apart(own, load(U, q)), inverse))
-                    push = mul(part, where_less(c_q, code_j, e_q, minus_e))
-                    bend = mul(mul(part, e_j), mul(e_q, mul(distance, inverse)))
-                    slope, curve = madd(push, one, slope), madd(bend, one, curve)
-                    size = madd(apart(push, splat(0.0)), one, size)
-                    store(madd(push, one, load(slopes, q)), slopes, q)
-                    store(madd(bend, one, load(curves, q)), curves, q)
-                pushed, bent = totals(slope, curve)
-                slopes[j] -= pushed
-                curves[j] += bent
-                lambdas += totals(size, size)[0]
+            lambdas += totals(size, size)[0]
         for first_j, last_j in ((0, m), (others, stop)):
             for j in range(first_j, last_j):
                 out.gradient[int(place[j])] += sigma * slopes[j]

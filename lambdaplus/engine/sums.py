@@ -17,24 +17,23 @@ from lambdaplus.engine.sweep import DOWN, UP, sweep_many_classes, sweep_two_clas
 
 def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, sums: Sums) -> None:
     """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
-    n_lists = lists.query.size
-    out = Sums(sums.gradient, sums.hessian, np.zeros(n_lists))
-    if lists.entry.size:
-        out = no_sums(lists.score.size, n_lists)
-    most = np.inf if all_pairs else THRESHOLDS.pairs_by_rows
-    left = np.empty(n_lists, np.int64)
+    n_lists, own = lists.query.size, lists.entry.size > 0
+    if not n_lists:
+        return
+    # An entry is an element of the list of each pair of classes that has its own.
+    out = no_sums(lists.score.size, n_lists) if own else sums._replace(received=np.zeros(n_lists))
+    most, left = np.inf if all_pairs else THRESHOLDS.pairs_by_rows, np.empty(n_lists, np.int64)
 
-    def few(piece: Ints) -> None:
-        a, b = piece[0], piece[-1] + 1
-        left[a:b] = add_few_pairs(a, b, lists, spread, shape, most, out)
+    def few(which: Ints) -> None:
+        first, last = which[0], which[-1] + 1
+        left[first:last] = add_few_pairs(first, last, lists, spread, shape, most, out)
 
     _in_pieces(few, np.arange(n_lists), lists)
-    for function in np.unique(left[left != DONE]):
+    for function in np.unique(left[left != DONE]) if left.any() else ():
         of_pair = PairShape(shape.sigma) if function == PLAIN else shape
         fits = pair_function(of_pair, far=function == DAMPED_FAR).fits
         add_sweep(np.flatnonzero(left == function), lists, fits, out)
-    if lists.entry.size:
-        # An entry is an element of the list of each pair of classes that has its own.
+    if own:
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
             total += np.bincount(lists.entry, part, minlength=total.size)
         received = np.bincount(lists.query, out.received, minlength=sums.received.size)
@@ -46,24 +45,22 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
 def add_sweep(which: Ints, lists: Lists, fits: Exponentials, out: Sums) -> None:
     """Near-linear in the number of elements, with sums of exponentials."""
     # Of two classes, U and V differ; of more, they are the same (see `Lists`).
-    two, size = lists.n_classes[which] == 2, lists.stop - lists.start
+    two, long = lists.n_classes == 2, lists.stop - lists.start > THRESHOLDS.long_sweep
     given = (part if part.size else None for part in (lists.U, lists.V, lists.near_top))
     of_lists = (lists, *given, fits)
-    for kernel, some in ((sweep_two_classes, which[two]), (sweep_many_classes, which[~two])):
-        long = size[some] > THRESHOLDS.long_sweep
-        if long.any():
-            _sweep_long(kernel, some[long], of_lists, out)
+    for kernel, some in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
+        if (some & long)[which].any():
+            _sweep_long(kernel, which[(some & long)[which]], of_lists, out)
         sweep = partial(_sweep_short, kernel, of_lists, out)
-        _in_pieces(sweep, some[~long], lists)
+        _in_pieces(sweep, which[(some & ~long)[which]], lists)
 
 
 def _in_pieces(work: Callable[[Ints], None], which: Ints, lists: Lists) -> None:
     """Call work on some lists at a time: those of many elements in all on several threads."""
-    size = lists.stop - lists.start
-    if which.size and size[which].sum() <= THRESHOLDS.batch:
+    if which.size and lists.score.size <= THRESHOLDS.batch:
         work(which)
     elif which.size:
-        pieces = in_pieces(which, size, THRESHOLDS.batch)
+        pieces = in_pieces(which, lists.stop - lists.start, THRESHOLDS.batch)
         over_tasks(lambda i: work(pieces[i]), len(pieces))
 
 

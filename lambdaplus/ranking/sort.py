@@ -41,6 +41,13 @@ def _rank(queries: Queries, checked: Floats) -> Ranking:
     return ranking
 
 
+def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
+    """Rank consecutive queries by the scores of all rows; tied rows keep the given order."""
+    ranking = Ranking(np.empty(order.size, dtype=order.dtype), np.empty(order.size))
+    sort_lists(0, boundaries.size - 1, boundaries, scores, order, *ranking)
+    return ranking
+
+
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     """The ranking without ties: tied documents in ascending order of a key of each row."""
     starts = np.ones(ranking.score.size, dtype=bool)
@@ -148,21 +155,6 @@ def merge_ties(
     multiplicity = np.empty(0) if copies is None else copies
     first_rank, entries = merged(boundaries, row, score, code, multiplicity)
     return entries, first_rank
-
-
-@compiled
-def ranked_entries(
-    boundaries: Ints, scores: Floats, order: Rows, code: Int32s, copies: Floats
-) -> tuple[Rows, Ints, Entries]:
-    """Rank consecutive queries by the scores of all rows, and merge ties.
-
-    The rows in ranked order, the first rank of each entry, and the entries.  Tied rows keep the
-    given order; ``copies`` are multiplicities of the rows, if there are any.
-    """
-    row, score = np.empty_like(order), np.empty(order.size)
-    sort_lists(0, boundaries.size - 1, boundaries, scores, order, row, score)
-    first_rank, entries = merged(boundaries, row, score, code, copies)
-    return row, first_rank, entries
 
 
 @compiled
