@@ -107,7 +107,7 @@ def test_the_tree_of_many_labels() -> None:
 def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of a list of N rows are rounded, on several threads."""
     monkeypatch.setattr(THRESHOLDS, "long_list", 5_000)
-    monkeypatch.setattr(THRESHOLDS, "most_distinct", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "long_list_of_labels", 5_000)
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 1_000)
     monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 1_000)
 

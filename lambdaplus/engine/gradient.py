@@ -180,7 +180,8 @@ def queries_to_round(
     rounded = n_classes <= MOST_CLASSES
     one_list = equal or not metric.declaration.form.potentials_by_classes
     if plain and one_list and queries.multiplicities is None and not metric.compares_some:
-        rounded |= rising(strata[:-1], n_classes, weighing_gains(metric, equal, arrays))
+        many = queries.sizes >= THRESHOLDS.long_list_of_labels
+        rounded |= many & rising(strata[:-1], n_classes, weighing_gains(metric, equal, arrays))
     found: list[int] = np.flatnonzero(long & rounded).tolist()
     return found
 

@@ -55,12 +55,9 @@ def add_few_pairs(
         longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
     left, count = np.zeros(last - first, np.int64), np.zeros(many, np.int64)
     # Those of the largest class come first, then, from the next octet on, all others.
-    space = longest + 2 * LANES
-    memory = np.empty(13 * space)
-    room = memory.reshape(13, space)
-    # Weights as the worse one of a pair, followed by those as the better one, unless these are the
-    # same.
-    worse, better, weights = room[0], room[1 if factors.size else 0], memory[: 2 * space]
+    room = np.empty((13, longest + 2 * LANES))
+    # Weights as the worse one of a pair, and as the better one, if these are others.
+    worse, better = room[0], room[1 if factors.size else 0]
     place, scores, e, U, V, gains = room[2], room[3], room[4], room[5], room[6], room[7]
     codes, near, slopes, curves, moved = room[8], room[9], room[10], room[11], room[12]
     near[:] = 1.0
@@ -131,10 +128,10 @@ def add_few_pairs(
             slope = curve = size = splat(0.0)
             for part in range(2):
                 # The largest class, then those below in others.
-                q, end_q = (0, m) if part == 0 else (j + 1, stop if classes > 2 else 0)
+                first_q, last_q = (0, m) if part == 0 else (j + 1, stop if classes > 2 else 0)
                 if place_j >= near_end:
-                    end_q = near_partners if part == 0 else 0
-                for q in range(q, end_q, LANES):
+                    last_q = near_partners if part == 0 else 0
+                for q in range(first_q, last_q, LANES):
                     above, c_q, e_q = load(place, q), load(codes, q), load(e, q)
                     distance = madd(apart(load(places, q), s_j), damped, width)
                     inverse = divide(1.0, mul(add(e_q, e_j), distance))
