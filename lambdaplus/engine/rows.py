@@ -53,22 +53,23 @@ def add_few_pairs(
     gain, factors, (sigma, damping), longest, many = lists.gain, lists.factors, shape, 0, 0
     for k in range(first, last):
         longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
-    left, count = np.zeros(last - first, np.int64), np.zeros(many, np.int64)
+    left, count = np.empty(last - first, np.int64), np.empty(many, np.int64)
     # Those of the largest class come first, then, from the next octet on, all others.
     room = np.empty((13, longest + 2 * LANES))
     # Weights as the worse one of a pair, and as the better one, if these are others.
     worse, better = room[0], room[1 if factors.size else 0]
     place, scores, e, U, V, gains = room[2], room[3], room[4], room[5], room[6], room[7]
     codes, near, slopes, curves, moved = room[8], room[9], room[10], room[11], room[12]
-    near[:] = 1.0
-    if not lists.U.size:
-        U[:] = V[:] = 0.0
+    for j in range(room.shape[1]):
+        near[j], U[j], V[j] = 1.0, 0.0, 0.0
     for k in range(first, last):
         begin, end, classes = lists.start[k], lists.stop[k], lists.n_classes[k]
         at, n = lists.gain_at[k], end - begin
         range_ = spread[lists.query[k]] if damping > 0.0 else 0.0
         largest, near_end = 0, end
-        count[:classes] = 0
+        left[k - first] = DONE
+        for c in range(classes):
+            count[c] = 0
         for i in range(begin, end):
             count[code[i]] += 1
         while near_top.size and near_end > begin and near_top[near_end - 1] == 0.0:
@@ -111,7 +112,8 @@ def add_few_pairs(
         for q in range(0, stop, LANES):
             store(exponential(mul(add(load(scores, q), -top), sigma)), e, q)
         for first_j, last_j in behind:
-            e[first_j:last_j] = 1.0
+            for j in range(first_j, last_j):
+                e[j] = 1.0
         # Pairs with a worse element above are discordant. Of more than two classes, U is V.
         P_above, P_below = (V, U) if largest == 0 else (U, V)
         places = moved if far else scores
