@@ -135,7 +135,7 @@ class LambdaGradient:
         near_top = share_near_top(entries, self.truncation)
         weighted = self.copies is not None
         for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted, near_top):
-            for few in [lists] if self.all_pairs else split_labels(lists):
+            for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
                 add_pairs(few, spread, self.shape, self.all_pairs, sums)
         share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
         if self.pointwise:

@@ -17,6 +17,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE, RankingMetric
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
 from lambdaplus.metrics.label_counts import DECLARED_WITHIN
@@ -84,6 +85,7 @@ class Batch(NamedTuple):
     classes: Ints
     factors: Floats
     whole: bool  # whether one list is enough
+    many: bool  # whether lists may have to be split by label
 
     @classmethod
     def of(
@@ -113,7 +115,8 @@ class Batch(NamedTuple):
                 gain_at = strata[query]
         whole = equal or not by_classes or not (classes > 2).any()
         declared, bounds = arrays._replace(strata=strata), boundaries[first : last + 1]
-        of_lists = query, b + 1, b, gain_at, gain, classes, factors, whole
+        many = factors.size > 0 or bool((classes > THRESHOLDS.few_labels).any())
+        of_lists = query, b + 1, b, gain_at, gain, classes, factors, whole, many
         return cls(bounds, declared, scale, n_classes, *of_lists)
 
 
