@@ -21,7 +21,7 @@ from tables import keep
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.objectives.lambda_gradient import gradient_on
 from lambdaplus.objectives.pair_options import PairOptions, PairWeights
 from lambdaplus.ranking.queries import Queries
 
@@ -38,7 +38,7 @@ def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> Gradient:
     queries = Queries(labels, group=[labels.size])
     name, *equal = metric.split(", ")
     weights = PairWeights(parse_metric(name), equal=bool(equal))
-    gradient = LambdaGradient(weights, queries, PairOptions(), all_pairs)
+    gradient = gradient_on(weights, queries, PairOptions(), all_pairs)
     return partial(gradient.at, queries)
 
 

@@ -1,6 +1,6 @@
 """Find the rates of the exponentials that approximate the functions of a pair's score distance.
 
-For each of the three families of `lambdaplus.objectives.exponentials`: the free rates for which the
+For each of the three families of `lambdaplus.engine.exponentials`: the free rates for which the
 largest relative error of the best coefficients is smallest, by the method of Nelder and Mead, begun
 again until a search gains nothing.  It prints them beside those of the library.  The error has many
 local minima: a search from evenly spaced rates (``--from-start``) may end in another one.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from lambdaplus.objectives import exponentials as ours
+from lambdaplus.engine import exponentials as ours
 
 Floats = NDArray[np.float64]
 FINE = 1_000  # distances at which errors are measured

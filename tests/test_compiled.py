@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lambdaplus.compute.compiled import compiled, imported_source
-from lambdaplus.objectives import lanes
+from lambdaplus.engine import lanes
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching

@@ -12,6 +12,7 @@ LAYERS = (
     {"compute"},
     {"ranking"},
     {"data", "metrics", "frameworks"},
+    {"engine"},
     {"objectives", "evaluation", "baselines"},
     {"lightgbm", "xgboost", "dask", "estimators"},
     {"study", "cli", "__main__"},

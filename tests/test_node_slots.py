@@ -1,12 +1,12 @@
-"""The kernels of `lambdaplus.objectives.node_slots` against what they compute, in NumPy."""
+"""The kernels of `lambdaplus.engine.node_slots` against what they compute, in NumPy."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lambdaplus.objectives import node_slots
-from lambdaplus.objectives.node_slots import APART, LEAST_U, MOST_U, PRODUCT, ROWS, SUM, Halves
+from lambdaplus.engine import node_slots
+from lambdaplus.engine.node_slots import APART, LEAST_U, MOST_U, PRODUCT, ROWS, SUM, Halves
 
 CELLS, N = 7, 200
 

@@ -19,7 +19,7 @@ import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
-from lambdaplus.objectives.lambda_gradient import LambdaGradient
+from lambdaplus.objectives import lambda_gradient
 from lambdaplus.ranking.queries import Queries
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
@@ -175,8 +175,9 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
 def test_a_gradient_is_set_up_once_and_freed_with_the_data(
     objective: Any, group: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, refuse = [], LambdaGradient._refuse
-    monkeypatch.setattr(LambdaGradient, "_refuse", lambda *args: made.append(refuse(*args)))
+    made, refuse = [], lambda_gradient.refuse_large_gains
+    counted = lambda *args: made.append(refuse(*args))  # noqa: E731
+    monkeypatch.setattr(lambda_gradient, "refuse_large_gains", counted)
     queries = Queries([0.0, 1.0, 2.0], group=group)
     for scores in ([0.0, 0.0, 0.0], [1.0, 0.5, 2.0]):
         objective.derivatives(queries, scores)

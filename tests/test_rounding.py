@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 from test_gradients import MANY_LABELS
 
 from lambdaplus import gradients
-from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.ranking import cells, rounding
-from lambdaplus.ranking.distinct_scores import first_place, slots_of_few
 
 Floats = NDArray[np.float64]
 
@@ -61,8 +58,7 @@ KINDS = (
 @pytest.fixture(autouse=True)
 def short_lists_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(THRESHOLDS, "long_list", 5_000)
-    # Lists of N rows with different scores have more than the most that are not rounded.
-    monkeypatch.setattr(THRESHOLDS, "most_distinct", 1_000)
+    monkeypatch.setattr(THRESHOLDS, "long_list_of_labels", 5_000)
 
 
 @pytest.fixture
@@ -128,28 +124,6 @@ def test_hostile_lists_are_within_the_wider_bounds_of_the_page(
     assert_near(found, exactly(labels, scores, metric=metric)[:1], largest, 1e-3)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_clusters_of_few_scores_are_not_rounded(
-    dtype: Any, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Up to a number of scores; 0.0 and -0.0 are one of them."""
-    monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 1_000)
-    draw = np.random.default_rng(8)
-    few = draw.choice([-1.0, 0.0, 1e-3], 1_000) * draw.uniform(1, 1.001, 1_000)
-    few = np.append(np.where(few == 0, draw.choice([0.0, -0.0], 1_000), few), 5).astype(dtype)
-    scores = draw.permutation(np.resize(few, N))
-    more = np.where(np.arange(N) == 7, dtype(3.0), scores)
-    most = np.unique(few).size
-    monkeypatch.setattr(THRESHOLDS, "most_distinct", most)
-    code = RARE.astype(np.int32)
-    with limit_threads(threads):
-        assert slots_of_few(more, code, 2, most, ONE_MACHINE) is None
-        rounded = rounding.round_scores(scores, code, 2, None)
-    assert_array_equal(rounded_scores(rounded), scores)
-    assert np.unique(rounded.entries.score).size == most
-
-
 @pytest.mark.parametrize("metric", CATALOGUE, ids=str)
 def test_every_metric_has_its_gradient_in_a_long_query_among_short_ones(
     metric: Any, exactly: Any
@@ -206,7 +180,8 @@ def test_lists_of_many_classes_that_have_no_tree_are_not_rounded(exactly: Any) -
 
 def rounded_scores(rounded: rounding.Rounded) -> Floats:
     found = np.empty((2, N))
-    rounded.write_rows(np.column_stack([rounded.entries.score] * 2), None, *found)
+    score = rounded.entries.score
+    rounded.write_rows(score, score, None, *found)
     assert_array_equal(*found)
     return found[0]
 
@@ -223,14 +198,6 @@ def test_no_score_is_rounded_further_than_a_cell(kind: str) -> None:
     assert np.abs(found - scores).max() <= part
     assert rounded.entries.size.sum() == N
     assert (np.diff(rounded.entries.score) <= 0).all()
-
-
-@pytest.mark.parametrize("step", [1, 46_368, 75_025])
-def test_scores_at_regular_distances_are_spread_over_the_table(step: int) -> None:
-    """Two of the distances, in units in the last place, are Fibonacci numbers."""
-    scores = (np.float32(1.0).view(np.int32) + step * np.arange(6_400)).astype(np.int32)
-    places = np.array([first_place(bits) for bits in scores], np.int64)
-    assert np.bincount(places // 2**10, minlength=64).max() < 200  # where 100 are expected
 
 
 @pytest.mark.parametrize(

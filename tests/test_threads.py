@@ -145,10 +145,37 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 10)
+    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 10)
     monkeypatch.setattr(THRESHOLDS, "batch", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("rows", [0, 1_000, 12_000, 24_000, 100_000])
+def test_batches_are_equal_shares_of_the_threads(rows: int) -> None:
+    """Of queries of 10 rows."""
+    boundaries, seen = np.arange(0, rows + 1, 10), []
+    with limit_threads(2):
+        parallel.over_batches(lambda *some: seen.append(some), boundaries)
+    sizes = np.array([10 * (b - a) for a, b in sorted(seen)], np.int64)
+    assert [b for _, b in sorted(seen)][:-1] == [a for a, _ in sorted(seen)][1:]
+    assert sizes.sum() == rows
+    assert sizes.max(initial=0) <= THRESHOLDS.batch
+    if rows >= 12_000:
+        assert sizes.size % 2 == 0
+        assert np.ptp(sizes) <= 10
+    else:
+        assert sizes.size <= 1
+
+
+def test_small_data_leave_a_large_team_alone() -> None:
+    """Threads beside one that waits busily cost more than a few thousand rows save."""
+    seen: list[Any] = []
+    boundaries = np.arange(0, 12_001, 10)
+    with limit_threads(8), on_team(Team(8, None)):  # it is not called
+        parallel.over_batches(lambda *some: seen.append(some), boundaries)
+    assert seen == [(0, 1_200)]
 
 
 def test_threads_at_work_start_no_others() -> None:

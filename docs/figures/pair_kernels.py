@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from style import new_figure
 
-from lambdaplus.objectives.exponentials import REACH, REACH_IN_ORDER, PairShape, pair_function
+from lambdaplus.engine.exponentials import REACH, REACH_IN_ORDER, PairShape, pair_function
 from lambdaplus.ranking.queries import Floats
 from lambdaplus.study.plot_style import SERIES, styled
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from style import new_figure
 
+from lambdaplus.engine.lists import NONE, Batch, ranked_lists
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.objectives.lists import ranked_lists
-from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.queries import Floats, Queries
 from lambdaplus.ranking.sort import merge_ties, rank
 from lambdaplus.study.plot_style import INK, SERIES, styled
@@ -29,7 +28,8 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     arrays = metric_arrays(metric, queries)
     ranking = rank(queries, -np.arange(RANKED.size))
     entries, _ = merge_ties(queries.boundaries, *ranking, arrays.code, None)
-    [both] = ranked_lists(PairWeights(metric, False), arrays, 0, entries, False, None)
+    batch = Batch.of(metric, False, 0, 1, queries.boundaries, arrays)
+    [both] = ranked_lists(metric, False, batch, entries, False, NONE)
     scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 

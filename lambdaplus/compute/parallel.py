@@ -104,11 +104,19 @@ def over_queries(
 def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]) -> None:
     """Call ``work(first_query, last_query)`` on batches of queries that cover all of them.
 
-    A batch is small enough that its arrays stay in the cache between kernels.
+    Batches have about the same number of documents, and as many of them on each thread.  They are
+    small enough that their arrays stay in the cache between kernels.
     """
-    first, last, batch = int(boundaries[0]), int(boundaries[-1]), THRESHOLDS.batch
-    inner = np.searchsorted(boundaries, np.arange(first + batch, last, batch))
-    _run(work, [0, *inner.tolist(), boundaries.size - 1], n_pieces(last - first))
+    first, n = int(boundaries[0]), int(boundaries[-1] - boundaries[0])
+    threads = max(1, min(1 + n // THRESHOLDS.ranked_per_thread, boundaries.size - 1))
+    threads, team = threads if threads == 1 else min(threads, n_threads()), _team.get()
+    if n < THRESHOLDS.rows_per_thread and team is not None and not _is_used(team, threads):
+        threads = 1  # beside a team that waits busily, others cost more than so few rows save
+    batches = threads * -(-n // (threads * THRESHOLDS.batch))
+    inner = ()
+    if batches > 1:
+        inner = np.searchsorted(boundaries, first + n * np.arange(1, batches) // batches).tolist()
+    _run(work, [0, *inner, boundaries.size - 1], threads)
 
 
 def over_tasks(work: Callable[[int], None], n: int) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.engine.gradient import LambdaGradient
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -19,7 +20,7 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import LambdaGradient, is_table
+from lambdaplus.objectives.lambda_gradient import gradient_on, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import (
@@ -118,7 +119,7 @@ class LambdaObjective(PairOptions, Objective):
 
     def _gradient_on(self, ranked: Queries) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = LambdaGradient(self.weighed_by(table=not ranked.divided), ranked, self)
+        gradient = gradient_on(self.weighed_by(table=not ranked.divided), ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:

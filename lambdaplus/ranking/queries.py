@@ -127,9 +127,11 @@ class Queries:
 
         It must not refer to this object, which could not be freed then.
         """
-        if key not in self._results:
-            self._results[key] = compute()
-        return self._results[key]  # type: ignore[no-any-return]
+        try:
+            return self._results[key]  # type: ignore[no-any-return]
+        except KeyError:
+            pass
+        return self._results.setdefault(key, compute())  # type: ignore[no-any-return]
 
     @property
     def n_documents(self) -> int:
@@ -397,7 +399,7 @@ def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = Fals
     if array.ndim != 1:
         hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")
-    if array.size and not single and not np.isfinite(extremes(array)).all():
+    if array.size and not single and not all(map(math.isfinite, extremes(array))):
         refuse_infinite(array, name)
     return array
 

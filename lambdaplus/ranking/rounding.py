@@ -1,8 +1,7 @@
 """Long lists: the entries of rounded scores, without a sort.
 
 The scores of a list of many documents are rounded to `cells`, and the documents of each cell and
-class are one entry.  The gradient is the exact one of the rounded scores.  If many documents share
-few scores, as in the first rounds of a training, none is rounded (`distinct_scores`).
+class are one entry.  The gradient is the exact one of the rounded scores.
 
 Counts and weights are integers, so the result depends neither on the order of the rows nor on
 threads.
@@ -17,12 +16,10 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.ranking.cells import CROWDED, find_cells, first_parts, slots_in_cells
-from lambdaplus.ranking.distinct_scores import most_distinct, slots_of_few
+from lambdaplus.ranking.cells import find_cells, first_parts, slots_in_cells
 from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import Entries
 
-CLUSTERED = 1 / 4  # share of the documents in crowded parts from which few scores are expected
 MOST_CLASSES = 16  # lists of more classes are not rounded
 WEIGHT_BITS = 30  # precision of the smallest weight
 
@@ -35,23 +32,20 @@ class Rounded(NamedTuple):
     slots: Slots
 
     def write_rows(
-        self, values: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
+        self, slope: Floats, bend: Floats, weight: Floats | None, gradient: Floats, hessian: Floats
     ) -> None:
         """Write gradient and Hessian of each row: those of its entry, times its weight."""
-        slots, cells = self.slots, self.slots.score.size
+        slots = self.slots
         # Products with weights are rounded once, to the type of the result. A slot without an entry
         # is one of rows whose weight is 0.
         dtype = gradient.dtype if weight is None else np.float64
-        by_slot = np.zeros((cells * slots.n_classes, 2), dtype)
-        by_slot[self.slot_of_entry] = values
+        by_slot = np.zeros((slots.score.size * slots.n_classes, 2), dtype)
+        by_slot[self.slot_of_entry, 0], by_slot[self.slot_of_entry, 1] = slope, bend
 
         def look_up(piece: int) -> None:
-            rows, of_piece = slots.pieces[piece], by_slot
-            if slots.places is not None:
-                by_cell = by_slot.reshape(cells, -1).take(slots.places[piece], axis=0)
-                of_piece = by_cell.reshape(-1, 2)
+            rows = slots.pieces[piece]
             factor = np.empty(0) if weight is None else weight[rows]
-            _look_up(slots.of_row[rows], of_piece, factor, gradient[rows], hessian[rows])
+            _look_up(slots.of_row[rows], by_slot, factor, gradient[rows], hessian[rows])
 
         over_tasks(look_up, len(slots.pieces))
 
@@ -90,22 +84,14 @@ def round_scores(
 
 def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
     """The slots of the rows of this worker, of n in all."""
-    parts = first_parts(score, workers)
-    if parts.size[parts.size > CROWDED * n].sum() >= CLUSTERED * n:
-        few = slots_of_few(score, code, n_classes, most_distinct(n), workers)
-        if few is not None:
-            return few
-    return slots_in_cells(score, code, n_classes, *find_cells(score, n, parts, workers))
+    cells = find_cells(score, n, first_parts(score, workers), workers)
+    return slots_in_cells(score, code, n_classes, *cells)
 
 
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:
     """The scores of cells, descending, and the cell of each row of one list on one machine."""
     slots = _slots(score, np.zeros(score.size, np.int32), 1, score.size, ONE_MACHINE)
-    cell = slots.of_row
-    if slots.places is not None:
-        for rows, place in zip(slots.pieces, slots.places, strict=True):
-            cell[rows] = place[cell[rows]]
-    return slots.score, cell
+    return slots.score, slots.of_row
 
 
 def _units(copies: Floats, n: int, workers: Workers) -> Floats:

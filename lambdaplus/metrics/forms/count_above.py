@@ -189,6 +189,16 @@ class CountAbove(Form):
             counted = passed = 0.0
             for e in range(entries.edges[q], entries.edges[q + 1]):
                 size, x = entries.size[e], entries.code[e]
+                if size == 1 and entries.weight[e] == 1.0:  # most are, and divisions take long
+                    d, add, change = discount[r], part.above * adds[x], part.above * changes[x]
+                    if x in (a, b):
+                        same = counted * d + passed
+                        U[to], V[to] = own_U * d + same, own_V * d + same
+                        to += 1
+                    counted += add
+                    passed += change * d
+                    r += 1
+                    continue
                 times = part.above * (entries.weight[e] / size)  # of each document
                 add, change = times * adds[x], times * changes[x]
                 # Document i of the entry, with the discount d_i, has counted + i add above, and has

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.objectives.lanes import LANES
+from lambdaplus.engine.lanes import LANES
 
 
 class Exponentials(NamedTuple):

@@ -11,18 +11,22 @@ separate list, in whose weights that of the better row is squared.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import CATALOGUE, RankingMetric
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
 from lambdaplus.metrics.label_counts import DECLARED_WITHIN
-from lambdaplus.objectives.pair_options import PairWeights
 from lambdaplus.ranking.sort import Entries
 
+NO_FACTORS = np.empty((0, 2))
+NONE = np.empty(0)  # where a list has no potentials, gains or truncation
+NO_ENTRIES = np.empty(0, np.int64)
+TWO_CLASSES = np.array([0.0, 1.0])  # gains
 ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
 
 
@@ -34,7 +38,7 @@ class Lists(NamedTuple):
     classes), and weight.  The swap delta of classes a and b is
     ``abs(gain[at + a] - gain[at + b])``, with ``at = gain_at[k]``, or 1 without gains, times the
     difference of potentials, or 1 without potentials.  With a truncation, a pair counts by the
-    share of its upper element that is near the top.
+    share of its upper element that is near the top.  What there is not is an empty array.
     """
 
     start: Ints
@@ -44,14 +48,13 @@ class Lists(NamedTuple):
     n_classes: Ints
     score: Floats
     code: Int32s
-    U: Floats | None
-    V: Floats | None
+    U: Floats
+    V: Floats
     weight: Floats
-    near_top: Floats | None  # share of the documents of each element; None without a truncation
+    near_top: Floats  # share of the documents of each element, with a truncation
     query: Ints  # of each list
     entry: Ints  # of each element; empty if the elements are the entries
-    # (s, 2) factors of the lower and the higher document of a pair, by stratum; None if all are 1.
-    factors: Floats | None = None
+    factors: Floats = NO_FACTORS  # (s, 2) of the worse and the better one of a pair, by stratum
 
 
 class Sums(NamedTuple):
@@ -66,49 +69,85 @@ def no_sums(n_entries: int, n_queries: int) -> Sums:
     return Sums(np.zeros(n_entries), np.zeros(n_entries), np.zeros(n_queries))
 
 
+class Batch(NamedTuple):
+    """What of some consecutive queries does not depend on scores."""
+
+    boundaries: Ints
+    metric: MetricArrays  # with the strata of these queries
+    scale: Floats  # 1 / Z of each query
+    n_classes: Ints  # of each query
+    query: Ints  # those that have pairs and a value to optimise
+    # Of one list for each of these queries:
+    a: Ints
+    b: Ints
+    gain_at: Ints
+    gain: Floats
+    classes: Ints
+    factors: Floats
+    whole: bool  # whether one list is enough
+    many: bool  # whether lists may have to be split by label
+
+    @classmethod
+    def of(
+        cls, metric: RankingMetric, equal: bool, first: int, last: int, boundaries: Ints,
+        arrays: MetricArrays,
+    ) -> Self:  # fmt: skip
+        """The queries first .. last - 1 of a data set.
+
+        All pairs of two classes weigh the same if ``equal``, or else by swap deltas of the metric.
+        """
+        strata, scale = arrays.strata[first : last + 1], arrays.scale[first:last]
+        n_classes, by_classes = np.diff(strata), metric.declaration.form.potentials_by_classes
+        # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
+        query = np.flatnonzero((n_classes > 1) & (scale > 0))
+        b, classes, factors = np.zeros_like(query), n_classes[query], NO_FACTORS
+        # The potentials of two classes contain their gains already, so the pair weight is 1. Those
+        # of a discounted sum are for a gain of 1, and the pair weight is the difference of gains.
+        gain, gain_at = TWO_CLASSES, b
+        if not by_classes:
+            gain, gain_at = arrays.gain, strata[query]
+        elif equal:
+            # Neighbours change a sum of ranks by the difference of their gains, and a number of
+            # pairs by one.
+            gain = NONE
+            if metric.compares_some:
+                factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
+                gain_at = strata[query]
+        whole = equal or not by_classes or not (classes > 2).any()
+        declared, bounds = arrays._replace(strata=strata), boundaries[first : last + 1]
+        many = factors.size > 0 or bool((classes > THRESHOLDS.few_labels).any())
+        of_lists = query, b + 1, b, gain_at, gain, classes, factors, whole, many
+        return cls(bounds, declared, scale, n_classes, *of_lists)
+
+
 def ranked_lists(
-    weights: PairWeights, arrays: MetricArrays, first: int, entries: Entries, weighted: bool,
-    near_top: Floats | None,
+    metric: RankingMetric, equal: bool, batch: Batch, entries: Entries, weighted: bool,
+    near_top: Floats,
 ) -> Iterator[Lists]:  # fmt: skip
-    """Yield the lists of the queries from ``first`` on, with these entries.
+    """Yield the lists of these queries and entries.
 
     With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
     of `share_near_top`.
     """
-    (metric, equal), edges = weights, entries.edges
-    form = metric.declaration.form
-    strata, scale = arrays.strata[first : first + edges.size], arrays.scale[first:]
-    n_classes = np.diff(strata)
-    # Queries with one class have no pairs, and those with Z = 0 no value to optimise.
-    query = np.flatnonzero((n_classes > 1) & (scale[: n_classes.size] > 0))
-    # The entries are the elements themselves, without a copy, if one list serves a query.
-    whole = equal or not form.potentials_by_classes or not (n_classes[query] > 2).any()
-    if whole:
-        b, start, stop = np.zeros_like(query), edges[:-1][query], edges[1:][query]
-        a, classes, entry = b + 1, n_classes[query], np.empty(0, np.int64)
+    edges, form, query, a, b = (
+        entries.edges, metric.declaration.form, batch.query, batch.a, batch.b
+    )  # fmt: skip
+    gain_at, classes, entry = batch.gain_at, batch.classes, NO_ENTRIES
+    if batch.whole:
+        # The entries are the elements themselves, without a copy.
+        start, stop = edges[query], edges[query + 1]
         score, code, weight = entries.score, entries.code, entries.weight
     else:
-        query, a, b, start, stop, entry = _each_two_classes(query, n_classes, entries)
+        query, a, b, start, stop, entry = _each_two_classes(query, batch.n_classes, entries)
         classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
-        near_top = None if near_top is None else near_top[entry]
-    # The potentials of two classes contain their gains already, so the pair weight is 1. Those of a
-    # discounted sum are for a gain of 1, and the pair weight is the difference of gains.
-    gain, gain_at = np.array([0.0, 1.0]), np.zeros_like(query)  # those of two classes
-    if not form.potentials_by_classes:
-        gain, gain_at = arrays.gain, strata[query]
+        gain_at, near_top = np.zeros_like(query), near_top[entry] if near_top.size else near_top
     if equal:
-        # Neighbours change a sum of ranks by the difference of their gains, and a number of pairs
-        # by one.
-        gain = np.empty(0) if form.potentials_by_classes else gain
-        elements = score, code, None, None, weight, near_top
-        one = Lists(start, stop, gain_at, gain, classes, *elements, query, entry)
-        if metric.compares_some:
-            factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
-            one = one._replace(gain_at=strata[query], factors=factors)
-        yield one
+        elements = score, code, NONE, NONE, weight, near_top
+        factors = batch.factors
+        yield Lists(start, stop, gain_at, batch.gain, classes, *elements, query, entry, factors)
         return
-    pairs, declared = ClassPairs(query, a, b, start), arrays._replace(strata=strata)
+    pairs, declared = ClassPairs(query, a, b, start), batch.metric
     if weighted:
         # Each document of an entry gets the mean of its multiplicities, so that the ranks at the
         # edges of the entry are exact.
@@ -130,9 +169,10 @@ def ranked_lists(
             )
         times = weight
         if part is OWN:
-            times = weight * np.where(code == 1, copies if whole else copies[entry], 1.0)
+            of_element = copies if batch.whole else copies[entry]
+            times = weight * np.where(code == 1, of_element, 1.0)
         of_elements = score, code, U, V, times, near_top
-        yield Lists(start, stop, gain_at, gain, classes, *of_elements, query, entry)
+        yield Lists(start, stop, gain_at, batch.gain, classes, *of_elements, query, entry)
 
 
 @compiled
@@ -151,10 +191,10 @@ def _has_both_signs(start: Ints, stop: Ints, code: Int32s, U: Floats, V: Floats)
     return False
 
 
-def share_near_top(entries: Entries, truncation: int | None) -> Floats | None:
-    """Share of the documents of each entry within the first ranks of its query."""
+def share_near_top(entries: Entries, truncation: int | None) -> Floats:
+    """Share of the documents of each entry within the first ranks; empty without a truncation."""
     if truncation is None:
-        return None
+        return NONE
     above = np.cumsum(entries.size) - entries.size
     first_rank = above - np.repeat(above[entries.edges[:-1]], np.diff(entries.edges))
     share: Floats = np.clip((truncation - first_rank) / entries.size, 0.0, 1.0)

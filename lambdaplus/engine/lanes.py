@@ -17,6 +17,7 @@ from lambdaplus.compute.compiled import intrinsic
 
 LANES = 8
 
+_NUMBER = types.float64
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
@@ -58,18 +59,25 @@ def _madd(builder: Any, x: Any, y: Any, z: Any, flags: tuple[str, ...] = _FAST) 
 def _row(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
     # The address of element [row, 0], without numba's checks of bounds and negative indices.
     data = context.make_array(array_type)(context, builder, array).data
-    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, LANES))])
+    step = LANES if array_type.ndim == 2 else 1
+    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, step))])
     return builder.bitcast(start, _VECTOR.as_pointer())
 
 
 def _operation(result: Any, *arguments: Any, build: Callable[..., Any]) -> Any:
-    """An intrinsic whose code is ``build(builder, *values)``."""
-    return result(*arguments), lambda _context, builder, _signature, values: build(builder, *values)
+    """An intrinsic whose code is ``build(builder, *values)``; numbers are in every lane."""
+
+    def emit(_context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        each = zip(signature.args, values, strict=True)
+        return build(builder, *(_splat(builder, x) if kind == _NUMBER else x for kind, x in each))
+
+    arguments = tuple(_NUMBER if isinstance(kind, types.Number) else kind for kind in arguments)
+    return result(*arguments), emit
 
 
 @intrinsic
 def load(_typing: Any, array: Any, row: Any) -> Any:
-    """array[row] as lanes."""
+    """array[row] as lanes; of one dimension, array[row : row + LANES]."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         vector = builder.load(_row(context, builder, signature.args[0], *values))
@@ -83,7 +91,7 @@ def load(_typing: Any, array: Any, row: Any) -> Any:
 
 @intrinsic
 def store(_typing: Any, value: Any, array: Any, row: Any) -> Any:
-    """array[row] = value."""
+    """array[row] = value; of one dimension, array[row : row + LANES] = value."""
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         into = _row(context, builder, signature.args[1], values[1], values[2])
@@ -96,7 +104,13 @@ def store(_typing: Any, value: Any, array: Any, row: Any) -> Any:
 @intrinsic
 def splat(_typing: Any, value: Any) -> Any:
     """The same number in every lane."""
-    return _operation(lanes, types.float64, build=_splat)
+    return _operation(lanes, types.float64, build=lambda _, x: x)
+
+
+@intrinsic
+def add(_typing: Any, x: Any, y: Any) -> Any:
+    """x + y."""
+    return _operation(lanes, x, y, build=lambda b, x, y: b.fadd(x, y, flags=_FAST))
 
 
 @intrinsic
@@ -109,6 +123,34 @@ def mul(_typing: Any, x: Any, y: Any) -> Any:
 def madd(_typing: Any, x: Any, y: Any, z: Any) -> Any:
     """x * y + z."""
     return _operation(lanes, x, y, z, build=_madd)
+
+
+@intrinsic
+def divide(_typing: Any, x: Any, y: Any) -> Any:
+    """x / y."""
+    return _operation(lanes, x, y, build=lambda b, x, y: b.fdiv(x, y))
+
+
+@intrinsic
+def apart(_typing: Any, x: Any, y: Any) -> Any:
+    """The absolute value of x - y."""
+
+    def build(builder: Any, x: Any, y: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        size = builder.module.declare_intrinsic(f"llvm.fabs.v{LANES}f64", (), kind)
+        return builder.call(size, [builder.fsub(x, y)])
+
+    return _operation(lanes, x, y, build=build)
+
+
+@intrinsic
+def where_less(_typing: Any, x: Any, y: Any, then: Any, other: Any) -> Any:
+    """In each lane ``then`` if x < y, else ``other``."""
+
+    def build(builder: Any, x: Any, y: Any, then: Any, other: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", x, y), then, other)
+
+    return _operation(lanes, x, y, then, other, build=build)
 
 
 @intrinsic
@@ -158,15 +200,23 @@ def decay(_typing: Any, rates: Any, distance: Any) -> Any:
     return _operation(lanes, rates, types.float64, build=_decay)
 
 
+@intrinsic
+def exponential(_typing: Any, exponent: Any) -> Any:
+    """exp(exponent) of numbers that are not above 0, to 1e-14, or 0 below 1e-60."""
+    return _operation(lanes, exponent, build=lambda b, exponent: _exp(b, exponent, degree=13))
+
+
 # exp(t) = 2^whole exp(rest), with whole the integer next to t / log 2 and |rest| <= log(2) / 2,
 # where the Taylor series to the degree 8 has a relative error of 2e-10, far below that of the fits.
 _ROUND = 1.5 * 2.0**52  # after adding it, the low bits contain the nearest integer
-_DEGREE = 8
 _LEAST_EXPONENT = math.log(1e-60)
 
 
 def _decay(builder: Any, rates: Any, distance: Any) -> Any:
-    exponent = builder.fmul(rates, _splat(builder, builder.fneg(distance)))
+    return _exp(builder, builder.fmul(rates, builder.fneg(distance)), degree=8)
+
+
+def _exp(builder: Any, exponent: Any, degree: int) -> Any:
     alive = builder.fcmp_ordered(">", exponent, _constant(_LEAST_EXPONENT))
     exponent = builder.select(alive, exponent, _constant(0.0))
     # In a float64 of this size the last bit is worth 1, so the addition rounds to the nearest
@@ -176,8 +226,8 @@ def _decay(builder: Any, rates: Any, distance: Any) -> Any:
     # Without "reassoc": LLVM before 20 would expand the product with _ROUND and lose precision.
     rest = _madd(builder, whole, _constant(-math.log(2)), exponent, flags=("contract",))
     # Horner's rule.
-    series = _constant(1 / math.factorial(_DEGREE))
-    for power in range(_DEGREE - 1, -1, -1):
+    series = _constant(1 / math.factorial(degree))
+    for power in range(degree - 1, -1, -1):
         series = _madd(builder, series, rest, _constant(1 / math.factorial(power)))
     # Multiply by 2^whole: add it to the exponent, which begins at bit 52; the shift drops the other
     # bits of `shifted`. The exponent stays in range, since t is above log(1e-60) and not above 0.

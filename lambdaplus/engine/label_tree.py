@@ -20,7 +20,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.objectives.lists import Lists
+from lambdaplus.engine.lists import Lists
 
 FEW_WITH_FACTORS = (1, 1)
 
@@ -31,8 +31,11 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
     few = THRESHOLDS.few_labels, THRESHOLDS.few_elements
-    few = few if lists.factors is None else FEW_WITH_FACTORS
-    many = (lists.n_classes > few[0]) & (lists.stop - lists.start > few[1])
+    # A sweep has no factors of classes: those of a long list become weights of single labels.
+    many = (lists.n_classes > few[0] * (not lists.factors.size)) & (
+        lists.stop - lists.start > few[1]
+    )
+    few = FEW_WITH_FACTORS if lists.factors.size else few
     if not many.any():
         yield lists
         return
@@ -51,8 +54,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     gain = lists.gain
     if gain.size:
         gain = gain[np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
-    factors = np.empty((0, 2))
-    if lists.factors is not None:
+    factors = lists.factors
+    if factors.size:
         of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
         factors = lists.factors[of_label]
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
@@ -63,10 +66,10 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
             nodes, (order, label, upto), (gain, factors, lists.weight), few
         )
         list_query, starts, stops, gain_at, classes = found.T.copy()
-        U = None if lists.U is None else lists.U[entry]
+        U = lists.U[entry] if lists.U.size else lists.U
         if stops.size:
             bounds = starts, stops, gain_at, gains, classes
-            near_top = None if lists.near_top is None else lists.near_top[entry]
+            near_top = lists.near_top[entry] if lists.near_top.size else lists.near_top
             elements = lists.score[entry], code, U, U, weight, near_top
             parts: Any = (*bounds, *elements, list_query, entry)
             yield Lists(*parts)
@@ -112,7 +115,13 @@ def middle_of(edge: Ints, first: int, last: int) -> int:
     ``first`` to ``last - 1``, and both halves have at least one.
     """
     half = (edge[first] + edge[last]) // 2
-    middle = first + np.searchsorted(edge[first:last], half)
+    middle, end = first, last
+    while middle < end:
+        k = (middle + end) // 2
+        if edge[k] < half:
+            middle = k + 1
+        else:
+            end = k
     if middle > first and edge[middle] - half > half - edge[middle - 1]:
         middle -= 1
     return int(min(max(middle, first + 1), last - 1))
@@ -127,6 +136,14 @@ def between(gain: Floats, first: int, middle: int, last: int) -> float:
 
 
 @compiled
+def put(rows: Ints, k: int, a: int, b: int, c: int, d: int, e: int) -> int:
+    """Write a row of five numbers; return the number of the next one."""
+    # Assigned as one tuple, numba would compile the texts of its errors, for seconds.
+    rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = a, b, c, d, e
+    return k + 1
+
+
+@compiled
 def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: Ints) -> int:
     """Put the elements of lower labels first, in ranked order each; return where others begin."""
     lower, n_upper = begin, 0
@@ -138,7 +155,8 @@ def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: 
         else:
             spare[n_upper] = i
             n_upper += 1
-    order[lower:end] = spare[:n_upper]
+    for j in range(n_upper):
+        order[lower + j] = spare[j]
     return lower
 
 
@@ -163,9 +181,9 @@ def _split(
         if last - first <= few_labels or size <= few_elements:
             # One list of these labels.
             if last - first > 1:
-                lists[n_lists] = query[k], n, n + size, first, last - first
-                n_lists += 1
-                for i in order[begin[k] : end[k]]:
+                n_lists = put(lists, n_lists, query[k], n, n + size, first, last - first)
+                for j in range(begin[k], end[k]):
+                    i = order[j]
                     entry[n], code[n], weights[n] = i, label[i] - first, weight[i]
                     n += 1
             continue
@@ -179,9 +197,9 @@ def _split(
                     continue
             elif (middle - first if h == 0 else last - middle) == 1:
                 continue
-            lists[n_lists] = query[k], n, n + size, gain.size, 2
-            n_lists += 1
-            for i in order[begin[k] : end[k]]:
+            n_lists = put(lists, n_lists, query[k], n, n + size, gain.size, 2)
+            for j in range(begin[k], end[k]):
+                i = order[j]
                 half = 1 if label[i] >= middle else 0
                 factor = abs(gain[label[i]] - m) if gain.size and half == h else 1.0
                 if factors.size:
@@ -189,7 +207,6 @@ def _split(
                 entry[n], code[n], weights[n] = i, half, weight[i] * factor
                 n += 1
         lower = _divide(order, label, begin[k], end[k], middle, spare)
-        children[n_children] = query[k], begin[k], lower, first, middle
-        children[n_children + 1] = query[k], lower, end[k], middle, last
-        n_children += 2
+        n_children = put(children, n_children, query[k], begin[k], lower, first, middle)
+        n_children = put(children, n_children, query[k], lower, end[k], middle, last)
     return lists[:n_lists], (entry[:n], code[:n], weights[:n]), children[:n_children]

@@ -13,10 +13,10 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import in_pieces, over_tasks
-from lambdaplus.objectives.exponentials import PairShape
-from lambdaplus.objectives.label_tree import between, middle_of
-from lambdaplus.objectives.lists import Lists, Sums, no_sums
-from lambdaplus.objectives.node_slots import (
+from lambdaplus.engine.exponentials import PairShape
+from lambdaplus.engine.label_tree import between, middle_of, put
+from lambdaplus.engine.lists import NONE, Lists, Sums, no_sums
+from lambdaplus.engine.node_slots import (
     LEAST_U,
     MOST_U,
     Halves,
@@ -26,7 +26,7 @@ from lambdaplus.objectives.node_slots import (
     values_by_slot,
     write_elements,
 )
-from lambdaplus.objectives.sums import add_pairs
+from lambdaplus.engine.sums import add_pairs
 from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
@@ -90,7 +90,7 @@ class ManyLabels:
 
     def _add_level(self, split: Ints) -> None:
         """Add the sums over the pairs of rows in different halves of these nodes."""
-        first, middle, last, power = (np.ascontiguousarray(part) for part in split.T)
+        first, middle, last, power = (np.ascontiguousarray(part) for part in split.T[:4])
         edge, joined = self.edge, self.joined
         cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
         slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
@@ -121,9 +121,9 @@ class ManyLabels:
         score, U, weight = (np.empty(stop[-1]) for _ in range(3))
         elements = score, code, U, weight
         write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
-        zeros, potential = np.zeros_like(start), U if self.U.size else None
+        zeros, potential = np.zeros_like(start), U if self.U.size else NONE
         gains = np.array([0.0, 1.0] if self.gain.size else [])
-        of_elements = score, code, potential, potential, weight, None
+        of_elements = score, code, potential, potential, weight, NONE
         sums = self._sums_of((start, stop, zeros, gains, zeros + 2, *of_elements))
         values = np.zeros((slot[-1], 8))
         totals = weight, sums.gradient, sums.hessian
@@ -137,8 +137,8 @@ class ManyLabels:
         stop = np.cumsum(size)
         row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
         _rank_leaves(first, last, self.edge, self.cell, row, code)
-        U = self.U[row] if self.U.size else None
-        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), None
+        U = self.U[row] if self.U.size else NONE
+        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), NONE
         bounds = stop - size, stop, first.copy(), self.gain_of_label, last - first
         sums = self._sums_of((*bounds, *elements))
         self.out.gradient[row] += sums.gradient
@@ -230,7 +230,7 @@ def _plan(
     """Nodes that are divided (labels first, middle, last, and cells), leaves, and children."""
     n = edge[-1]
     every = _weight_within(0, n, with_gains, before, moments)
-    split, leaves = np.empty((nodes.shape[0], 4), np.int64), np.empty_like(nodes)
+    split, leaves = np.empty((nodes.shape[0], 5), np.int64), np.empty_like(nodes)
     children = np.empty((2 * nodes.shape[0], 2), np.int64)
     n_split = n_leaves = n_children = 0
     for k in range(nodes.shape[0]):
@@ -241,16 +241,16 @@ def _plan(
         if last - first < 2 or inside * n <= NEGLIGIBLE * every * size:
             continue
         if size <= FEW_ROWS:
-            leaves[n_leaves] = first, last
+            leaves[n_leaves, 0], leaves[n_leaves, 1] = first, last
             n_leaves += 1
             continue
         middle = middle_of(edge, first, last)
         cells = min(2.0**MOST_CELLS * max(size / n, inside / every), 4.0 * size)
         power = min(max(np.ceil(np.log2(cells)), FEWEST_CELLS), MOST_CELLS)
-        split[n_split] = first, middle, last, int(power)
-        n_split += 1
-        children[n_children] = first, middle
-        children[n_children + 1] = middle, last
+        n_split = put(split, n_split, first, middle, last, int(power), 0)
+        children[n_children, 0] = first
+        children[n_children, 1] = children[n_children + 1, 0] = middle
+        children[n_children + 1, 1] = last
         n_children += 2
     return split[:n_split], leaves[:n_leaves], children[:n_children]
 

@@ -1,0 +1,213 @@
+"""The gradient of a metric on a data set, at any scores: one round from top to bottom.
+
+Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
+are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
+(`sums`) are normalised; a part of them is replaced by log-loss (`pointwise`); and rows get those of
+their entry.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.array_types import Floats, Ints, Rows
+from lambdaplus.compute.collective import Workers
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.parallel import over_batches
+from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.engine.exponentials import PairShape
+from lambdaplus.engine.label_tree import rising, split_labels
+from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists, share_near_top
+from lambdaplus.engine.pointwise import mix_log_loss
+from lambdaplus.engine.rounded_tree import ManyLabels
+from lambdaplus.engine.sums import add_pairs
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.forms.form import MetricArrays
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
+from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
+
+NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
+
+
+@dataclass
+class LambdaGradient:
+    """The gradient of a metric on a data set, at any scores.
+
+    The data set may keep it (`Queries.once`), so it has arrays of the data set, and is passed the
+    data set itself.
+    """
+
+    metric: RankingMetric
+    equal: bool  # whether all pairs of two classes have the same weight
+    arrays: MetricArrays
+    copies: Floats | None  # multiplicities of the rows
+    workers: Workers  # those that have a part of the rows of one list
+    table: bool
+    total: float  # sum of the absolute gradients of a table
+    of_class: Floats  # factors of the Hessians of each class; empty if these are 1
+    labels: Floats  # of log-loss, by stratum
+    pointwise: float
+    shape: PairShape
+    normalize: bool
+    truncation: int | None
+    all_pairs: bool  # visit every pair instead of using the sweep
+    long: list[int]  # the queries whose scores are rounded
+    batches: dict[tuple[int, int], Batch] = field(default_factory=dict)
+
+    def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
+        """Gradient and Hessian of every row times its weight, (n,) of this type each."""
+        boundaries = queries.boundaries
+        # Rounding reads scores of either type.
+        checked = queries.check_scores(scores, single=self.long == [0] and boundaries.size == 2)
+        out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
+        start = 0
+        for long in [*self.long, boundaries.size - 1]:
+            if long > start:
+                of_batch = partial(self._of_queries, queries, start, checked, out)
+                over_batches(of_batch, boundaries[start : long + 1])
+            if long < boundaries.size - 1:
+                few = np.diff(self.arrays.strata)[long] <= MOST_CLASSES
+                write = self._of_rounded if few else self._of_many_labels
+                write(queries, long, checked, out)
+            start = long + 1
+        return out
+
+    def _of_queries(
+        self, queries: Queries, start: int, scores: Floats, out: Any, first: int, last: int
+    ) -> None:
+        """Write the gradient of the queries start + first to start + last - 1."""
+        batch = self._batch(queries, start + first, start + last)
+        boundaries, weights = batch.boundaries, queries.weights
+        ranking = rank_some(boundaries, scores, queries.row_order[boundaries[0] : boundaries[-1]])
+        entries, first_rank = merge_ties(boundaries, *ranking, self.arrays.code, self.copies)
+        sums, factor = self._of_entries(batch, entries), NONE if weights is None else weights
+        write_rows(ranking.row, first_rank, sums.gradient, sums.hessian, factor, *out)
+
+    def _of_rounded(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of a long query of few classes."""
+        rows, weights = slice(*queries.boundaries[q : q + 2]), queries.weights
+        n_classes = int(np.diff(self.arrays.strata)[q])
+        code, copies = self.arrays.code[rows], self.copies
+        rounded = round_scores(scores[rows], code, n_classes, copies, self.workers)
+        sums = self._of_entries(self._batch(queries, q, q + 1), rounded.entries)
+        weight = None if weights is None else weights[rows]
+        rounded.write_rows(sums.gradient, sums.hessian, weight, *(part[rows] for part in out))
+
+    def _of_many_labels(self, queries: Queries, q: int, scores: Floats, out: Any) -> None:
+        """Write the gradient of a long query of many labels."""
+        arrays, rows = self.arrays, slice(*queries.boundaries[q : q + 2])
+        strata = slice(*arrays.strata[q : q + 2])
+        count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
+        order, many = ManyLabels.of_list(
+            scores[rows],
+            queries.row_order[rows] - rows.start,
+            arrays.code[rows],
+            np.append(0, np.cumsum(count)),
+            gain=weighing_gains(self.metric, self.equal, arrays)[strata],
+            discount=NONE if self.equal else arrays.discount[: count.sum()],
+            shape=self.shape,
+        )
+        sums = many.sums()
+        factor = self._factor(sums, arrays.scale[q : q + 1])[0]
+        for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
+            values = factor * total
+            if queries.weights is not None:
+                values *= queries.weights[rows][order]
+            part[rows][order] = values
+
+    def _batch(self, queries: Queries, first: int, last: int) -> Batch:
+        if (first, last) not in self.batches:
+            some = first, last, queries.boundaries, self.arrays
+            self.batches[first, last] = Batch.of(self.metric, self.equal, *some)
+        return self.batches[first, last]
+
+    def _of_entries(self, batch: Batch, entries: Entries) -> Sums:
+        """Gradient and Hessian of a document of each entry."""
+        sums = no_sums(entries.score.size, batch.scale.size)
+        edges, spread = entries.edges, NONE
+        if self.shape.damping:
+            spread = entries.score[edges[:-1]] - entries.score[edges[1:] - 1]
+        near_top = share_near_top(entries, self.truncation)
+        weighted = self.copies is not None
+        for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted, near_top):
+            for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
+                add_pairs(few, spread, self.shape, self.all_pairs, sums)
+        share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
+        if self.pointwise:
+            unit, sigma = -1.0, self.shape.sigma
+            if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
+                unit = 1.0 / (sigma if self.normalize else max(self.total, NOTHING))
+            strata = batch.metric.strata
+            mix_log_loss(entries, strata, self.labels, sigma, self.pointwise, unit, sums)
+        return sums
+
+    def _factor(self, sums: Sums, scale: Floats) -> Floats:
+        """What multiplies the sums of each query; ``scale`` is 1 / Z."""
+        if not self.normalize:
+            return scale
+        if self.table:
+            size = float(np.abs(sums.gradient).sum())
+            return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
+        S = sums.received * scale
+        return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
+
+
+def weighing_gains(metric: RankingMetric, equal: bool, arrays: MetricArrays) -> Floats:
+    """Gains whose differences weight pairs; empty if all pairs of labels weigh the same."""
+    return NONE if equal and metric.declaration.form.potentials_by_classes else arrays.gain
+
+
+def queries_to_round(
+    metric: RankingMetric, equal: bool, arrays: MetricArrays, queries: Queries, plain: bool
+) -> list[int]:
+    """The long queries: those of few classes, and, if ``plain``, of many as in `ManyLabels`.
+
+    Plain gradients have no truncation and no part of log-loss.
+    """
+    workers = queries.list_workers
+    if workers.size > 1:  # each has a part of the scores
+        refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
+        return [0]
+    long = queries.sizes >= THRESHOLDS.long_list
+    if not long.any():
+        return []
+    strata, n_classes = arrays.strata, np.diff(arrays.strata)
+    rounded = n_classes <= MOST_CLASSES
+    one_list = equal or not metric.declaration.form.potentials_by_classes
+    if plain and one_list and queries.multiplicities is None and not metric.compares_some:
+        many = queries.sizes >= THRESHOLDS.long_list_of_labels
+        rounded |= many & rising(strata[:-1], n_classes, weighing_gains(metric, equal, arrays))
+    found: list[int] = np.flatnonzero(long & rounded).tolist()
+    return found
+
+
+@compiled(error_model="numpy")
+def share_out(entries: Entries, factor: Floats, of_class: Floats, sums: Sums) -> None:
+    """Multiply sums by the factor of their query; each document of an entry gets its share."""
+    (edges, _, code, _, weight), (gradient, hessian, _) = entries, sums
+    for q in range(edges.size - 1):
+        for e in range(edges[q], edges[q + 1]):
+            # Of documents whose weight is 0, there is nothing to share.
+            share = factor[q] / weight[e] if weight[e] > 0.0 else 0.0
+            gradient[e] *= share
+            hessian[e] *= share
+            if of_class.size:
+                hessian[e] *= of_class[code[e]]
+
+
+@compiled
+def write_rows(
+    row: Rows, first_rank: Ints, slope: Floats, bend: Floats, weight: Floats, gradient: Floats,
+    hessian: Floats,
+) -> None:  # fmt: skip
+    """Write the values of each entry to its rows."""
+    for e in range(first_rank.size - 1):
+        for r in range(first_rank[e], first_rank[e + 1]):
+            times = weight[row[r]] if weight.size else 1.0
+            gradient[row[r]] = slope[e] * times
+            hessian[row[r]] = bend[e] * times

@@ -1,0 +1,135 @@
+"""The pointwise part of a gradient: log-loss of the documents of each query, up to a constant.
+
+In each query, the constant that makes log-loss lowest is added to the scores.  So, like a ranking,
+log-loss does not depend on where scores begin.  At this constant, the probabilities of a query add
+up to its labels.  The label of a document is its gain, from 0 for the lowest of its query
+to 1 for the highest, which for a binary metric is its relevance.
+
+"Combined regression and ranking": Sculley 2010.
+"""
+
+import math
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.compiled import compiled
+from lambdaplus.engine.lanes import (
+    LANES,
+    add,
+    divide,
+    exponential,
+    load,
+    madd,
+    mul,
+    splat,
+    store,
+    totals,
+)
+from lambdaplus.engine.lists import Sums
+from lambdaplus.metrics.forms.form import MetricArrays
+from lambdaplus.ranking.sort import Entries
+
+FARTHEST = 1e9  # scores below the highest one, so that the sum with a constant keeps its digits
+NEAR = 130.0  # scores below the highest one whose `exponential` is not 0
+LARGEST_EXPONENT = 600.0  # far from overflow
+PRECISE = 1e-13  # of the sum of probabilities
+STEPS = 100
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+def labels_from_gains(arrays: MetricArrays) -> Floats:
+    """Labels from 0 to 1 by stratum; 0 in queries without different gains."""
+    start, classes = arrays.strata[:-1], np.diff(arrays.strata)
+    lowest, highest = (f.reduceat(arrays.gain, start) for f in (np.minimum, np.maximum))
+    spread = np.repeat(highest - lowest, classes)
+    above = arrays.gain - np.repeat(lowest, classes)
+    label: Floats = np.divide(above, spread, out=np.zeros_like(above), where=spread > 0)
+    return label
+
+
+@compiled(error_model="numpy")
+def mix_log_loss(
+    entries: Entries, strata: Ints, label: Floats, sigma: float, share: float, unit: float,
+    sums: Sums,
+) -> None:  # fmt: skip
+    """Replace a share of gradient and Hessian of a document of each entry by log-loss.
+
+    ``strata`` has the first stratum of each of these queries, and ``label`` that of each stratum.
+    ``unit`` multiplies log-loss; below 0, log-loss gets the size of the gradient in each query.
+    """
+    (edges, score, code, _, weight), longest = entries, 0
+    for q in range(edges.size - 1):
+        longest = max(longest, edges[q + 1] - edges[q])
+    # Behind the last document of a query is space for an octet of weight 0.
+    room = np.zeros((5, longest + LANES))
+    below, odds, labels, weights, p = room[0], room[1], room[2], room[3], room[4]
+    for q in range(edges.size - 1):
+        begin, n, at = edges[q], edges[q + 1] - edges[q], strata[q]
+        positive = total = size = 0.0
+        for i in range(n):
+            below[i] = max(sigma * (score[begin + i] - score[begin]), -FARTHEST)
+            labels[i], weights[i] = label[at + code[begin + i]], weight[begin + i]
+            positive += weights[i] * labels[i]
+            total += weights[i]
+            size += weights[i] * abs(sums.gradient[begin + i])
+        if not 0.0 < positive < total:
+            continue
+        weights[n : n + LANES] = 0.0
+        _write_probabilities(n, below, weights, positive, total, odds, p)
+        factor = unit
+        if unit < 0.0:
+            factor = 0.0
+            for i in range(n):
+                factor += weights[i] * sigma * abs(p[i] - labels[i])
+            factor = size / factor if factor > 0.0 else 0.0
+        for i in range(n):
+            slope, bend = sigma * (p[i] - labels[i]), sigma * sigma * p[i] * (1.0 - p[i])
+            gradient, hessian = sums.gradient[begin + i], sums.hessian[begin + i]
+            sums.gradient[begin + i] = (1.0 - share) * gradient + share * factor * slope
+            sums.hessian[begin + i] = (1.0 - share) * hessian + share * factor * bend
+
+
+@compiled(error_model="numpy")
+def _write_probabilities(
+    n: int, below: Floats, weight: Floats, positive: float, total: float, odds: Floats, p: Floats
+) -> None:
+    """Write the probabilities of n documents that add up to ``positive``, at some constant.
+
+    The constant is found by Newton's steps on the logit of the mean probability, which is nearly
+    linear in it.
+    """
+    # At one end, no probability is above the base rate, at the other none below it.
+    base = math.log(positive / (total - positive))
+    low, high = base - 1e-3, base - below[n - 1] + 1e-3
+    near, mean = below[n - 1] > -NEAR, splat(0.0)
+    for i in range(0, n, LANES):
+        store(exponential(load(below, i)), odds, i)
+        mean = madd(load(odds, i), load(weight, i), mean)
+    constant = min(max(base - math.log(totals(mean, mean)[0] / total), low), high)
+    for _ in range(STEPS):
+        if not near:
+            for i in range(n):
+                odds[i] = math.exp(min(below[i] + constant, LARGEST_EXPONENT))
+        factor, sums, slopes = math.exp(constant) if near else 1.0, splat(0.0), splat(0.0)
+        for i in range(0, n, LANES):
+            scaled = mul(load(odds, i), factor)
+            inverse = divide(1.0, add(scaled, 1.0))
+            probability = mul(scaled, inverse)
+            store(probability, p, i)
+            weighted = mul(load(weight, i), probability)
+            sums, slopes = add(weighted, sums), madd(weighted, inverse, slopes)
+        reached, slope = totals(sums, slopes)
+        excess = reached - positive
+        # A step that rounding hides from the largest probabilities is the last one.
+        if abs(excess) <= max(PRECISE * positive, EPSILON * abs(constant) * slope):
+            break
+        if excess > 0.0:
+            high = constant
+        else:
+            low = constant
+        rate = reached / total
+        distance = math.log(rate / (1.0 - rate)) - base
+        constant -= distance * rate * (1.0 - rate) * total / slope if slope > 0.0 else np.inf
+        if not low < constant < high:
+            constant = 0.5 * (low + high)
