@@ -163,7 +163,7 @@ class LambdaObjective(PairOptions, Objective):
 
 def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
     """Warn of many labels, if the metric visits the documents for each pair of labels."""
-    if gradient.weights.equal or not gradient.metric.declaration.form.potentials_by_classes:
+    if gradient.equal or not gradient.metric.declaration.form.potentials_by_classes:
         return
     n_labels = np.diff(gradient.arrays.strata)
     visits = float((n_labels * (n_labels - 1.0) / 2.0 * ranked.sizes).sum())
