@@ -209,7 +209,7 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) ->
         ({"metrics": []}, "metrics is empty"),
         ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
         ({"seeds": (-1,)}, "a seed must be a whole number, at least 0, got -1"),
-        ({"every": 31}, "every must be"),
+        ({"every": 51}, "every must be"),
         ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),

@@ -14,6 +14,7 @@ from commands import invoke
 from small_data import letor_folder
 from test_comparison_data import own_table
 
+from lambdaplus import ranking_trees
 from lambdaplus.data import digits_queries
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
@@ -61,7 +62,7 @@ def test_a_saved_model_scores_like_the_studys_own(
     kept = about(model)
     assert kept["columns"] == ["x", "y", "shop", "flag"]
     assert kept["categories"] == {"shop": ["east", "north", "west"]}
-    assert kept["parameters"]["learning_rate"] == study.config.learning_rate
+    assert kept["parameters"]["learning_rate"] == ranking_trees(framework)["learning_rate"]
     assert kept["value"] == study.results.mean(f"{framework}:lambda_map", "map")
     assert kept["interval"][0] < kept["value"] < kept["interval"][1]
     assert kept["rounds"] == max(1, round(float(study.results.fits["round"].mean() or 0)))

@@ -152,7 +152,7 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("rows", [0, 1_000, 12_000, 24_000, 100_000])
+@pytest.mark.parametrize("rows", [0, 1_000, 16_000, 24_000, 100_000])
 def test_batches_are_equal_shares_of_the_threads(rows: int) -> None:
     """Of queries of 10 rows."""
     boundaries, seen = np.arange(0, rows + 1, 10), []
@@ -162,7 +162,7 @@ def test_batches_are_equal_shares_of_the_threads(rows: int) -> None:
     assert [b for _, b in sorted(seen)][:-1] == [a for a, _ in sorted(seen)][1:]
     assert sizes.sum() == rows
     assert sizes.max(initial=0) <= THRESHOLDS.batch
-    if rows >= 12_000:
+    if rows >= THRESHOLDS.ranked_per_thread:
         assert sizes.size % 2 == 0
         assert np.ptp(sizes) <= 10
     else:
