@@ -39,7 +39,7 @@ def train_catboost(
         return catboost.Pool(part.features, labels, group_id=query, group_weight=row_weights)
 
     class Look:
-        """A callback, and a metric that CatBoost copies and also calls on the training data."""
+        """A metric that CatBoost copies, and also calls on the training data."""
 
         labels = training_labels(objective, (valid or train).labels).astype(np.float32)
         scores: Floats | None = None
@@ -55,6 +55,7 @@ def train_catboost(
                 type(self).scores = np.array(approxes[0], dtype=np.float64)
             return 0.0, 1.0
 
+    class AfterRound:
         def after_iteration(self, _: Any) -> bool:
             assert Look.scores is not None, "CatBoost evaluates metrics before its callbacks"
             return not watch(Look.scores)
@@ -78,7 +79,7 @@ def train_catboost(
             model.fit(pool(train))
         else:
             sets = {"X": pool(train), "eval_set": pool(valid)}
-            model.fit(**sets, callbacks=[Look()], use_best_model=False)
+            model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
 
     def predict(part: RankingData, rounds: int) -> Floats:
         given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}

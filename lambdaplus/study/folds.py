@@ -21,12 +21,7 @@ from lambdaplus.data import (
     read_folds,
     read_letor,
 )
-from lambdaplus.data.table_columns import (
-    doubts,
-    guess_columns,
-    read_table_data,
-    select_columns,
-)
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data, select_columns
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config

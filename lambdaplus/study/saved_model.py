@@ -94,14 +94,9 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
     trainer: Any = chosen.trainer  # a BoostedTrainer
-    return Final(
-        task,
-        rounds,
-        trainer.model(task, rounds=rounds),
-        metric,
-        results.mean(best, metric),
-        summary.interval(best, metric),
-    )
+    model = trainer.model(task, rounds=rounds)
+    value, interval = results.mean(best, metric), summary.interval(best, metric)
+    return Final(task, rounds, model, metric, value, interval)
 
 
 def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
