@@ -46,7 +46,9 @@ def _annotation(name: str, text: str) -> Any:
         text += f" One of {in_words(CHOICES[name])}."
     if get_origin(kind) is tuple:
         kind, default = str, ",".join(map(str, default))
-    return Annotated[kind | None, typer.Option(help=text, show_default=str(default or "") or False)]
+    if default:
+        text += f" Default: {default}."
+    return Annotated[kind | None, typer.Option(help=text)]
 
 
 def parsed(name: str, value: Any) -> Any:
