@@ -189,7 +189,6 @@ SMALL_C = {"C": (0.01, 0.1, 1.0, 10.0)}  # for losses summed over documents
 FEW_C = {"C": (0.01, 0.1)}
 STOP = {"epsilon": 0.1}  # for losses whose minimum may be at w = 0
 DORM = {"loss": "ndcg", "feature_map": "dorm"}
-OF_30 = {"committee_size": 30}
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
@@ -224,8 +223,10 @@ METHODS: tuple[Method, ...] = (
     _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),
     _estimator("svm:acc3", "SVMAccuracy", "map", FEW_C, variant="percentile", **PRIMAL),
     _estimator("svm:acc4", "SVMAccuracy", "map", FEW_C, variant="minmax", **PRIMAL),
-    _estimator("perceptron:committee", "CommitteePerceptron", "ndcg@10", {}, **OF_30),
-    _estimator("perceptron:borda", "CommitteePerceptron", "ndcg@10", {}, **OF_30, combine="borda"),
+    _estimator("perceptron:committee", "CommitteePerceptron", "ndcg@10", {}, committee_size=30),
+    _estimator(
+        "perceptron:borda", "CommitteePerceptron", "ndcg@10", {}, committee_size=30, combine="borda"
+    ),
     _estimator("perceptron:pocket", "CommitteePerceptron", "ndcg@10", {}, variant="pocket"),
     _estimator("perceptron:average", "CommitteePerceptron", "ndcg@10", {}, variant="average"),
     _estimator("perceptron:last", "CommitteePerceptron", "ndcg@10", {}, variant="last"),
