@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_data import letor_folder
 
+from lambdaplus.cli.config_options import OPTIONS
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.objectives import lambda_objective
@@ -44,6 +45,16 @@ def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(SystemExit, match=r"the command line needs .*polars.*: pip install"):
         import_module("lambdaplus.cli")
+
+
+def test_every_option_has_the_help_of_its_field() -> None:
+    app = import_module("lambdaplus.cli").app
+    command = import_module("typer.main").get_command(app).commands["compare"]
+    helps = {option.name: option.help for option in command.params}
+    assert {*OPTIONS} <= {*helps}
+    assert all(helps.values())
+    assert helps["label"] == "Column of labels in these files. Default: label."
+    assert not [text for text in helps.values() if "`" in text or "see " in text]
 
 
 def finished(config: Config, folder: Path | None = None) -> Study:

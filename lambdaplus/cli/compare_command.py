@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import pathlib
 import signal
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -46,7 +46,7 @@ TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 @with_config_options
 def compare(
-    data: pathlib.Path | None = typer.Argument(
+    data: Path | None = typer.Argument(
         None,
         help="A folder in the layout of LETOR, MSLR, Yahoo or Istella (Fold1..FoldN, or one "
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
@@ -55,7 +55,7 @@ def compare(
         "example on handwritten digits; digits:whole ranks all 300 images for each query.",
     ),
     *,
-    save_model: pathlib.Path | None = typer.Option(
+    save_model: Path | None = typer.Option(
         None,
         help="Folder for the model of the method that is best on validation data, trained again on "
         "all queries; predict.py in it scores a file without lambdaplus.",
@@ -65,7 +65,7 @@ def compare(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
     jobs: int = typer.Option(0, min=0, help="Number of parallel fits; 0: one per core."),
-    out: pathlib.Path = typer.Option(
+    out: Path = typer.Option(
         "lambdaplus-compare", help="Folder for finished fits, tables and study.toml."
     ),
     **options: Any,
@@ -85,7 +85,7 @@ def compare(
         jobs = jobs or cores
         with _warnings_told(console), console.status("Reading the data ..."):
             study = study_of(config, out, jobs, threads=max(1, cores // jobs))
-        inputs = [path for path in (data, pathlib.Path(config.data)) if path and path.is_file()]
+        inputs = [path for path in (data, Path(config.data)) if path and path.is_file()]
         if method and save_model is None:
             raise ValueError("--method is for --save-model, and --methods for what is compared")
         if save_model is not None:
@@ -97,7 +97,7 @@ def compare(
         raise typer.Exit(code)
 
 
-def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.Path) -> None:
+def _check_model(study: Study, folder: Path, method: str, out: Path) -> None:
     if folder.resolve() == out.resolve():
         raise ValueError(f"{folder} is --out: pass another folder, such as {folder / 'model'}")
     check_saveable(study, method)
@@ -105,7 +105,7 @@ def _check_model(study: Study, folder: pathlib.Path, method: str, out: pathlib.P
         output.refuse_foreign(NAMES)
 
 
-def _save_model(study: Study, folder: pathlib.Path, method: str, console: Console) -> None:
+def _save_model(study: Study, folder: Path, method: str, console: Console) -> None:
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
@@ -118,13 +118,7 @@ def _save_model(study: Study, folder: pathlib.Path, method: str, console: Consol
     )
 
 
-def _run(
-    study: Study,
-    out: pathlib.Path,
-    inputs: list[pathlib.Path],
-    report: bool,
-    console: Console,
-) -> int:
+def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Console) -> int:
     """Fit, write the results, and return the exit code."""
     config = study.config
     shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
@@ -187,13 +181,12 @@ def _fit(study: Study, console: Console) -> None:
                 progress.reset(bar, completed=done)
 
 
-def _write_tables(summary: Summary, folder: pathlib.Path, console: Console) -> None:
+def _write_tables(summary: Summary, folder: Path, console: Console) -> None:
     """Print the best methods, then the means with their notes, and write the tables."""
     with console.status("Testing significance ..."):
         table, verdicts = results_table(summary), verdict_table(summary)
-    for each in (verdicts, table):
-        if each is not None:
-            console.print(each, soft_wrap=False)
+    for each in filter(None, (verdicts, table)):
+        console.print(each, soft_wrap=False)
     for line in summary.decision():
         console.print(printable(line), soft_wrap=False)
     write_tables(summary.results, folder)

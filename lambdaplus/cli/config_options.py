@@ -13,12 +13,10 @@ from lambdaplus.frameworks.ranking_trees import SIZES
 from lambdaplus.metrics.names import split_names
 from lambdaplus.study.config import Config
 
-IN_FILES = ("patience", "every", "leaves", "learning_rate", "documents_in_leaf", "grid")
-"""Fields that are set in TOML files and in Python only."""
+OTHERS = ("data", "patience", "every", "leaves", "learning_rate", "documents_in_leaf", "grid")
+"""Fields that are no options: the argument, and what is set in TOML files and in Python only."""
 CHOICES: dict[str, Iterable[str]] = {"convention": CONVENTIONS, "trees": SIZES}
-OPTIONS = {
-    each.name: each for each in fields(Config) if each.name != "data" and each.name not in IN_FILES
-}
+OPTIONS = {each.name: each for each in fields(Config) if each.name not in OTHERS}
 
 
 def with_config_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,7 +46,9 @@ def _annotation(name: str, text: str) -> Any:
         text += f" One of {in_words(CHOICES[name])}."
     if get_origin(kind) is tuple:
         kind, default = str, ",".join(map(str, default))
-    return Annotated[kind | None, typer.Option(help=text, show_default=str(default or "") or False)]
+    if default:
+        text += f" Default: {default}."
+    return Annotated[kind | None, typer.Option(help=text)]
 
 
 def parsed(name: str, value: Any) -> Any:
@@ -56,14 +56,11 @@ def parsed(name: str, value: Any) -> Any:
     kind = OPTIONS[name].type
     if get_origin(kind) is not tuple:
         return value
-    return _seeds(value) if int in get_args(kind) else _names(name, value)
-
-
-def _names(name: str, text: str) -> tuple[str, ...]:
-    names = tuple(split_names(text))
-    if not names:
-        raise ValueError(f"--{name} {text!r} is empty: leave it out for the default")
-    return names
+    if int in get_args(kind):
+        return _seeds(value)
+    if names := tuple(split_names(value)):
+        return names
+    raise ValueError(f"--{name} {value!r} is empty: leave it out for the default")
 
 
 def _seeds(text: str) -> tuple[int, ...]:

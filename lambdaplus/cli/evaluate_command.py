@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import typer
@@ -23,15 +23,15 @@ COLUMNS = "qid,label,score"
 
 
 def evaluate(
-    runs: list[pathlib.Path] = typer.Argument(
+    runs: list[Path] = typer.Argument(
         ...,
         help="Files with one score per line (with --data), TREC runs (with --qrels), or CSV or "
         "Parquet files with the columns qid, label and score.",
     ),
-    data: pathlib.Path | None = typer.Option(
+    data: Path | None = typer.Option(
         None, help="LETOR or svmlight file with the labels and queries of the scores."
     ),
-    qrels: pathlib.Path | None = typer.Option(
+    qrels: Path | None = typer.Option(
         None, help="TREC, MS MARCO or BEIR file with the judgements."
     ),
     columns: str = typer.Option(
@@ -53,9 +53,7 @@ def evaluate(
     pairs: bool = typer.Option(
         False, "--pairs", help="Also print the differences of each pair of runs."
     ),
-    per_query: pathlib.Path | None = typer.Option(
-        None, help="CSV file to write: run, qid, metric, value."
-    ),
+    per_query: Path | None = typer.Option(None, help="CSV file to write: run, qid, metric, value."),
 ) -> None:
     """Evaluate runs; if there are several, test their differences for significance."""
     with errors_of("evaluate"):
@@ -93,7 +91,7 @@ def _per_query(evaluations: dict[str, Evaluation]) -> pl.DataFrame:
     return pl.concat(tables).with_columns(pl.col("value").fill_nan(None))
 
 
-def _refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]) -> None:
+def _refuse_overwriting(out: Path, inputs: Iterable[Path | None]) -> None:
     """Raise a ValueError if the output is a folder or an input, possibly under another name."""
     if out.is_dir():
         raise ValueError(f"--per-query {out} is a folder: pass a file, as {out / 'per-query.csv'}")
@@ -108,10 +106,7 @@ def _refuse_overwriting(out: pathlib.Path, inputs: Iterable[pathlib.Path | None]
 
 
 def _read_runs(
-    files: list[pathlib.Path],
-    data: pathlib.Path | None,
-    qrels: pathlib.Path | None,
-    columns: str,
+    files: list[Path], data: Path | None, qrels: Path | None, columns: str
 ) -> dict[str, Run]:
     """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     for file in (*files, data, qrels):
@@ -136,7 +131,7 @@ def _read_runs(
     return by_name
 
 
-def _read_table(file: pathlib.Path, columns: str) -> Run:
+def _read_table(file: Path, columns: str) -> Run:
     names = [name.strip() for name in columns.split(",")]
     if len(names) not in (3, 4):
         raise ValueError("--columns needs the names of qid, label and score[, docno]")
@@ -145,15 +140,10 @@ def _read_table(file: pathlib.Path, columns: str) -> Run:
             f"{file} is not {KINDS}: pass --data for a file with one score per line, or --qrels "
             "for a TREC run"
         )
-    qid, label, score, *docno = names
+    qid = None if names[0] == NO_QUERIES else names[0]
+    docno = names[3] if len(names) == 4 else None
     try:
-        return read_table(
-            file,
-            qid=None if qid == NO_QUERIES else qid,
-            label=label,
-            score=score,
-            docno=docno[0] if docno else None,
-        )
+        return read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)
     except NoColumnError as error:
         raise ValueError(
             f"{error} in the order of qid, label, score, such as --columns query,grade,score, or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pathlib
+from pathlib import Path
 
 import typer
 
@@ -12,11 +12,11 @@ from lambdaplus.study.saved_model import predict_file
 
 
 def predict(
-    model: pathlib.Path = typer.Argument(..., help="Folder that compare --save-model has written."),
-    file: pathlib.Path = typer.Argument(
+    model: Path = typer.Argument(..., help="Folder that compare --save-model has written."),
+    file: Path = typer.Argument(
         ..., help="CSV, TSV, Parquet or svmlight file with the columns of the model."
     ),
-    out: pathlib.Path | None = typer.Option(
+    out: Path | None = typer.Option(
         None, help="File to write, which must not exist; by default, scores are printed."
     ),
 ) -> None:

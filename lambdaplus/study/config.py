@@ -42,8 +42,8 @@ class Config:
         `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
         those with `~lambdaplus.data.digits_queries` of ``whole=True``.
     qid : str
-        Column of queries in CSV and Parquet files.  With "none", all rows of a single file are one
-        ranking.
+        Column of queries in CSV and Parquet files; ``none`` for a single file without queries, all
+        of whose rows are one ranking.
     label : str
         Column of labels in these files.
     weight : str

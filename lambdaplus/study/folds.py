@@ -21,12 +21,7 @@ from lambdaplus.data import (
     read_folds,
     read_letor,
 )
-from lambdaplus.data.table_columns import (
-    doubts,
-    guess_columns,
-    read_table_data,
-    select_columns,
-)
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data, select_columns
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
@@ -52,10 +47,10 @@ def read_study_data(config: Config) -> StudyData:
     read = _all_folds(config)
     notes = read.notes
     if read.folds[0].train.weights is not None and not config.weight:
-        notes = [*notes, *_weight_in_words(config, "the numbers in .weight files")]
+        notes = [*notes, _weights_in_words(config, "the numbers in .weight files")]
     chosen = _indices(config.folds, len(read.folds))
     folds = [_with_features(read.folds[i], config) for i in chosen]
-    return read._replace(folds=folds, notes=notes)
+    return read._replace(folds=folds, notes=[*filter(None, notes)])
 
 
 def _all_folds(config: Config) -> StudyData:
@@ -73,8 +68,8 @@ def _all_folds(config: Config) -> StudyData:
                 warnings.filterwarnings("ignore", ".*read as features")
             read = read_folds(data, valid=config.valid or None, **columns)
         folds, others = select_columns(_complete(data, read), config.columns)
-        notes = [*_left_out_in_words(dict.fromkeys(others, "")), *_weight_in_words(config)]
-        return StudyData(folds, notes, config)
+        left_out = _left_out_in_words(dict.fromkeys(others, ""))
+        return StudyData(folds, [left_out, _weights_in_words(config)], config)
     return _of_one_file(Path(data), config)
 
 
@@ -95,13 +90,13 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    notes = [
-        *guesses,
-        *_left_out_in_words(read.left_out),
-        *_weight_in_words(config),
-        *doubts(read.data, columns),
-        *_order_in_words(config),
-    ]
+    left_out, weights = _left_out_in_words(read.left_out), _weights_in_words(config)
+    notes = [*guesses, left_out, weights, *doubts(read.data, columns)]
+    if config.order:
+        notes.append(
+            f"Each fold is validated, and then tested, on later values of {config.order} than it "
+            f"is trained on; {count(config.gap, 'value')} in between left out."
+        )
     folds = _cross_validation(read.data, config, read.order)
     return StudyData(folds, notes, config, read.data, read.levels)
 
@@ -116,32 +111,23 @@ def _refuse_columns(config: Config, why: str) -> None:
         )
 
 
-def _left_out_in_words(why: Mapping[str, str]) -> list[str]:
-    """The columns that are left out, and why if that is known; nothing if none is."""
+def _left_out_in_words(why: Mapping[str, str]) -> str:
+    """The columns that are left out, and why if that is known."""
     words = [
         f"{name or 'a column without a name'}{f' ({reason})' if reason else ''}"
         for name, reason in why.items()
     ]
-    return [f"Left out: {', '.join(words)}."] if words else []
+    return f"Left out: {', '.join(words)}." if words else ""
 
 
-def _weight_in_words(config: Config, name: str = "") -> list[str]:
-    """What is done with row weights, a column or a file; nothing without them."""
+def _weights_in_words(config: Config, name: str = "") -> str:
+    """What is done with row weights, a column or a file."""
     if not (name or config.weight):
-        return []
+        return ""
     use = f"Weights: {name or config.weight}, in training and in validation values"
     if config.qid == NO_QUERIES:
-        return [f"{use}, and in AUC and average precision of test rows."]
-    return [f"{use}. In test means and in tests, each query counts equally."]
-
-
-def _order_in_words(config: Config) -> list[str]:
-    if not config.order:
-        return []
-    return [
-        f"Each fold is validated, and then tested, on later values of {config.order} than it is "
-        f"trained on; {count(config.gap, 'value')} in between left out."
-    ]
+        return f"{use}, and in AUC and average precision of test rows."
+    return f"{use}. In test means and in tests, each query counts equally."
 
 
 def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | None) -> list[Fold]:

@@ -11,15 +11,7 @@ import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.significance import ROUNDING
-from lambdaplus.study.plot_style import (
-    INK,
-    SERIES,
-    WIDE,
-    WIDTH,
-    file_name,
-    short,
-    styled,
-)
+from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary, label
 

@@ -8,8 +8,8 @@ from typing import Any
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.study import plots
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
+from lambdaplus.study.plots import Plot, curve_plots, query_plots
 from lambdaplus.study.summary import (
     Summary,
     choices_table,
@@ -70,7 +70,7 @@ def write_report(
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     plots_folder = folder / "plots"
     plots_folder.mkdir(parents=True, exist_ok=True)
-    contents = {name: content(summary, plots_folder) for name, (_, content) in SECTIONS.items()}
+    contents = {name: _content(make(summary), plots_folder) for name, (_, make) in SECTIONS.items()}
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
@@ -88,35 +88,22 @@ def write_report(
     return path
 
 
-Content = Callable[[Summary, Path], Any]
-"""What a section of the page shows, given the folder of its plots; nothing for no section."""
-
-
-def _pairs(summary: Summary, _: Path) -> Table | None:
-    return summary.comparison.pair_table if summary.comparison else None
-
-
-def _drawn(draw: Callable[[Summary], Iterator[plots.Plot]]) -> Content:
-    return lambda summary, folder: [
-        {"caption": caption, "svg": save_plot(figure, folder, name)}
-        for name, caption, figure in draw(summary)
-    ]
-
-
-SECTIONS: dict[str, tuple[str, Content]] = {
-    "results": (
-        "Results",
-        lambda summary, _: results_table(summary, narrow=False),
-    ),
-    "pairs": ("Wins, losses and ties", _pairs),
-    "queries": ("Query by query", _drawn(plots.query_plots)),
-    "curves": ("Learning curves", _drawn(plots.curve_plots)),
-    "parameters": ("Parameters chosen", lambda summary, _: choices_table(summary)),
-    "protocol": (
-        "Protocol and conventions",
-        lambda summary, _: rules_table(summary.results),
-    ),
+SECTIONS: dict[str, tuple[str, Callable[[Summary], Table | Iterator[Plot] | None]]] = {
+    "results": ("Results", lambda summary: results_table(summary, narrow=False)),
+    "pairs": ("Wins, losses and ties", lambda summary: summary.pair_table),
+    "queries": ("Query by query", query_plots),
+    "curves": ("Learning curves", curve_plots),
+    "parameters": ("Parameters chosen", choices_table),
+    "protocol": ("Protocol and conventions", lambda summary: rules_table(summary.results)),
 }
+"""Title and content of each section of the page; one without content is left out."""
+
+
+def _content(found: Table | Iterator[Plot] | None, folder: Path) -> Any:
+    """A table, or the captions of plots and their SVG, which is also saved."""
+    if found is None or isinstance(found, Table):
+        return found
+    return [{"caption": words, "svg": save_plot(plot, folder, name)} for name, words, plot in found]
 
 
 def _shown(value: Any) -> str:

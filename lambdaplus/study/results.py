@@ -140,21 +140,18 @@ class Choice:
             yield "curves", {"metric": str(by), "round": rounds, "value": fit.curve}
         for by, values in self.values.items():
             fits = [_fit_by(fits, by) for fits in self.fits]
-            yield (
-                "fits",
-                {
-                    "trial": [task.trial for task in self.tasks],
-                    "metric": str(by),
-                    "validation": values,
-                    "round": [fit.rounds for fit in fits],
-                    "seconds": [fit.seconds for fit in fits],
-                    "chosen": [task.trial == self.place(by) for task in self.tasks],
-                    "parameters": [
-                        json.dumps(parameters_of(task), default=str) for task in self.tasks
-                    ],
-                    "warnings": ["\n".join(fit.warnings) for fit in fits],
-                },
-            )
+            parameters = [json.dumps(parameters_of(task), default=str) for task in self.tasks]
+            of_tasks = {
+                "trial": [task.trial for task in self.tasks],
+                "metric": str(by),
+                "validation": values,
+                "round": [fit.rounds for fit in fits],
+                "seconds": [fit.seconds for fit in fits],
+                "chosen": [task.trial == self.place(by) for task in self.tasks],
+                "parameters": parameters,
+                "warnings": ["\n".join(fit.warnings) for fit in fits],
+            }
+            yield "fits", of_tasks
 
 
 def _fit_by(fits: Mapping[str, Fit], by: Criterion) -> Fit:

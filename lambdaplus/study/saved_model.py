@@ -12,9 +12,9 @@ import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.digests import versions_in_words
-from lambdaplus.data import Fold, RankingData
+from lambdaplus.data import RankingData
 from lambdaplus.data.output_folder import OutputFolder
-from lambdaplus.data.ranking_data import numeric_part
+from lambdaplus.data.ranking_data import joined, numeric_part
 from lambdaplus.data.table_columns import read_features
 from lambdaplus.estimators.boosters import Boosted
 from lambdaplus.study.methods import Method, Task
@@ -94,14 +94,9 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
     trainer: Any = chosen.trainer  # a BoostedTrainer
-    return Final(
-        task,
-        rounds,
-        trainer.model(task, rounds=rounds),
-        metric,
-        results.mean(best, metric),
-        summary.interval(best, metric),
-    )
+    model = trainer.model(task, rounds=rounds)
+    value, interval = results.mean(best, metric), summary.interval(best, metric)
+    return Final(task, rounds, model, metric, value, interval)
 
 
 def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
@@ -120,21 +115,6 @@ def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
     whole = study.whole if study.whole is not None else joined(study.folds[-1])
     threads = study.threads * study.jobs  # nothing else runs now
     return replace(task, train=whole, threads=threads), max(1, round(rounds))
-
-
-def joined(fold: Fold) -> RankingData:
-    """All parts of a fold, with queries numbered."""
-    qid = [part.queries.query_of_row for part in fold.parts]
-    first = np.cumsum([0, *(part.n_queries for part in fold.parts[:2])])
-    weights = [part.weights for part in fold.parts if part.weights is not None]
-    return replace(
-        fold.train,
-        features=np.concatenate([part.features for part in fold.parts]),
-        labels=np.concatenate([part.labels for part in fold.parts]),
-        qid=np.concatenate([n + start for n, start in zip(qid, first, strict=True)])
-        * fold.train.grouped,
-        weights=np.concatenate(weights) if weights else None,
-    )
 
 
 def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -> Final:

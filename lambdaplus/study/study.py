@@ -315,18 +315,13 @@ class Study:
 
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""
-        selects, convention = self.chooses(method), self._convention
-        return [
-            Choice(
-                tasks,
-                [load_fits(self.file_of(task)) for task in tasks],
-                self._fold_named[fold],
-                selects,
-                convention,
-            )
-            for (name, fold, _), tasks in self._groups.items()
-            if name == method.name and all(task.key in self.finished for task in tasks)
-        ]
+        selects, choices = self.chooses(method), []
+        for (name, fold, _), tasks in self._groups.items():
+            if name == method.name and all(task.key in self.finished for task in tasks):
+                fits = [load_fits(self.file_of(task)) for task in tasks]
+                data = self._fold_named[fold]
+                choices.append(Choice(tasks, fits, data, selects, self._convention))
+        return choices
 
     def save_model(self, folder: Path, method: str = "", metric: str = "") -> Final:
         """Train the best method again on all queries, and save the model.

@@ -60,6 +60,11 @@ class Summary:
             self.evaluations, baseline=baseline if baseline in self.evaluations else None
         )
 
+    @property
+    def pair_table(self) -> Table | None:
+        """The differences of all pairs; None for fewer than two finished methods."""
+        return self.comparison.pair_table if self.comparison else None
+
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
         return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
