@@ -317,7 +317,7 @@ def test_a_table_without_options_says_what_was_taken_for_what_and_how_to_change_
     frame = pl.read_csv(file).rename(dict(zip(("qid", "label"), names, strict=True)))
     frame.with_columns(weight=pl.lit(1.5)).write_csv(file)
     out = tmp_path / "out"
-    options = ("--methods", "lightgbm:map", "--rounds", 2, "--out", out, "--jobs", 1)
+    options = ("--methods", "lightgbm:map", "--metrics", "auc", "--rounds", 2, "--out", out)
     shown = invoke("compare", file, *options).output
     assert said in shown
     assert "pass --weight weight if it weights the rows" in shown

@@ -35,8 +35,7 @@ def by_script(folder: Path, file: Path) -> list[float]:
     return [*map(float, done.stdout.split())]
 
 
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(("framework", "suffix"), [("lightgbm", ".csv"), ("xgboost", ".parquet")])
 def test_a_saved_model_scores_like_the_studys_own(
     tmp_path: Path, framework: str, suffix: str
 ) -> None:
