@@ -285,20 +285,6 @@ def test_own_objectives_of_a_framework_take_its_options(name: str, options: dict
         assert "learning_rate" in used
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("lightgbm:map(sigmaa=3)", "map has no option 'sigmaa'.*the objective has: balance"),
-        ("lightgbm:map(sigma=-3)", "sigma must be a number"),
-        ("lightgbm:map(sigma)", "'sigma' is not of the form option=value"),
-        ("lightgbm:map(sigma=1,sigma=2)", "twice"),
-    ],
-)
-def test_wrong_options_within_a_name_are_named(name: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        find_methods(name)
-
-
 # First use ---------------------------------------------------------------------------------------
 
 

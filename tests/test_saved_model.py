@@ -136,19 +136,6 @@ def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:
 # What is refused ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["model.txt", ABOUT, "predict.py"])
-def test_files_of_the_user_are_not_overwritten_and_nothing_is_fitted(
-    tmp_path: Path, name: str
-) -> None:
-    model = tmp_path / "model"
-    model.mkdir()
-    (model / name).write_text("mine")
-    options = ("--methods", "lightgbm:map", "--save-model", model, "--out", tmp_path / "out")
-    assert "was not written by lambdaplus" in invoke("compare", *options, *QUICK, ends=2).output
-    assert (model / name).read_text() == "mine"
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path: Path) -> None:
     model = tmp_path / "model"
     options = ("--save-model", model, "--out", tmp_path / "out", *QUICK)
