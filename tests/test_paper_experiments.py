@@ -31,11 +31,7 @@ from papers.__main__ import main
 from papers.chakrabarti_2008 import C_GRID, mean_path, panels, rankers
 from papers.chakrabarti_2008 import claims as kdd
 from papers.chakrabarti_2008.cleaning import Size, clean, prepared
-from papers.chakrabarti_2008.fits import (
-    AssignmentOracle,
-    path_over_c,
-    stopped_over_c,
-)
+from papers.chakrabarti_2008.fits import AssignmentOracle, path_over_c, stopped_over_c
 from papers.class_auc_svm import ClassAUCSVM, one_list
 from papers.drawing import draw
 from papers.elsas_2008 import figure_1, table_4, table_5
