@@ -46,13 +46,9 @@ def test_any_weights_survive_printing(weights: dict[str, float]) -> None:
 
 
 def test_spelling_makes_no_difference() -> None:
-    same = [
-        lambda_objective("ndcg@10+0.5*mrr"),
-        lambda_objective(" NDCG@10 +  5e-1 * MRR "),
-        lambda_objective("1*ndcg@10 + .5*mrr"),
-        combine({lambda_objective("ndcg@10"): 1, lp.lambda_mrr: 0.5}),
-    ]
-    assert len(set(same)) == 1
+    names = "ndcg@10+0.5*mrr", " NDCG@10 +  5e-1 * MRR ", "1*ndcg@10 + .5*mrr"
+    parts = {lambda_objective("ndcg@10"): 1, lp.lambda_mrr: 0.5}
+    assert len({*map(lambda_objective, names), combine(parts)}) == 1
     assert lambda_objective("1*mrr") == lp.lambda_mrr
     assert lambda_objective("mrr+ndcg@10") != lambda_objective("ndcg@10+mrr")
     assert lambda_objective("mrr+ndcg") != lambda_objective("mrr+2*ndcg")
@@ -167,12 +163,8 @@ def test_at_the_base_rate_log_loss_is_as_large_as_a_ranking() -> None:
 
 
 def test_the_names_of_log_loss() -> None:
-    same = [
-        lambda_objective("logloss + 0.5*map"),
-        lambda_objective("binary_logloss + 0.5 * MAP"),
-        lambda_objective(" log_loss+0.5*map"),
-        combine({lp.LogLoss(): 1, lp.lambda_map: 0.5}),
-    ]
+    names = "logloss + 0.5*map", "binary_logloss + 0.5 * MAP", " log_loss+0.5*map"
+    same = [*map(lambda_objective, names), combine({lp.LogLoss(): 1, lp.lambda_map: 0.5})]
     assert len(set(same)) == 1
     assert same[0].metric == parse_metric("map")  # which is to be evaluated
     assert same[0].__name__ == "lambda_logloss+0.5*map"

@@ -263,20 +263,20 @@ def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize("qid", ["day", "list", "none"])
 def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: str) -> None:
     random = np.random.default_rng(0)
-    number = random.permutation(np.repeat(np.arange(14), 10))
+    number = random.permutation(np.repeat(np.arange(15), 10))
     day = [datetime.date(2025, 12, 28) + datetime.timedelta(int(n)) for n in number]
     frame = pl.DataFrame(
-        {"day": day, "list": number * 2 + random.integers(0, 2, 140), "x": number, "label": 1}
-    ).with_columns(label=pl.Series(random.integers(0, 2, 140)))
+        {"day": day, "list": number * 2 + random.integers(0, 2, 150), "x": number, "label": 1}
+    ).with_columns(label=pl.Series(random.integers(0, 2, 150)))
     file = tmp_path / f"daily.{kind}"
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
     options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day"}
     options |= {"drop": ("list",)} if qid != "list" else {}
     folds, notes, *_ = read_study_data(Config(**options, gap=1))
     assert folds[0].train.feature_names == ("x",)
-    # 14 days in 7 blocks of 2, of which the gap takes the last: x is the number of the day.
+    # 15 days in 7 blocks: the first of 3, then 6 of 2 days each, of which the gap takes the last.
     assert [[{*part.features[:, 0]} for part in fold.parts] for fold in folds] == [
-        [{*range(2 * i - 1)}, {2 * i}, {2 * i + 2, 2 * i + 3}] for i in range(1, 6)
+        [{*range(2 * i)}, {2 * i + 1}, {2 * i + 3, 2 * i + 4}] for i in range(1, 6)
     ]
     assert sum(fold.test.labels.size for fold in folds) == 100
     assert notes[-1] == (

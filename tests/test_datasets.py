@@ -89,23 +89,17 @@ def test_folds_are_in_order_of_number_and_equally_wide(tmp_path: Path) -> None:
     assert folds[2].test.name == "Fold10 test"
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
+def test_names_of_parts_and_prefixes_of_files(tmp_path: Path) -> None:
+    for folder, names in enumerate((
         ["Train.txt", "VALID.TXT", "tEst.txt"],
         ["trainingset.txt", "validationset.txt", "testset.txt"],
-    ],
-)
-def test_names_of_parts(tmp_path: Path, names: list[str]) -> None:
-    write_parts(tmp_path / "mine", names)
-    [fold] = read_folds(tmp_path / "mine")
-    assert (fold.name, fold.valid.features.tolist()) == ("mine", [[0, 1, 0]])
-
-
-def test_prefixes_of_files_are_folds(tmp_path: Path) -> None:
+    )):  # fmt: skip
+        write_parts(tmp_path / f"mine{folder}", names)
+        [fold] = read_folds(tmp_path / f"mine{folder}")
+        assert (fold.name, fold.valid.features.tolist()) == (f"mine{folder}", [[0, 1, 0]])
     for n in (2, 1):
-        write_parts(tmp_path, [f"set{n}.{part}.txt" for part in ("train", "valid", "test")], n)
-    found = [(fold.name, fold.test.features[0, 2]) for fold in read_folds(tmp_path)]
+        write_parts(tmp_path / "set", [f"set{n}.{p}.txt" for p in ("train", "valid", "test")], n)
+    found = [(fold.name, fold.test.features[0, 2]) for fold in read_folds(tmp_path / "set")]
     assert found == [("set1", 1), ("set2", 2)]
 
 

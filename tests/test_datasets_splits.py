@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,23 +73,6 @@ def test_cross_validation_rotates_over_parts() -> None:
             fold.test.labels, data.labels[np.isin(data.qid, fold.test.qid)]
         )
     assert tested != [queries(fold)[2] for fold in cross_validation(data, 5)]
-
-
-@pytest.mark.parametrize("grouped", [True, False])
-def test_cross_validation_by_date_walks_forward(grouped: bool) -> None:
-    data = small_set(40)
-    day = (data.qid * 7 % 11).astype(float)  # queries of a day are apart
-    data = data if grouped else replace(data, grouped=False, qid=np.zeros_like(data.qid))
-    folds = cross_validation(data, 3, order=day, gap=1)
-    days = [[{*day[part.features[:, 0].astype(int)]} for part in fold.parts] for fold in folds]
-    # 11 days in 5 blocks: the first of 3, then 4 of 2 days each, of which the gap takes the last.
-    assert days == [
-        [{0, 1}, {3}, {5, 6}], [{0, 1, 2, 3}, {5}, {7, 8}], [{0, 1, 2, 3, 4, 5}, {7}, {9, 10}]
-    ]  # fmt: skip
-    with pytest.raises(
-        ValueError, match="order has 11 different values, too few for 4 blocks of at least 3"
-    ):
-        cross_validation(data, 3, order=day, gap=2)
 
 
 def test_cross_validation_refuses_too_few_and_too_many_folds() -> None:

@@ -30,13 +30,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compare(*arguments: str, jobs: int = 1) -> tuple[int, str]:
     """Exit code, and what was said."""
-    result = invoke("compare", *arguments, *QUICK, "--jobs", jobs, ends=None)
+    result = invoke("compare", *QUICK, *arguments, "--jobs", jobs, ends=None)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, " ".join(result.output.split())
 
 
 def without_lock(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {name: text for name, text in files.items() if not name.startswith(".lambdaplus")}
+    return {name: text for name, text in files.items() if ".lambdaplus" not in name}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -59,13 +59,20 @@ def test_other_files_stay_and_a_run_repeats_nothing(home: Path, jobs: int) -> No
     assert without_lock(contents(home)) == without_lock(after)
 
 
-@pytest.mark.parametrize("name", ["summary.csv", "per_query.csv", "study.toml", "report.html"])
+OF_A_MODEL = [f"model/{name}" for name in ("model.txt", "about.json", "predict.py")]
+
+
+@pytest.mark.parametrize(
+    "name", ["summary.csv", "per_query.csv", "study.toml", "report.html", *OF_A_MODEL]
+)
 @pytest.mark.parametrize("link", [False, True])
 def test_file_of_the_user_is_not_overwritten(home: Path, name: str, link: bool) -> None:
     (home / "thesis").write_text("mine")
-    (home / name).symlink_to("thesis") if link else (home / name).write_text("mine")
+    (home / "model").mkdir()
+    (home / name).symlink_to(home / "thesis") if link else (home / name).write_text("mine")
     before = contents(home)
-    code, said = compare("data", "--out", ".", "--report")
+    model = ("--methods", "lightgbm:map", "--save-model", "model") if name in OF_A_MODEL else ()
+    code, said = compare("data", "--out", ".", "--report", *model)
     assert code == 2
     assert f"{name} was not written by lambdaplus, or was changed since" in said
     assert without_lock(contents(home)) == before  # it was said before the first fit

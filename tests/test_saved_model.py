@@ -36,8 +36,7 @@ def by_script(folder: Path, file: Path) -> list[float]:
     return [*map(float, done.stdout.split())]
 
 
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(("framework", "suffix"), [("lightgbm", ".csv"), ("xgboost", ".parquet")])
 def test_a_saved_model_scores_like_the_studys_own(
     tmp_path: Path, framework: str, suffix: str
 ) -> None:
@@ -136,19 +135,6 @@ def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:
 
 
 # What is refused ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["model.txt", ABOUT, "predict.py"])
-def test_files_of_the_user_are_not_overwritten_and_nothing_is_fitted(
-    tmp_path: Path, name: str
-) -> None:
-    model = tmp_path / "model"
-    model.mkdir()
-    (model / name).write_text("mine")
-    options = ("--methods", "lightgbm:map", "--save-model", model, "--out", tmp_path / "out")
-    assert "was not written by lambdaplus" in invoke("compare", *options, *QUICK, ends=2).output
-    assert (model / name).read_text() == "mine"
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ PAIRS = [["map", "mrr"], ["mrr", "ndcg@10"], ["map", "mrr", "ndcg"], ["auc", "mr
 
 
 @pytest.mark.filterwarnings("ignore:w = 0 is optimal|the duality gap is still|training did not end")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
 def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
     """For every structural SVM, in every pass and however it stops."""
     data = graded(12, seed)

@@ -13,16 +13,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import (
-    METHODS,
-    Config,
-    Fitted,
-    Method,
-    Study,
-    Task,
-    find_methods,
-    study_of,
-)
+from lambdaplus.study import METHODS, Config, Fitted, Method, Study, Task, find_methods, study_of
 from lambdaplus.study.methods import Range, draw
 from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
 from lambdaplus.study.trainers import Validation, values_of

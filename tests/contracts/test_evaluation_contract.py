@@ -56,8 +56,6 @@ EVALUATE: Rows = {
     "lists of different lengths":
         (lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
          Raises("labels is a list of lists of different lengths: pass one list .* as group=")),
-    "weights that a metric of a table ignores":
-        (lambda: of("cindex", [1, 2], [1, 2], weight=[1, 2]), Raises("does not weight the rows")),
     "a function as metric":
         (lambda: lp.evaluate([1], [1], metrics=[lp.eval_map]), Raises(".*: pass 'map'")),
     "two names in one": (
