@@ -252,13 +252,15 @@ def on_validation(
     fits: Fits, framework: str, one: Contender, metric: str, sets: list[str], beside: Contender
 ) -> float:
     """The mean over sets of the validation values, of the seeds that ``beside`` has, too."""
-    return float(np.mean([
-        np.mean([
+    means = []
+    for on in sets:
+        values = [
             fits[on, framework, *one, seed]["valid"][metric]
             for seed in range(SEEDS)
             if (on, framework, *one, seed) in fits and (on, framework, *beside, seed) in fits
-        ]) for on in sets
-    ]))  # fmt: skip
+        ]
+        means.append(np.mean(values) if values else np.nan)
+    return float(np.mean(means))
 
 
 def best_built_in(fits: Fits, framework: str, metric: str, sets: list[str]) -> Contender:
