@@ -81,7 +81,10 @@ def test_csv(tmp_path: Path, reader: Callable[[Path], Any], draw: st.DataObject)
     found = read(tmp_path / "all.csv", content, reader)
     if found is None or b"\r" in content:  # which only one of the two treats as the end of a line
         return
-    text = content.decode("utf-8-sig")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:  # read as Latin-1, with a warning
+        text = content.decode("latin-1")
     header, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
     assert len(rows) == len(found.labels)
     assert all(len(row) == len(header) for row in rows)

@@ -71,7 +71,8 @@ def test_sums_are_those_over_all_pairs(classes, parts, spread, damping) -> None:
     lists, shape = lists_of(classes, spread, parts), PairShape(2.0, damping)
     out = no_sums(lists.score.size, len(SIZES))
     ranges = lists.score[lists.start] - lists.score[lists.stop - 1]
-    left = add_few_pairs(0, len(SIZES), lists, ranges, shape, np.inf, out)
+    left = np.empty(len(SIZES), np.int64)
+    add_few_pairs(0, len(SIZES), lists, ranges, shape, np.inf, out, left)
     assert (left == DONE).all()
     for k in range(len(SIZES)):
         rows = slice(lists.start[k], lists.stop[k])
@@ -88,8 +89,11 @@ def test_lists_of_many_pairs_are_left_to_the_sweep() -> None:
     for damping, function in ((0.0, PLAIN), (0.1, DAMPED)):
         out = no_sums(lists.score.size, len(SIZES))
         given = 2, len(SIZES), lists, ranges, PairShape(1.0, damping)
-        assert (add_few_pairs(*given, -1.0, out) == function).all()
+        left = np.empty(len(SIZES) - 2, np.int64)
+        add_few_pairs(*given, -1.0, out, left)
+        assert (left == function).all()
         assert not any(part.any() for part in out)
-        few = add_few_pairs(*given, 2.0, out)  # pairs for each element and class
+        few = np.empty_like(left)
+        add_few_pairs(*given, 2.0, out, few)  # pairs for each element and class
         assert few[0] == DONE
         assert few[-1] == function

@@ -41,19 +41,20 @@ DONE, PLAIN, DAMPED, DAMPED_FAR = range(4)  # functions of a sweep that is left
 
 @compiled(error_model="numpy")
 def add_few_pairs(
-    first: int, last: int, lists: Lists, spread: Floats, shape: PairShape, most: float, out: Sums
-) -> Ints:
+    first: int, last: int, lists: Lists, spread: Floats, shape: PairShape, most: float, out: Sums,
+    left: Ints,
+) -> None:  # fmt: skip
     """Add the sums over all pairs of those of the lists first .. last - 1 that have few of them.
 
     ``spread`` is the range of the scores of each query, if there is damping, which a range of 0
     has not.  Few are ``most`` pairs for each element, class and octet of rates of a sweep.
-    Returned is for each list the function with which it is still to be swept, or `DONE`.
+    ``left`` gets for each list the function with which it is still to be swept, or `DONE`.
     """
     score, code, weight, near_top = lists.score, lists.code, lists.weight, lists.near_top
     gain, factors, (sigma, damping), longest, many = lists.gain, lists.factors, shape, 0, 0
     for k in range(first, last):
         longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
-    left, count = np.empty(last - first, np.int64), np.empty(many, np.int64)
+    count = np.empty(many, np.int64)
     # Those of the largest class come first, then, from the next octet on, all others.
     room = np.empty((13, longest + 2 * LANES))
     # Weights as the worse one of a pair, and as the better one, if these are others.
@@ -160,4 +161,3 @@ def add_few_pairs(
                 out.gradient[int(place[j])] += sigma * slopes[j]
                 out.hessian[int(place[j])] += sigma * sigma * curves[j]
         out.received[k] += 2.0 * sigma * lambdas
-    return left

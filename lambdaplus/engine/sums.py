@@ -26,7 +26,7 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
 
     def few(which: Ints) -> None:
         first, last = which[0], which[-1] + 1
-        left[first:last] = add_few_pairs(first, last, lists, spread, shape, most, out)
+        add_few_pairs(first, last, lists, spread, shape, most, out, left[first:last])
 
     _in_pieces(few, np.arange(n_lists), lists)
     for function in np.unique(left[left != DONE]) if left.any() else ():

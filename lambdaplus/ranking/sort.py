@@ -152,20 +152,26 @@ def merge_ties(
     boundaries: Ints, row: Any, score: Floats, code: Int32s, copies: Floats | None
 ) -> tuple[Entries, Ints]:
     """The entries of some ranked queries, and the first rank of each entry."""
+    # The kernel returns no arrays: on Ctrl-C, numba fails to make them, or ends the process.
+    n = row.size
+    first_rank, edges = np.empty(n + 1, np.int64), np.empty_like(boundaries)
+    classes, size = np.empty(n, np.int32), np.empty(n, np.int64)
+    entries = Entries(edges, np.empty(n), classes, size, np.empty(n))
     multiplicity = np.empty(0) if copies is None else copies
-    first_rank, entries = merged(boundaries, row, score, code, multiplicity)
-    return entries, first_rank
+    m = _merge(boundaries, row, score, code, multiplicity, first_rank, entries)
+    if m == n:
+        return entries, first_rank
+    cut: Any = (part[:m] for part in entries[1:])
+    return Entries(edges, *cut), first_rank[: m + 1]
 
 
 @compiled
-def merged(
-    boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats
-) -> tuple[Ints, Entries]:
-    """The first rank of each entry of ranked queries, and the entries."""
-    n, m, base = row.size, 0, boundaries[0]
-    edges, first_rank = np.empty(boundaries.size, np.int64), np.empty(n + 1, np.int64)
-    classes, size = np.empty(n, np.int32), np.empty(n, np.int64)
-    scores, weight = np.empty(n), np.empty(n)
+def _merge(
+    boundaries: Ints, row: Rows, score: Floats, code: Int32s, copies: Floats, first_rank: Ints,
+    entries: Entries,
+) -> int:  # fmt: skip
+    """Write the entries of ranked queries and their first ranks; return how many there are."""
+    (edges, scores, classes, size, weight), m, base = entries, 0, boundaries[0]
     for q in range(boundaries.size - 1):
         edges[q] = m
         for r in range(boundaries[q] - base, boundaries[q + 1] - base):
@@ -180,8 +186,8 @@ def merged(
             else:
                 first_rank[m], scores[m], classes[m], size[m], weight[m] = r, s, x, 1, w
                 m += 1
-    edges[-1], first_rank[m] = m, n
-    return first_rank[: m + 1], Entries(edges, scores[:m], classes[:m], size[:m], weight[:m])
+    edges[-1], first_rank[m] = m, row.size
+    return m
 
 
 class Scored:
