@@ -96,9 +96,9 @@ class Config:
         Number of rounds between evaluations on validation data; by default 1, or a 200th of the
         rounds with trials.
     trees : tuple of str
-        Size of the trees of boosted methods, see
-        `~lambdaplus.frameworks.ranking_trees.ranking_trees`; of several,
-        validation data chooses for each method and fold.  With trials, trees are drawn.
+        Size of the trees of boosted methods,
+        see `~lambdaplus.frameworks.ranking_trees.ranking_trees`; of several, validation data
+        chooses for each method and fold.  With trials, trees are drawn.
     leaves, learning_rate, documents_in_leaf
         Parameters that replace those of `trees`; 0 leaves these.  XGBoost and CatBoost do not use
         ``documents_in_leaf``; XGBoost's ``min_child_weight`` is 1.  CatBoost's trees have the depth

@@ -141,7 +141,7 @@ def _divide_and_conquer(
 
 
 class TailSums(NamedTuple):
-    """The sums for `_tail`."""
+    """The sums for `_remainder`."""
 
     above: Ints  # (R,) number of bad documents with a higher score than good document i
     upto: Floats  # (N + 1,) running sums of the bad scores
@@ -169,7 +169,7 @@ def _tail_sums(good: Floats, bad: Floats) -> TailSums:
 
 
 @compiled
-def _tail(i: int, least: int, sums: TailSums) -> float:
+def _remainder(i: int, least: int, sums: TailSums) -> float:
     """Maximum score term of good documents i, i + 1, ... with at least ``least`` ahead: O(log R).
 
     For each, the best number is above[i], or ``least`` if larger: the sum is concave in m_i.
@@ -206,7 +206,7 @@ def _table(
             # ahead.
             value = best[min(least, columns - 1)] if i else 0.0
             if i < R:
-                value += weight * _tail(i, least, sums)
+                value += weight * _remainder(i, least, sums)
             if value > top:
                 top, top_rows, top_column = value, i, min(least, columns - 1)
         if i == rows:
@@ -241,12 +241,12 @@ def _first_only(
         # The best good document behind `ahead` bad ones; the others, without credit, need as many.
         value = (discount[0] - discount[ahead]) * gain
         value += weight * (upto[ahead] - ahead * good[0])
-        value += weight * _tail(1, ahead, sums)
+        value += weight * _remainder(1, ahead, sums)
         if value > best:
             best, place = value, ahead
     if cutoff <= N:
         # Or it is beyond the cutoff, and the metric is 0.
-        value = discount[0] * gain + weight * _tail(0, cutoff, sums)
+        value = discount[0] * gain + weight * _remainder(0, cutoff, sums)
         if value > best:
             place = max(cutoff, above[0])
     m[0] = place
