@@ -1,7 +1,10 @@
 """Trees and objectives for rankings: what a user gets out of the box, and with `ranking_trees`.
 
-    python benchmarks/out_of_the_box.py fit SET [SET ...] [--trees box,small] [--contenders ...]
+    python benchmarks/out_of_the_box.py fit LETOR_FOLDS [...] --seeds 0,1,2,3,4
+    python benchmarks/out_of_the_box.py fit flights:FOLDER digits generated:30:0.1:1:uneven [...]
     python benchmarks/out_of_the_box.py show
+
+``fit`` has --trees, such as box,16/.05/.5/.5, --frameworks and --contenders 'map;lambdarank'.
 
 SET is named as in `list_sets`.  The seed is the number of the fold, or of the draw of a generated
 set.  Every contender is trained with the same trees and rounds.  The round is the one with the
@@ -35,8 +38,6 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table
-from lambdaplus.metrics import Declaration
-from lambdaplus.metrics import components as c
 from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task, parse_criterion
 from lambdaplus.study.trainers import train_lightgbm, train_xgboost
@@ -58,10 +59,17 @@ def record(leaves: int, rate: float, rows: float, columns: float) -> dict[str, d
     }  # fmt: skip
 
 
+# A study's trainers sample rows and columns unless they are told not to.
 BOX: dict[str, dict[str, Any]] = {
-    "lightgbm": {"num_leaves": 31, "learning_rate": 0.1},
-    "xgboost": {"max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise", "learning_rate": 0.1},
-}
+    "lightgbm": {
+        "num_leaves": 31, "learning_rate": 0.1, "bagging_fraction": 1.0, "bagging_freq": 0,
+        "feature_fraction": 1.0,
+    },
+    "xgboost": {
+        "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise", "learning_rate": 0.1,
+        "subsample": 1.0, "colsample_bytree": 1.0,
+    },
+}  # fmt: skip
 
 
 def trees_of(name: str) -> dict[str, dict[str, Any]]:
@@ -78,29 +86,20 @@ def rounds_of(name: str) -> tuple[int, int]:
     return round(40 / rate), round(6 / rate)
 
 
-ALL_RR = Declaration(
-    "arhr", "Reciprocal ranks of all relevant documents", "", discount=c.reciprocal,
-    gain=c.relevance, binary=True, normalizer=lambda counts: counts.ideal(c.relevance(counts)),
-)  # fmt: skip
 PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
 HALF: dict[str, Any] = {"damping": 0.1, "pointwise": 0.5}
-UNDAMPED: dict[str, Any] = {"damping": None, "pointwise": 0.5}
 OURS: dict[str, tuple[Any, dict[str, Any]]] = {
     "map": ("map", PLAIN),
     "map, half": ("map", HALF),
     "ndcg": ("ndcg", PLAIN),
     "ndcg, half": ("ndcg", HALF),
-    "map, half undamped": ("map", UNDAMPED),
     "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
     "map, damped .01": ("map", {**PLAIN, "damping": 0.01}),
     "ndcg, damped .1": ("ndcg", {**PLAIN, "damping": 0.1}),
     "ndcg, damped .01": ("ndcg", {**PLAIN, "damping": 0.01}),
-    "ndcg, half undamped": ("ndcg", UNDAMPED),
     "auc": ("auc", {**PLAIN, "surrogate": "auc"}),
     "auc, equal pairs": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "equal"}),
-    "auc, half": ("auc", {**HALF, "surrogate": "auc"}),
-    "arhr": (ALL_RR, PLAIN),
-    "arhr, half": (ALL_RR, HALF),
+    "arhr": ("arhr", PLAIN),
     "mrr": ("mrr", {**PLAIN, "surrogate": "mrr"}),
     "p@5": ("p@5", {**PLAIN, "surrogate": "p@5"}),
     "ndcg@10": ("ndcg@10", {**PLAIN, "surrogate": "ndcg@10"}),
@@ -119,7 +118,6 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
         "rank:map, mean": {"objective": "rank:map", "lambdarank_pair_method": "mean"},
     },
 }
-MAIN = ("map", "map, half", "ndcg", "ndcg, half")
 OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr"}
 """The default objective of each metric, on graded labels, too."""
 FIRST = ("map", "ndcg@10")
@@ -139,7 +137,11 @@ def tasks(given: argparse.Namespace) -> Iterator[Key]:
     for seed, on, trees, framework in product(
         given.seeds, given.sets, given.trees, given.frameworks
     ):
-        wanted = [*THEIRS[framework], *MAIN] if given.contenders == ["main"] else given.contenders
+        wanted = (
+            [*THEIRS[framework], *OURS_FOR.values()]
+            if given.contenders == ["main"]
+            else given.contenders
+        )
         for name in wanted:
             if name in OURS or name in THEIRS[framework]:
                 yield on, framework, trees, name, seed
@@ -427,7 +429,9 @@ def main() -> None:
     parser.add_argument("step", choices=("fit", "show"))
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
-    parser.add_argument("--trees", type=lambda text: text.split(","), default=["box"])
+    parser.add_argument(
+        "--trees", type=lambda text: text.split(","), default=["box", *TREES.values()]
+    )
     parser.add_argument("--contenders", type=lambda text: text.split(";"), default=["main"])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -15,6 +15,9 @@ from scipy import stats
 from sklearn.datasets import make_classification
 
 from lambdaplus.evaluation import Table
+from lambdaplus.study import Config, Method
+from lambdaplus.study.methods import Task
+from lambdaplus.study.trainers import parameters_of
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -70,6 +73,12 @@ def test_a_study_of_trees_and_objectives_keeps_its_tables(
     monkeypatch.setattr(sets, "TRAINING_ROWS", 400)
     monkeypatch.setattr(sets, "OTHER_ROWS", 600)
     monkeypatch.setattr(box, "rounds_of", lambda name: (10, 10))
+    for framework, trainer in box.TRAINERS.items():  # trees as they come have all rows and columns
+        method = Method("", trainer, "binary" if framework == "lightgbm" else "binary:logistic")
+        task = Task(method, box.trees_of("box")[framework], *[None] * 2, Config(), 0, ())
+        used = parameters_of(task)
+        sampled = ("bagging_fraction", "feature_fraction", "subsample", "colsample_bytree")
+        assert [used[name] for name in sampled if name in used] == [1.0, 1.0]
     on = "generated:20:0.1:1:even"
     keys = [
         (on, framework, trees, name, 0)
