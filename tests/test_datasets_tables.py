@@ -55,7 +55,7 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
         ("qid,label,x\n1,1,1\n1,0,2.5\n1,1,oops\n", "'x' mixes .* is 'oops' in row 3"),
         ("", "a.csv"),
         ("qid,label,x\n1,0,1\n1,1\n", "a.csv, line 3: 2 fields for 3 columns"),
-        ("qid,label,x\n1,0,1\n1,1,1,", "more fields than defined"),
+        ("qid,label,x\n1,0,1\n1,1,1,", "a.csv, line 3: 4 fields for 3 columns"),
         ("qid,label,x,x\n1,0,1,2\n", "a.csv, line 1: the header contains 'x' twice"),
         ('qid,label,x,d\n1,0,1,"a\n1,1,2,b\n', "a.csv: "),
     ],

@@ -261,22 +261,12 @@ def _named_like(table: TableFile, names: Sequence[str], columns: Columns) -> lis
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
     """Raise one ValueError for all columns that options name and the table does not have."""
-    missing = {
-        option: name
-        for option, name in by_option.items()
-        if (name or option == "label") and name not in table.names
-    }
-    if not missing:
-        return
-    names = (f"{name!r}{hint(name, table.names)}" for name in missing.values())
+    missing = [option for option, name in by_option.items() if name not in table.names]
     column = "the column" if len(missing) == 1 else "the columns"
     advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
     if "qid" in missing:
         advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
-    raise ValueError(
-        f"{table.file} has no column {' and no '.join(names)}; it has: "
-        f"{', '.join(table.names)}. {advice}"
-    )
+    table.require(by_option.values(), advice)
 
 
 def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[str]) -> list[str]:
