@@ -6,7 +6,8 @@ import numpy as np
 
 from lambdaplus.compute.arguments import check_flag, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
+from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.splits import rotated
 
 
 def digits_queries(n_folds: int = 5, seed: int = 0, *, whole: bool = False) -> list[Fold]:
@@ -57,12 +58,7 @@ def digits_queries(n_folds: int = 5, seed: int = 0, *, whole: bool = False) -> l
     check_flag(whole=whole)
     data = _all_parts(n_folds, seed, whole)
     parts = np.split(np.arange(data.n_queries), n_folds)
-    folds = []
-    for i in range(n_folds):
-        *train, valid, test = parts[i:] + parts[:i]
-        queries = (np.concatenate(train), valid, test)
-        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
-    return folds
+    return rotated(parts[-1:] + parts[:-1], data.take_queries)
 
 
 @lru_cache(maxsize=1)  # folds have copies of their rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -205,12 +206,8 @@ def cross_validation(
             f"n_folds={n_folds} needs at least {n_folds} queries; the data has {data.n_queries}"
         )
     part_of = np.random.default_rng(random_state).permutation(np.arange(data.n_queries) % n_folds)
-    folds = []
-    for i in range(n_folds):
-        test, valid = part_of == i, part_of == (i - 1) % n_folds
-        queries = map(np.flatnonzero, (~test & ~valid, valid, test))
-        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
-    return folds
+    parts = [np.flatnonzero(part_of == i) for i in range(n_folds)]
+    return rotated(parts, lambda queries: data.take_queries(np.sort(queries)))
 
 
 def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[Fold]:
@@ -220,7 +217,7 @@ def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[F
     labels, counts = np.unique(data.labels, return_counts=True)
     relevant = int(counts[labels >= 1].sum())
     fewest = min(relevant, int(counts.sum()) - relevant)
-    if n_folds < 3 or fewest < n_folds:
+    if fewest < n_folds:
         raise ValueError(
             f"n_folds must be from 3 to the number of rows with labels of 1 or more, {relevant}, "
             f"and to that of the other rows, {counts.sum() - relevant}, not {n_folds}"
@@ -228,12 +225,17 @@ def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[F
     # Labels that are rarer than folds are divided with the other ones of their side.
     classes = data.labels if counts.min() >= n_folds else data.labels >= 1
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    tested = [test for _, test in splitter.split(classes, classes)]
+    parts = [test for _, test in splitter.split(classes, classes)]
+    return rotated(parts, lambda rows: rows_of_data(data, np.sort(rows)))
+
+
+def rotated(parts: list[Ints], take: Callable[[Ints], RankingData]) -> list[Fold]:
+    """Folds that test on one part each, validate on the one before it and train on the others."""
     folds = []
-    for i in range(n_folds):
-        train = np.setdiff1d(np.arange(len(classes)), np.r_[tested[i], tested[i - 1]])
-        parts = (rows_of_data(data, rows) for rows in (train, tested[i - 1], tested[i]))
-        folds.append(named_fold(f"Fold{i + 1}", *parts))
+    for i in range(len(parts)):
+        *others, valid, test = parts[i + 1 :] + parts[: i + 1]
+        fold = map(take, (np.concatenate(others), valid, test))
+        folds.append(named_fold(f"Fold{i + 1}", *fold))
     return folds
 
 
