@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.letor import read_letor
-from lambdaplus.data.ranking_data import Fold, RankingData, with_queries
+from lambdaplus.data.ranking_data import RankingData, with_queries
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
@@ -269,8 +269,9 @@ def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None
     table.require(by_option.values(), advice)
 
 
-def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[str]) -> list[str]:
+def _wanted_features(columns: Columns, names: Sequence[str]) -> list[str]:
     """The columns that may be features: not taken for a role, nor dropped."""
+    taken = columns.roles.values()
     for option in ("features", "drop"):
         for name in getattr(columns, option):
             if name not in names:
@@ -288,32 +289,6 @@ def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[st
     return [name for name in free if name in columns.features or not columns.features]
 
 
-def select_columns(folds: Sequence[Fold], columns: Columns) -> tuple[list[Fold], list[str]]:
-    """Folds that were read, with the weights and features that are named; what is left out."""
-    if not (columns.features or columns.drop or columns.weight):
-        return list(folds), []
-    names, weight = folds[0].train.feature_names, columns.weight
-    if not names:
-        raise ValueError(
-            "features, drop and weight are names of columns of CSV and Parquet files: this data "
-            "has no names"
-        )
-    if weight and weight not in names:
-        raise ValueError(f"there is no column {weight!r}{hint(weight, names)}")
-    wanted = wanted_features(columns, names, {weight})
-    if not wanted:
-        raise ValueError("--drop leaves no feature")
-    kept = [names.index(name) for name in wanted]
-
-    def selected(part: RankingData) -> RankingData:
-        weights = part.features[:, names.index(weight)] if weight else None
-        features = part.features[:, kept]
-        return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
-
-    left_out = [name for name in names if name not in (*wanted, weight)]
-    return [Fold(fold.name, *map(selected, fold.parts)) for fold in folds], left_out
-
-
 def _features_of(
     table: TableFile, columns: Columns, categories: bool
 ) -> tuple[dict[str, Floats], dict[str, list[str]], dict[str, str]]:
@@ -321,7 +296,7 @@ def _features_of(
     features: dict[str, Floats] = {}
     levels: dict[str, list[str]] = {}
     left_out = dict.fromkeys(columns.drop, "--drop")
-    for name in wanted_features(columns, table.names, columns.roles.values()):
+    for name in _wanted_features(columns, table.names):
         if INDEX.fullmatch(name) and name not in columns.features:
             left_out[name] = "row numbers that pandas wrote"
             continue

@@ -50,7 +50,7 @@ class NoColumnError(ValueError):
 class TableFile:
     """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
-    def __init__(self, file: Path, needed: Sequence[str]) -> None:
+    def __init__(self, file: Path, needed: Sequence[str] = ()) -> None:
         try:
             import polars
         except ImportError:
@@ -244,7 +244,7 @@ class TableFile:
 
     def type_in_words(self, name: str) -> str:
         kind = self._frame[name].dtype
-        return "dates" if kind.is_temporal() else str(kind)
+        return "dates" if kind.is_temporal() else str(kind).replace("String", "text")
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_missing
-from lambdaplus.data import (
-    Fold,
-    RankingData,
-    cross_validation,
-    digits_queries,
-    read_folds,
-    read_letor,
-)
-from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data, select_columns
+from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
+from lambdaplus.data.folders import folds_of_folder, read_file
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
@@ -54,7 +47,7 @@ def read_study_data(config: Config) -> StudyData:
 
 
 def _all_folds(config: Config) -> StudyData:
-    data, columns = config.data, {"qid": config.qid, "label": config.label}
+    data = config.data
     if data in ("", WHOLE_DIGITS):
         _refuse_columns(config, "the built-in digits have none: set data as well")
         return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
@@ -63,13 +56,19 @@ def _all_folds(config: Config) -> StudyData:
             raise ValueError(
                 "--qid none and --order are for a single file, which is split into folds"
             )
-        with warnings.catch_warnings():
-            if config.weight or config.features or config.drop:  # columns were considered
-                warnings.filterwarnings("ignore", ".*read as features")
-            read = read_folds(data, valid=config.valid or None, **columns)
-        folds, others = select_columns(_complete(data, read), config.columns)
-        left_out = _left_out_in_words(dict.fromkeys(others, ""))
-        return StudyData(folds, [left_out, _weights_in_words(config)], config)
+        left_out: dict[str, str] = {}
+        unsure: dict[str, None] = {}
+
+        def read(file: Path) -> RankingData:
+            found = read_file(file, config.columns)
+            left_out.update(found.left_out)
+            if table_kind(file):
+                unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
+            return found.data
+
+        folds = _complete(data, folds_of_folder(Path(data), read, config.valid or None))
+        notes = [_left_out_in_words(left_out), _weights_in_words(config), *unsure]
+        return StudyData(folds, notes, config)
     return _of_one_file(Path(data), config)
 
 
@@ -80,7 +79,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
         _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
         whole = read_letor(file, grouped=config.qid != NO_QUERIES)
         return StudyData(_cross_validation(whole, config, None), [], config, whole)
-    table = TableFile(file, [])
+    table = TableFile(file)
     columns, guesses = guess_columns(table, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
     read = read_table_data(table, columns)
@@ -112,11 +111,8 @@ def _refuse_columns(config: Config, why: str) -> None:
 
 
 def _left_out_in_words(why: Mapping[str, str]) -> str:
-    """The columns that are left out, and why if that is known."""
-    words = [
-        f"{name or 'a column without a name'}{f' ({reason})' if reason else ''}"
-        for name, reason in why.items()
-    ]
+    """The columns that are left out, and why."""
+    words = [f"{name or 'a column without a name'} ({reason})" for name, reason in why.items()]
     return f"Left out: {', '.join(words)}." if words else ""
 
 
