@@ -285,7 +285,7 @@ class Queries:
         """Convert scores to float64; a ValueError names the first one that is not finite.
 
         With ``single``, an array of float32 is returned as it is, and whether scores are finite is
-        not checked: `first_parts` does, which needs their extremes anyway.
+        not checked: `find_cells` does, which needs their extremes anyway.
         """
         checked = _vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:
