@@ -78,5 +78,8 @@ def test_cross_validation_rotates_over_parts() -> None:
 def test_cross_validation_refuses_too_few_and_too_many_folds() -> None:
     with pytest.raises(ValueError, match="n_folds must be at least 3, not 2"):
         cross_validation(small_set(10), 2)
-    with pytest.raises(ValueError, match="n_folds=11 needs at least 11 queries; the data has 10"):
+    with pytest.raises(ValueError, match=r"small has 10 queries, .* 11 folds: .* --qid none"):
         cross_validation(small_set(10), 11)
+    rows = RankingData(np.ones((9, 1)), np.arange(9) > 4, np.zeros(9, int), grouped=False)
+    with pytest.raises(ValueError, match=r"the data has 4 rows .*, and 5 others: 5 folds need 5"):
+        cross_validation(rows, 5)

@@ -203,7 +203,9 @@ def cross_validation(
         return _folds_of_rows(data, n_folds, random_state)
     if n_folds > data.n_queries:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} queries; the data has {data.n_queries}"
+            f"{data.name or 'the data'} has {data.n_queries} queries, which cannot be split into "
+            f"{n_folds} folds: add queries or, if all rows are one ranking, pass grouped=False "
+            "(lambdaplus compare --qid none)"
         )
     part_of = np.random.default_rng(random_state).permutation(np.arange(data.n_queries) % n_folds)
     parts = [np.flatnonzero(part_of == i) for i in range(n_folds)]
@@ -219,8 +221,8 @@ def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[F
     fewest = min(relevant, int(counts.sum()) - relevant)
     if fewest < n_folds:
         raise ValueError(
-            f"n_folds must be from 3 to the number of rows with labels of 1 or more, {relevant}, "
-            f"and to that of the other rows, {counts.sum() - relevant}, not {n_folds}"
+            f"{data.name or 'the data'} has {relevant} rows with a label of 1 or more, and "
+            f"{counts.sum() - relevant} others: {n_folds} folds need {n_folds} of each"
         )
     # Labels that are rarer than folds are divided with the other ones of their side.
     classes = data.labels if counts.min() >= n_folds else data.labels >= 1

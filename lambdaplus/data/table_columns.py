@@ -131,18 +131,19 @@ def read_columns(
     """
     table = TableFile(Path(path), [qid, label])
     read = read_table_data(table, Columns(qid, label), categories=False)
+    if read.left_out:
+        warnings.warn(
+            f"{table.file}: left out: {in_words(read.left_out)}. Convert features among them to "
+            "numbers",
+            stacklevel=2,
+        )
     weights = [name for name in read.data.feature_names if name.strip().lower() in WEIGHT_NAMES]
-    numbers = [name for name in read.left_out if INDEX.fullmatch(name)]
-    others = [name for name in read.left_out if name not in numbers]
-    for names, what in (
-        (others, "are no numbers and left out: convert those that are features to numbers"),
-        (weights, "are read as features: if they are weights, leave them out of the file"),
-        (numbers, "seem to be row numbers that pandas wrote, by to_csv without index=False, and "
-                  "are left out"),
-    ):  # fmt: skip
-        if names:
-            shown = ", ".join(map(repr, names))
-            warnings.warn(f"{table.file}: the columns {shown} {what}", stacklevel=2)
+    if weights:
+        warnings.warn(
+            f"{table.file}: {', '.join(weights)} is read as a feature: if it weights the rows, "
+            "leave it out of the file",
+            stacklevel=2,
+        )
     return read.data
 
 
@@ -162,10 +163,10 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     order = table.places(columns.order) if columns.order else None
     features, levels, left_out = _features_of(table, columns, categories)
     if not features:
-        why = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
         taken = ", ".join(map(repr, sorted({*columns.roles.values()})))
         raise ValueError(
-            f"{table.file} has no feature: besides {taken}, it has {why or 'no column'}"
+            f"{table.file} has no feature: besides {taken}, it has "
+            f"{in_words(left_out) or 'no column'}"
         )
     data = RankingData(
         np.stack([*features.values()], axis=1),
@@ -181,6 +182,12 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         data = with_queries(data, qid)
         order = None if order is None else order[rows_by_query(qid)]
     return TableData(data, order, left_out, levels)
+
+
+def in_words(left_out: Mapping[str, str]) -> str:
+    """The columns that are left out, and why."""
+    words = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+    return ", ".join(words)
 
 
 def read_features(

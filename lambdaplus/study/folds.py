@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
 from lambdaplus.data.folders import folds_of_folder, read_file
-from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
+from lambdaplus.data.table_columns import doubts, guess_columns, in_words, read_table_data
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
@@ -67,7 +67,7 @@ def _all_folds(config: Config) -> StudyData:
             return found.data
 
         folds = _complete(data, folds_of_folder(Path(data), read, config.valid or None))
-        notes = [_left_out_in_words(left_out), _weights_in_words(config), *unsure]
+        notes = [_left_out(left_out), _weights_in_words(config), *unsure]
         return StudyData(folds, notes, config)
     return _of_one_file(Path(data), config)
 
@@ -89,7 +89,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    left_out, weights = _left_out_in_words(read.left_out), _weights_in_words(config)
+    left_out, weights = _left_out(read.left_out), _weights_in_words(config)
     notes = [*guesses, left_out, weights, *doubts(read.data, columns)]
     if config.order:
         notes.append(
@@ -110,10 +110,8 @@ def _refuse_columns(config: Config, why: str) -> None:
         )
 
 
-def _left_out_in_words(why: Mapping[str, str]) -> str:
-    """The columns that are left out, and why."""
-    words = [f"{name or 'a column without a name'} ({reason})" for name, reason in why.items()]
-    return f"Left out: {', '.join(words)}." if words else ""
+def _left_out(why: Mapping[str, str]) -> str:
+    return f"Left out: {in_words(why)}." if why else ""
 
 
 def _weights_in_words(config: Config, name: str = "") -> str:
@@ -127,27 +125,13 @@ def _weights_in_words(config: Config, name: str = "") -> str:
 
 
 def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | None) -> list[Fold]:
-    """Five folds, or a ValueError that says what to do with fewer queries or rows."""
-    data = config.data
-    if order is not None:
-        return cross_validation(whole, N_FOLDS, order=order, gap=config.gap)
-    if whole.grouped and whole.n_queries < N_FOLDS:
-        raise ValueError(
-            f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "
-            "add queries, or pass --qid none if all rows are one ranking"
-        )
-    if not whole.grouped and are_real(whole.labels):  # there are no classes to divide evenly
+    """Five folds, of a table with real labels by rows."""
+    # Real labels are no classes to divide evenly.
+    if order is None and not whole.grouped and are_real(whole.labels):
         rows = replace(whole, qid=np.arange(whole.labels.size), grouped=True)
         return [Fold(fold.name, *map(_ungrouped, fold.parts))
                 for fold in cross_validation(rows, N_FOLDS)]  # fmt: skip
-    try:
-        return cross_validation(whole, N_FOLDS)
-    except ValueError:
-        relevant = int((whole.labels >= 1).sum())
-        raise ValueError(
-            f"{data} has {relevant} rows with a label of 1 or more, and "
-            f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
-        ) from None
+    return cross_validation(whole, N_FOLDS, order=order, gap=config.gap)
 
 
 def _ungrouped(part: RankingData) -> RankingData:
