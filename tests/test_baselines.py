@@ -186,17 +186,3 @@ def test_a_parameter_that_is_not_allowed_is_named_with_its_value(estimator: Any)
             message = rf"^{name}( must be .*got |=){re.escape(repr(wrong))}"
             with pytest.raises(ValueError, match=message):
                 estimator(**{name: wrong}).fit(*data.ranking)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "options", "message"),
-    [
-        (StructuralSVM, {"loss": "err"}, "err is not a loss .* known: auc, map"),
-        (StructuralSVM, {"loss": "ndcg"}, r"[34] different labels"),
-        (StructuralSVM, {"relevant": 99}, "one class only"),
-        (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
-    ],
-)
-def test_parameters_that_do_not_fit_are_named(estimator: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        estimator(**options).fit(*graded(24).ranking)

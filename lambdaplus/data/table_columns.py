@@ -156,8 +156,6 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    if not labels.size:
-        raise ValueError(f"{table.file} has no rows")
     queries, nothing = columns.roles.get("qid"), np.zeros(labels.size, dtype=np.int64)
     qid = table.identifiers(queries) if queries else nothing
     order = table.places(columns.order) if columns.order else None

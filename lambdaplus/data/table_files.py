@@ -75,6 +75,8 @@ class TableFile:
             raise ValueError(f"{file}: {message}") from None
         self.names = self._frame.columns
         self.require(needed)
+        if not self._frame.height:
+            raise ValueError(f"{file} has no rows")
 
     def require(self, names: Iterable[str], advice: str = "Pass the names of its columns") -> None:
         """Raise a NoColumnError for those of these columns that the table does not have."""
