@@ -76,7 +76,7 @@ class TableFile:
         self.names = self._frame.columns
         self.require(needed)
         if not self._frame.height:
-            raise ValueError(f"{file} has no rows")
+            raise ValueError(f"{file} has no rows below its header")
 
     def require(self, names: Iterable[str], advice: str = "Pass the names of its columns") -> None:
         """Raise a NoColumnError for those of these columns that the table does not have."""
