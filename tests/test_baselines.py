@@ -120,7 +120,7 @@ def test_validation_data_are_checked(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
-def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
+def test_labels_that_are_all_the_same_or_missing_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
         BestFeature: "ndcg@10 has no value on any query",
@@ -131,6 +131,8 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     }.get(type(ranker), "no query has two documents with different labels")
     with pytest.raises(ValueError, match=message):
         clone(ranker).fit(data.features, np.zeros(data.n), qid=data.qid)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        clone(ranker).fit(data.features, None, qid=data.qid)
 
 
 BOOSTING = {"n_estimators": 150, "patience": 6, "min_child_samples": 5, "n_jobs": 1}

@@ -76,7 +76,7 @@ def test_cross_validation_rotates_over_parts() -> None:
 
 
 def test_cross_validation_refuses_too_few_and_too_many_folds() -> None:
-    with pytest.raises(ValueError, match="n_folds must be at least 3, not 2"):
+    with pytest.raises(ValueError, match="n_folds must be a whole number, at least 3, got 2"):
         cross_validation(small_set(10), 2)
     with pytest.raises(ValueError, match=r"small has 10 queries, .* 11 folds: .* --qid none"):
         cross_validation(small_set(10), 11)

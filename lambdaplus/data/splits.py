@@ -182,9 +182,7 @@ def cross_validation(
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """
-    whole_number("n_folds", n_folds)
-    if n_folds < 3:
-        raise ValueError(f"n_folds must be at least 3, not {n_folds}")
+    whole_number("n_folds", n_folds, least=3)
     if order is not None:
         rows = np.arange(data.labels.size)
         place = _places(order, data.qid if data.grouped else rows)
