@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
@@ -18,7 +17,7 @@ from lambdaplus.data.table_columns import doubts, guess_columns, in_words, read_
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
-from lambdaplus.study.labels import Labels, are_real
+from lambdaplus.study.labels import Labels
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -78,7 +77,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     if not table_kind(file):
         _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
         whole = read_letor(file, grouped=config.qid != NO_QUERIES)
-        return StudyData(_cross_validation(whole, config, None), [], config, whole)
+        return StudyData(cross_validation(whole, N_FOLDS), [], config, whole)
     table = TableFile(file)
     columns, guesses = guess_columns(table, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
@@ -96,7 +95,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             f"Each fold is validated, and then tested, on later values of {config.order} than it "
             f"is trained on; {count(config.gap, 'value')} in between left out."
         )
-    folds = _cross_validation(read.data, config, read.order)
+    folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=config.gap)
     return StudyData(folds, notes, config, read.data, read.levels)
 
 
@@ -122,20 +121,6 @@ def _weights_in_words(config: Config, name: str = "") -> str:
     if config.qid == NO_QUERIES:
         return f"{use}, and in AUC and average precision of test rows."
     return f"{use}. In test means and in tests, each query counts equally."
-
-
-def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | None) -> list[Fold]:
-    """Five folds, of a table with real labels by rows."""
-    # Real labels are no classes to divide evenly.
-    if order is None and not whole.grouped and are_real(whole.labels):
-        rows = replace(whole, qid=np.arange(whole.labels.size), grouped=True)
-        return [Fold(fold.name, *map(_ungrouped, fold.parts))
-                for fold in cross_validation(rows, N_FOLDS)]  # fmt: skip
-    return cross_validation(whole, N_FOLDS, order=order, gap=config.gap)
-
-
-def _ungrouped(part: RankingData) -> RankingData:
-    return replace(part, qid=np.zeros(part.labels.size, dtype=np.int64), grouped=False)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
