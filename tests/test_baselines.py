@@ -120,7 +120,7 @@ def test_validation_data_are_checked(ranker: Any) -> None:
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=name_of)
-def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
+def test_labels_that_are_all_the_same_or_missing_teach_nothing(ranker: Any) -> None:
     data = graded(4)
     message = {
         BestFeature: "ndcg@10 has no value on any query",
@@ -131,6 +131,8 @@ def test_labels_that_are_all_the_same_teach_nothing(ranker: Any) -> None:
     }.get(type(ranker), "no query has two documents with different labels")
     with pytest.raises(ValueError, match=message):
         clone(ranker).fit(data.features, np.zeros(data.n), qid=data.qid)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        clone(ranker).fit(data.features, None, qid=data.qid)
 
 
 BOOSTING = {"n_estimators": 150, "patience": 6, "min_child_samples": 5, "n_jobs": 1}
@@ -186,17 +188,3 @@ def test_a_parameter_that_is_not_allowed_is_named_with_its_value(estimator: Any)
             message = rf"^{name}( must be .*got |=){re.escape(repr(wrong))}"
             with pytest.raises(ValueError, match=message):
                 estimator(**{name: wrong}).fit(*data.ranking)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "options", "message"),
-    [
-        (StructuralSVM, {"loss": "err"}, "err is not a loss .* known: auc, map"),
-        (StructuralSVM, {"loss": "ndcg"}, r"[34] different labels"),
-        (StructuralSVM, {"relevant": 99}, "one class only"),
-        (RankBoost, {"metric": "ndgc"}, "did you mean 'ndcg'"),
-    ],
-)
-def test_parameters_that_do_not_fit_are_named(estimator: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        estimator(**options).fit(*graded(24).ranking)

@@ -173,7 +173,11 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
         [fold], notes, *_ = read_study_data(config)
     assert fold.train.feature_names == ("x", "y")
     assert fold.train.weights is not None
-    assert notes[0].startswith("Left out: ")
+    assert fold.train.weights.tolist() == pl.read_csv(tmp_path / "test.csv")["weight"].to_list()
+    assert notes[0] == (
+        "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), shop "
+        "(text), title (text)."
+    )
 
 
 def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:

@@ -76,7 +76,23 @@ def test_cross_validation_rotates_over_parts() -> None:
 
 
 def test_cross_validation_refuses_too_few_and_too_many_folds() -> None:
-    with pytest.raises(ValueError, match="n_folds must be at least 3, not 2"):
+    with pytest.raises(ValueError, match="n_folds must be a whole number, at least 3, got 2"):
         cross_validation(small_set(10), 2)
-    with pytest.raises(ValueError, match="n_folds=11 needs at least 11 queries; the data has 10"):
+    with pytest.raises(ValueError, match=r"small has 10 queries, .* 11 folds: .* --qid none"):
         cross_validation(small_set(10), 11)
+    rows = RankingData(np.ones((9, 1)), np.arange(9) > 4, np.zeros(9, int), grouped=False)
+    with pytest.raises(ValueError, match=r"the data has 4 rows .*, and 5 others: 5 folds need 5"):
+        cross_validation(rows, 5)
+    with pytest.raises(ValueError, match="has 9 rows, which cannot be split into 10 folds"):
+        cross_validation(rows, 10)
+
+
+def test_rows_with_real_labels_are_divided_at_random() -> None:
+    labels = np.arange(23) - 11.5
+    data = RankingData(labels[:, None], labels, np.zeros(23, int), grouped=False)
+    folds = cross_validation(data, 5)
+    assert sorted(fold.test.labels.size for fold in folds) == [4, 4, 5, 5, 5]
+    assert sorted(np.concatenate([fold.test.labels for fold in folds])) == labels.tolist()
+    for fold in folds:
+        assert sorted(np.concatenate([part.labels for part in fold.parts])) == labels.tolist()
+        assert not any(part.grouped for part in fold.parts)

@@ -119,7 +119,8 @@ DORM = {"feature_map": "dorm"}
 @pytest.mark.parametrize(
     ("loss", "options", "message"),
     [
-        ("mauc", {}, "auc, map, mrr, ndcg"),
+        ("mauc", {}, "mauc is not a loss .* known: auc, map, mrr, ndcg"),
+        ("ndcg", {}, r"query 0 \(from 0\) has 3 different labels: pass relevant="),
         ("map", {"feature_map": "pairs"}, "po, mrr, dorm"),
         ("map", DORM, "supports the loss ndcg, not map"),
         ("mrr", DORM, "supports the loss ndcg, not mrr"),
@@ -131,4 +132,4 @@ DORM = {"feature_map": "dorm"}
 )
 def test_what_is_refused(loss: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make_loss(parse_metric(loss), Queries([0, 1, 1], group=[3]), **options)
+        make_loss(parse_metric(loss), Queries([0, 1, 2], group=[3]), **options)

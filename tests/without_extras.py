@@ -52,7 +52,7 @@ def main() -> None:
     assert lp.eval_metric("map")(y, s, None, group)[1] == ours["map"]
     assert len(lp.query_folds(qid=qid, n_splits=2)) == 2
     assert BestFeature().fit(X, y > 0, qid=qid).predict(X).shape == y.shape
-    assert len(digits_queries(3)) == 3
+    assert len(digits_queries()) == 5
 
     folder = Path(tempfile.mkdtemp())
     (folder / "run.csv").write_text("qid,label,score\n1,1,0.5\n")

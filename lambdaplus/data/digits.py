@@ -4,45 +4,43 @@ from functools import lru_cache
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_flag, whole_number
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
+from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.data.splits import rotated
+
+N_PARTS = 5
+N_QUERIES = 5  # of each digit in a part
 
 
-def digits_queries(n_folds: int = 5, seed: int = 0, *, whole: bool = False) -> list[Fold]:
+def digits_queries(*, whole: bool = False) -> list[Fold]:
     """Build a ranking data set of scikit-learn's digits: find images of the same digit.
 
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
-    `n_folds` parts with the same share of every digit. About 25 / `n_folds` images of each digit in
-    a part become its queries. The documents of a query are 60 to 100 of the other images of the
-    part; 4 to 12 of these show the digit of the query and are relevant (label 1), the others are
-    not (label 0). With ``whole=True`` they are all other images of the part that are no queries,
-    about 310 with five folds, of which a tenth are relevant. As in LETOR, a fold tests on one part,
-    validates on another and trains on the rest, so no image of the test queries and documents
-    occurs in training.
+    five parts with the same share of every digit. Five images of each digit in a part become its
+    queries. The documents of a query are 60 to 100 of the other images of the part; 4 to 12 of
+    these show the digit of the query and are relevant (label 1), the others are not (label 0).
+    With ``whole=True`` they are all other images of the part that are no queries, about 310, of
+    which a tenth are relevant. As in LETOR, a fold tests on one part, validates on another and
+    trains on the rest, so no image of the test queries and documents occurs in training.
 
     Parameters
     ----------
-    n_folds : int, default=5
-        Number of parts, from 3 to 12.
-    seed : int, default=0
-        Seed of the random assignment.
     whole : bool, default=False
         Whether a query ranks all other images of its part.
 
     Returns
     -------
     list of Fold
-        With 5 folds, there are 250 queries and about 20,000 documents in all parts. The 29 columns
-        of `features` are distances between query and document: Euclidean, city block and cosine
-        distance of the pixels, of the blurred images, of their rows, columns and gradients, and
-        differences of ink, centre, spread and slant. ``qid`` is the index of the query image in
-        ``load_digits``.
+        There are 250 queries and about 20,000 documents in all parts. The 29 columns of `features`
+        are distances between query and document: Euclidean, city block and cosine distance of the
+        pixels, of the blurred images, of their rows, columns and gradients, and differences of ink,
+        centre, spread and slant. ``qid`` is the index of the query image in ``load_digits``.
 
     Raises
     ------
     ValueError
-        If `n_folds` is not from 3 to 12, or `whole` is not True or False.
+        If `whole` is not True or False.
 
     Examples
     --------
@@ -51,42 +49,33 @@ def digits_queries(n_folds: int = 5, seed: int = 0, *, whole: bool = False) -> l
     >>> fold.name, fold.train.n_queries, fold.test.n_queries, fold.test.features.shape[1]
     ('Fold1', 150, 50, 29)
     """
-    whole_number("n_folds", n_folds)
-    if not 3 <= n_folds <= 12:
-        raise ValueError(f"n_folds must be from 3 to 12, not {n_folds}")
     check_flag(whole=whole)
-    data = _all_parts(n_folds, seed, whole)
-    parts = np.split(np.arange(data.n_queries), n_folds)
-    folds = []
-    for i in range(n_folds):
-        *train, valid, test = parts[i:] + parts[:i]
-        queries = (np.concatenate(train), valid, test)
-        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
-    return folds
+    data = _all_parts(whole)
+    parts = np.split(np.arange(data.n_queries), N_PARTS)
+    return rotated(parts[-1:] + parts[:-1], data.take_queries)
 
 
 @lru_cache(maxsize=1)  # folds have copies of their rows
-def _all_parts(n_folds: int, seed: int, whole: bool) -> RankingData:
+def _all_parts(whole: bool) -> RankingData:
     from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
     images = pixels.reshape(-1, 8, 8) / 16.0
-    queries, documents = np.concatenate(_draw(digits, n_folds, seed, whole), axis=1)
+    queries, documents = np.concatenate(_draw(digits, whole), axis=1)
     labels = (digits[queries] == digits[documents]).astype(np.float64)
     return RankingData(compare_images(images, queries, documents), labels, queries)
 
 
-def _draw(digits: Ints, n_folds: int, seed: int, whole: bool = False) -> list[tuple[Ints, Ints]]:
+def _draw(digits: Ints, whole: bool = False) -> list[tuple[Ints, Ints]]:
     """Draw the query image and the document image of each row, for every part."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
-    n_queries = round(25 / n_folds)
     parts = []
-    for i in range(n_folds):
-        own = [images[i::n_folds] for images in shuffled]
-        pool = np.concatenate([images[n_queries:] for images in own])
+    for i in range(N_PARTS):
+        own = [images[i::N_PARTS] for images in shuffled]
+        pool = np.concatenate([images[N_QUERIES:] for images in own])
         queries, documents = [], []
-        for query in np.concatenate([images[:n_queries] for images in own]):
+        for query in np.concatenate([images[:N_QUERIES] for images in own]):
             same = digits[pool] == digits[query]
             n_documents, n_same = rng.integers(60, 101), rng.integers(4, 13)
             relevant = rng.choice(pool[same], n_same, replace=False)

@@ -3,7 +3,7 @@
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,8 @@ import numpy as np
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
-from lambdaplus.data.table_columns import read_columns
-from lambdaplus.data.table_files import KINDS, table_kind
+from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
+from lambdaplus.data.table_files import KINDS, TableFile, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
@@ -64,9 +64,16 @@ def read_data(
     file = Path(path)
     if table_kind(file):
         return read_columns(file, qid=qid, label=label)
-    if (qid, label) != ("qid", "label"):
+    return read_file(file, Columns(qid, label)).data
+
+
+def read_file(file: Path, columns: Columns) -> TableData:
+    """Read one file in any format; columns of a table that are left out are not warned of."""
+    if table_kind(file):
+        return read_table_data(TableFile(file), columns, categories=False)
+    if columns != Columns():
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return read_letor(file)
+    return TableData(read_letor(file), None, {}, {})
 
 
 def read_folds(
@@ -117,10 +124,16 @@ def read_folds(
     >>> fold.test.features.tolist(), fold.test.qid.tolist()
     ([[0.5]], [7])
     """
-    root = Path(folder).resolve()
+    return folds_of_folder(Path(folder), partial(read_data, qid=qid, label=label), valid)
+
+
+def folds_of_folder(
+    folder: Path, read: Callable[[Path], RankingData], valid: float | None
+) -> list[Fold]:
+    """The folds of `read_folds`, whose files are read by a function."""
+    root = folder.resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"there is no folder {root}; {_LAYOUT}")
-    read = partial(read_data, qid=qid, label=label)
     return [
         _fold_of(name, {part: read(file) for part, file in files.items()}, files, valid)
         for place in _fold_folders(root) or [root]
@@ -194,7 +207,7 @@ def _warn_of_shared_queries(parts: dict[str, RankingData], files: dict[str, Path
             warnings.warn(
                 f"{count} in both {files['train']} and {files[part]}, such as {shared[0]}: unless "
                 "other queries have the same numbers, results are too good",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

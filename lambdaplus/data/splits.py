@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from lambdaplus.compute.arguments import identifiers, whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
 from lambdaplus.ranking.queries import query_sizes
+
+HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; larger labels are real values
 
 
 def query_folds(
@@ -153,7 +156,7 @@ def cross_validation(
         Number of folds, from 3 to the number of queries. The queries are divided into as many
         parts, whose sizes differ by at most one. As in LETOR, fold `i` tests on part `i`, validates
         on the part before it and trains on the others. Of a table without queries, the rows are
-        divided, each label evenly.
+        divided, each label evenly unless labels are real numbers.
     random_state : int, default=0
         Seed of the folds.
     order : (n,) array_like, optional
@@ -181,9 +184,7 @@ def cross_validation(
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """
-    whole_number("n_folds", n_folds)
-    if n_folds < 3:
-        raise ValueError(f"n_folds must be at least 3, not {n_folds}")
+    whole_number("n_folds", n_folds, least=3)
     if order is not None:
         rows = np.arange(data.labels.size)
         place = _places(order, data.qid if data.grouped else rows)
@@ -199,41 +200,57 @@ def cross_validation(
     if gap:
         raise ValueError("gap is a number of dates: pass order= as well")
     if not data.grouped:
-        return _folds_of_rows(data, n_folds, random_state)
+        parts = _parts_of_rows(data, n_folds, random_state)
+        return rotated(parts, lambda rows: rows_of_data(data, np.sort(rows)))
     if n_folds > data.n_queries:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} queries; the data has {data.n_queries}"
+            f"{data.name or 'the data'} has {data.n_queries} queries, which cannot be split into "
+            f"{n_folds} folds: add queries or, if all rows are one ranking, pass grouped=False "
+            "(lambdaplus compare --qid none)"
         )
-    part_of = np.random.default_rng(random_state).permutation(np.arange(data.n_queries) % n_folds)
-    folds = []
-    for i in range(n_folds):
-        test, valid = part_of == i, part_of == (i - 1) % n_folds
-        queries = map(np.flatnonzero, (~test & ~valid, valid, test))
-        folds.append(named_fold(f"Fold{i + 1}", *map(data.take_queries, queries)))
-    return folds
+    parts = _random_parts(data.n_queries, n_folds, random_state)
+    return rotated(parts, lambda queries: data.take_queries(np.sort(queries)))
 
 
-def _folds_of_rows(data: RankingData, n_folds: int, random_state: int) -> list[Fold]:
-    """Folds of the rows of a table without queries, with the same shares of labels."""
+def _random_parts(n: int, n_parts: int, seed: int) -> list[Ints]:
+    part_of = np.random.default_rng(seed).permutation(np.arange(n) % n_parts)
+    return [np.flatnonzero(part_of == i) for i in range(n_parts)]
+
+
+def are_real(labels: NDArray[np.float64]) -> bool:
+    """Whether labels are no grades: negative, with decimals, or large."""
+    return bool((labels < 0).any() or (labels % 1 != 0).any() or labels.max() > HIGHEST_GRADE)
+
+
+def _parts_of_rows(data: RankingData, n_folds: int, seed: int) -> list[Ints]:
+    """Parts of a table without queries, with the same shares of labels if these are grades."""
     from sklearn.model_selection import StratifiedKFold
 
+    name, n = data.name or "the data", data.labels.size
+    if n < n_folds:
+        raise ValueError(f"{name} has {n} rows, which cannot be split into {n_folds} folds")
+    if are_real(data.labels):
+        return _random_parts(n, n_folds, seed)
     labels, counts = np.unique(data.labels, return_counts=True)
     relevant = int(counts[labels >= 1].sum())
-    fewest = min(relevant, int(counts.sum()) - relevant)
-    if n_folds < 3 or fewest < n_folds:
+    if min(relevant, n - relevant) < n_folds:
         raise ValueError(
-            f"n_folds must be from 3 to the number of rows with labels of 1 or more, {relevant}, "
-            f"and to that of the other rows, {counts.sum() - relevant}, not {n_folds}"
+            f"{name} has {relevant} rows with a label of 1 or more, and {n - relevant} others: "
+            f"{n_folds} folds need {n_folds} of each"
         )
     # Labels that are rarer than folds are divided with the other ones of their side.
     classes = data.labels if counts.min() >= n_folds else data.labels >= 1
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    tested = [test for _, test in splitter.split(classes, classes)]
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return [test for _, test in splitter.split(classes, classes)]
+
+
+def rotated(parts: list[Ints], take: Callable[[Ints], RankingData]) -> list[Fold]:
+    """Folds that test on one part each, validate on the one before it and train on the others."""
     folds = []
-    for i in range(n_folds):
-        train = np.setdiff1d(np.arange(len(classes)), np.r_[tested[i], tested[i - 1]])
-        parts = (rows_of_data(data, rows) for rows in (train, tested[i - 1], tested[i]))
-        folds.append(named_fold(f"Fold{i + 1}", *parts))
+    for i in range(len(parts)):
+        *others, valid, test = parts[i + 1 :] + parts[: i + 1]
+        fold = map(take, (np.concatenate(others), valid, test))
+        folds.append(named_fold(f"Fold{i + 1}", *fold))
     return folds
 
 

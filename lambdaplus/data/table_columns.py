@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.letor import read_letor
-from lambdaplus.data.ranking_data import Fold, RankingData, with_queries
+from lambdaplus.data.ranking_data import RankingData, with_queries
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
@@ -131,18 +131,19 @@ def read_columns(
     """
     table = TableFile(Path(path), [qid, label])
     read = read_table_data(table, Columns(qid, label), categories=False)
+    if read.left_out:
+        warnings.warn(
+            f"{table.file}: left out: {in_words(read.left_out)}. Convert features among them to "
+            "numbers",
+            stacklevel=2,
+        )
     weights = [name for name in read.data.feature_names if name.strip().lower() in WEIGHT_NAMES]
-    numbers = [name for name in read.left_out if INDEX.fullmatch(name)]
-    others = [name for name in read.left_out if name not in numbers]
-    for names, what in (
-        (others, "are no numbers and left out: convert those that are features to numbers"),
-        (weights, "are read as features: if they are weights, leave them out of the file"),
-        (numbers, "seem to be row numbers that pandas wrote, by to_csv without index=False, and "
-                  "are left out"),
-    ):  # fmt: skip
-        if names:
-            shown = ", ".join(map(repr, names))
-            warnings.warn(f"{table.file}: the columns {shown} {what}", stacklevel=2)
+    if weights:
+        warnings.warn(
+            f"{table.file}: {', '.join(weights)} is read as a feature: if it weights the rows, "
+            "leave it out of the file",
+            stacklevel=2,
+        )
     return read.data
 
 
@@ -155,17 +156,15 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    if not labels.size:
-        raise ValueError(f"{table.file} has no rows")
     queries, nothing = columns.roles.get("qid"), np.zeros(labels.size, dtype=np.int64)
     qid = table.identifiers(queries) if queries else nothing
     order = table.places(columns.order) if columns.order else None
     features, levels, left_out = _features_of(table, columns, categories)
     if not features:
-        why = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
         taken = ", ".join(map(repr, sorted({*columns.roles.values()})))
         raise ValueError(
-            f"{table.file} has no feature: besides {taken}, it has {why or 'no column'}"
+            f"{table.file} has no feature: besides {taken}, it has "
+            f"{in_words(left_out) or 'no column'}"
         )
     data = RankingData(
         np.stack([*features.values()], axis=1),
@@ -181,6 +180,12 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         data = with_queries(data, qid)
         order = None if order is None else order[rows_by_query(qid)]
     return TableData(data, order, left_out, levels)
+
+
+def in_words(left_out: Mapping[str, str]) -> str:
+    """The columns that are left out, and why."""
+    words = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+    return ", ".join(words)
 
 
 def read_features(
@@ -261,26 +266,17 @@ def _named_like(table: TableFile, names: Sequence[str], columns: Columns) -> lis
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:
     """Raise one ValueError for all columns that options name and the table does not have."""
-    missing = {
-        option: name
-        for option, name in by_option.items()
-        if (name or option == "label") and name not in table.names
-    }
-    if not missing:
-        return
-    names = (f"{name!r}{hint(name, table.names)}" for name in missing.values())
+    missing = [option for option, name in by_option.items() if name not in table.names]
     column = "the column" if len(missing) == 1 else "the columns"
     advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
     if "qid" in missing:
         advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
-    raise ValueError(
-        f"{table.file} has no column {' and no '.join(names)}; it has: "
-        f"{', '.join(table.names)}. {advice}"
-    )
+    table.require(by_option.values(), advice)
 
 
-def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[str]) -> list[str]:
+def _wanted_features(columns: Columns, names: Sequence[str]) -> list[str]:
     """The columns that may be features: not taken for a role, nor dropped."""
+    taken = columns.roles.values()
     for option in ("features", "drop"):
         for name in getattr(columns, option):
             if name not in names:
@@ -298,32 +294,6 @@ def wanted_features(columns: Columns, names: Sequence[str], taken: Collection[st
     return [name for name in free if name in columns.features or not columns.features]
 
 
-def select_columns(folds: Sequence[Fold], columns: Columns) -> tuple[list[Fold], list[str]]:
-    """Folds that were read, with the weights and features that are named; what is left out."""
-    if not (columns.features or columns.drop or columns.weight):
-        return list(folds), []
-    names, weight = folds[0].train.feature_names, columns.weight
-    if not names:
-        raise ValueError(
-            "features, drop and weight are names of columns of CSV and Parquet files: this data "
-            "has no names"
-        )
-    if weight and weight not in names:
-        raise ValueError(f"there is no column {weight!r}{hint(weight, names)}")
-    wanted = wanted_features(columns, names, {weight})
-    if not wanted:
-        raise ValueError("--drop leaves no feature")
-    kept = [names.index(name) for name in wanted]
-
-    def selected(part: RankingData) -> RankingData:
-        weights = part.features[:, names.index(weight)] if weight else None
-        features = part.features[:, kept]
-        return replace(part, features=features, feature_names=tuple(wanted), weights=weights)
-
-    left_out = [name for name in names if name not in (*wanted, weight)]
-    return [Fold(fold.name, *map(selected, fold.parts)) for fold in folds], left_out
-
-
 def _features_of(
     table: TableFile, columns: Columns, categories: bool
 ) -> tuple[dict[str, Floats], dict[str, list[str]], dict[str, str]]:
@@ -331,7 +301,7 @@ def _features_of(
     features: dict[str, Floats] = {}
     levels: dict[str, list[str]] = {}
     left_out = dict.fromkeys(columns.drop, "--drop")
-    for name in wanted_features(columns, table.names, columns.roles.values()):
+    for name in _wanted_features(columns, table.names):
         if INDEX.fullmatch(name) and name not in columns.features:
             left_out[name] = "row numbers that pandas wrote"
             continue

@@ -7,7 +7,7 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -50,7 +50,7 @@ class NoColumnError(ValueError):
 class TableFile:
     """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
-    def __init__(self, file: Path, needed: Sequence[str]) -> None:
+    def __init__(self, file: Path, needed: Sequence[str] = ()) -> None:
         try:
             import polars
         except ImportError:
@@ -74,11 +74,16 @@ class TableFile:
             message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
             raise ValueError(f"{file}: {message}") from None
         self.names = self._frame.columns
-        if missing := [name for name in needed if name not in self.names]:
+        self.require(needed)
+        if not self._frame.height:
+            raise ValueError(f"{file} has no rows below its header")
+
+    def require(self, names: Iterable[str], advice: str = "Pass the names of its columns") -> None:
+        """Raise a NoColumnError for those of these columns that the table does not have."""
+        if missing := [name for name in names if name not in self.names]:
+            words = " and no ".join(f"{name!r}{hint(name, self.names)}" for name in missing)
             raise NoColumnError(
-                f"{file} has no column "
-                f"{', '.join(f'{name!r}{hint(name, self.names)}' for name in missing)}; it has: "
-                f"{', '.join(self.names)}. Pass the names of its columns"
+                f"{self.file} has no column {words}; it has: {', '.join(self.names)}. {advice}"
             )
 
     def _read_text(self, stream: BinaryIO) -> polars.DataFrame:
@@ -99,6 +104,7 @@ class TableFile:
         try:
             frame = polars.read_csv(content, **options)
         except polars.exceptions.ComputeError as error:
+            self._refuse_ragged(content, separator)
             if "utf-8" not in str(error):
                 raise
             content = self._in_utf8(content)
@@ -109,13 +115,7 @@ class TableFile:
                 f"{self.file}, line 1: the header contains {', '.join(map(repr, twice))} twice"
             )
         if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
-            reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), ""), delimiter=separator)
-            for fields in reader:
-                if fields and len(fields) < frame.width:
-                    raise ValueError(
-                        f"{self.file}, line {reader.line_num}: {len(fields)} fields for "
-                        f"{frame.width} columns"
-                    )
+            self._refuse_ragged(content, separator)
             frame = frame.filter(~polars.all_horizontal(polars.all().is_null()))
         frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
         # pandas writes True and False, spreadsheets TRUE and FALSE.
@@ -123,6 +123,18 @@ class TableFile:
         is_flag = frame.select(lower.drop_nulls().is_in(["true", "false"]).all()).row(0)
         flags = [name for name, yes in zip(names, is_flag, strict=True) if yes]
         return frame.with_columns(*frame[flags].select(lower == "true")) if flags else frame
+
+    def _refuse_ragged(self, content: bytes, separator: str) -> None:
+        """Raise a ValueError for the first line with more or fewer fields than the header."""
+        text = io.StringIO(content.decode("utf-8-sig", "replace"), "")
+        reader = csv.reader(text, delimiter=separator)
+        rows = filter(None, reader)  # without blank lines
+        width = len(next(rows, []))
+        for fields in rows:
+            if len(fields) != width:
+                raise ValueError(
+                    f"{self.file}, line {reader.line_num}: {len(fields)} fields for {width} columns"
+                )
 
     def _in_utf8(self, content: bytes) -> bytes:
         """The text in UTF-8, with a warning if it is not in it already."""
@@ -234,7 +246,7 @@ class TableFile:
 
     def type_in_words(self, name: str) -> str:
         kind = self._frame[name].dtype
-        return "dates" if kind.is_temporal() else str(kind)
+        return "dates" if kind.is_temporal() else str(kind).replace("String", "text")
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""

@@ -10,16 +10,17 @@ check of the sign.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_infinite
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import extremes, over_tasks, piece_slices
-from lambdaplus.ranking.slots import Slots
 from lambdaplus.ranking.sort import lift_of
 
 CELLS = 2**15
@@ -48,14 +49,6 @@ class Cuts(NamedTuple):
     line: Floats  # (parts, 3)
 
 
-class Parts(NamedTuple):
-    """The parts of the range of the scores, after some cuts."""
-
-    cuts: Cuts
-    size: Ints  # documents in each part
-    low: Floats  # the lowest score of each, lifted; the highest is the first column of ``line``
-
-
 Piece = tuple[Reals, Int32s]  # scores, and their parts
 
 
@@ -63,11 +56,8 @@ def _pieces(score: Reals) -> list[Piece]:
     return [(score[rows], np.empty(0, np.int32)) for rows in piece_slices(score.size)]
 
 
-def first_parts(score: Reals, workers: Workers) -> Parts:
-    """Cut the range of the scores on all workers; ``score`` are those on this worker.
-
-    A ValueError is raised for scores that are not finite.
-    """
+def _first_cuts(score: Reals, workers: Workers) -> Cuts:
+    """The range of the scores of all workers in `COARSE` parts."""
     lowest_here, highest_here = extremes(score)
     if score.size and not (math.isfinite(lowest_here) and math.isfinite(highest_here)):
         refuse_infinite(score, "scores")
@@ -77,14 +67,17 @@ def first_parts(score: Reals, workers: Workers) -> Parts:
     lift = lift_of(smallest, largest)
     top, width = largest * lift, largest * lift - smallest * lift
     per_unit = (COARSE - 1) / width if width > 0 else 0.0
-    cuts = Cuts(lift, top, per_unit, np.full(COARSE, -1, np.int32), np.zeros((COARSE, 3)))
-    count, low, cuts.line[:, 0] = _scan_all(_pieces(score), cuts, 0, workers)
-    return Parts(cuts, count, low)
+    return Cuts(lift, top, per_unit, np.full(COARSE, -1, np.int32), np.zeros((COARSE, 3)))
 
 
-def find_cells(score: Reals, n: int, parts: Parts, workers: Workers) -> tuple[Cuts, Floats]:
-    """Cells for n scores on all workers, by cutting crowded parts again, and their scores."""
-    (cuts, count, low), pieces = parts, _pieces(score)
+def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
+    """Cells for n scores on all workers, by cutting crowded parts again, and their scores.
+
+    ``score`` are those on this worker; a ValueError is raised if they are not finite.
+    """
+    cuts, pieces = _first_cuts(score, workers), _pieces(score)
+    # The lowest score of each part, lifted; the highest is the first column of `line`.
+    count, low, cuts.line[:, 0] = _scan_all(pieces, cuts, 0, workers)
     # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
     # from each part that was crowded, all at the end of the arrays.
     begin, number, above = 0, np.array([COARSE]), np.zeros(1, np.int64)
@@ -209,7 +202,6 @@ def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, end
 @compiled
 def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
     """Count a score in its part, whose extremes it may move."""
-    """Count a score in its part, whose extremes it may move."""
     c = np.uintp(part)
     count[c] += np.int32(1)
     # Without branches, which would be hard to predict.
@@ -220,7 +212,6 @@ def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
 @compiled
 def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
     """Copy the scores in parts that are cut again, and their parts; return how many."""
-    """Copy the scores in parts that are cut again, and their parts; return how many."""
     lift, top, per_unit, child, _ = cuts
     n = 0
     for i in range(score.size):
@@ -229,6 +220,23 @@ def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s
         kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], c
         n += child[np.uintp(c)] >= 0
     return n
+
+
+class Slots(NamedTuple):
+    """The slot of each row of a long list: the number of its cell times classes, plus its class."""
+
+    score: Floats  # of each cell, descending
+    n_classes: int
+    of_row: Int32s
+    pieces: list[slice]  # of the rows
+    sizes: list[Int32s]  # of each piece: the number of rows of each slot
+
+    def add(self, of_pieces: Sequence[NDArray[Any]]) -> Ints:
+        """The sum over the pieces of integers by slot, (cells * classes,)."""
+        total = np.zeros(self.score.size * self.n_classes, np.int64)
+        for values in of_pieces:
+            total += values
+        return total
 
 
 def slots_in_cells(

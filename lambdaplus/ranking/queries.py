@@ -225,26 +225,22 @@ class Queries:
                 f"{self.n_documents}: pass the {name} of the rows of this data set, in their "
                 "order; subsets, such as folds, need objectives and metrics of their own"
             )
-        return self.with_labels(values) if name == "labels" else self._with_weights(values)
+        return self._with(name, values)
 
     def with_labels(self, labels: Floats) -> Queries:
         """The same rows with other labels."""
-        other = self._copy()
-        other.labels = labels
-        return other
+        return self._with("labels", labels)
 
-    def _with_weights(self, weights: Floats) -> Queries:
-        other = self._copy()
-        other.__dict__.pop("query_weights", None)
-        other.weights, other.multiplicities = weights, None if self.grouped else weights
-        return other
-
-    def _copy(self) -> Queries:
-        """A copy without what was computed from labels and weights."""
+    def _with(self, name: str, values: Floats) -> Queries:
+        """A copy with these labels or weights, without what was computed from others."""
         other = copy.copy(self)
-        for name in ("row_order", "as_one_query", "ungrouped", "_in_smaller_units"):
-            other.__dict__.pop(name, None)
+        for computed in "row_order", "as_one_query", "ungrouped", "_in_smaller_units":
+            other.__dict__.pop(computed, None)
         other._results = {}
+        setattr(other, name, values)
+        if name == "weights":
+            other.__dict__.pop("query_weights", None)
+            other.multiplicities = None if self.grouped else values
         return other
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -285,7 +281,7 @@ class Queries:
         """Convert scores to float64; a ValueError names the first one that is not finite.
 
         With ``single``, an array of float32 is returned as it is, and whether scores are finite is
-        not checked: `first_parts` does, which needs their extremes anyway.
+        not checked: `find_cells` does, which needs their extremes anyway.
         """
         checked = _vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:

@@ -16,8 +16,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_tasks
-from lambdaplus.ranking.cells import find_cells, first_parts, slots_in_cells
-from lambdaplus.ranking.slots import Slots
+from lambdaplus.ranking.cells import Slots, find_cells, slots_in_cells
 from lambdaplus.ranking.sort import Entries
 
 MOST_CLASSES = 16  # lists of more classes are not rounded
@@ -84,8 +83,7 @@ def round_scores(
 
 def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
     """The slots of the rows of this worker, of n in all."""
-    cells = find_cells(score, n, first_parts(score, workers), workers)
-    return slots_in_cells(score, code, n_classes, *cells)
+    return slots_in_cells(score, code, n_classes, *find_cells(score, n, workers))
 
 
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:

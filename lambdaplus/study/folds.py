@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import refuse_missing
-from lambdaplus.data import (
-    Fold,
-    RankingData,
-    cross_validation,
-    digits_queries,
-    read_folds,
-    read_letor,
-)
-from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data, select_columns
+from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
+from lambdaplus.data.folders import folds_of_folder, read_file
+from lambdaplus.data.table_columns import doubts, guess_columns, in_words, read_table_data
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
-from lambdaplus.study.labels import Labels, are_real
+from lambdaplus.study.labels import Labels
 from lambdaplus.study.summary import count
 
 MOST_NAMES = 60  # of features that are listed
@@ -54,7 +46,7 @@ def read_study_data(config: Config) -> StudyData:
 
 
 def _all_folds(config: Config) -> StudyData:
-    data, columns = config.data, {"qid": config.qid, "label": config.label}
+    data = config.data
     if data in ("", WHOLE_DIGITS):
         _refuse_columns(config, "the built-in digits have none: set data as well")
         return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
@@ -63,13 +55,19 @@ def _all_folds(config: Config) -> StudyData:
             raise ValueError(
                 "--qid none and --order are for a single file, which is split into folds"
             )
-        with warnings.catch_warnings():
-            if config.weight or config.features or config.drop:  # columns were considered
-                warnings.filterwarnings("ignore", ".*read as features")
-            read = read_folds(data, valid=config.valid or None, **columns)
-        folds, others = select_columns(_complete(data, read), config.columns)
-        left_out = _left_out_in_words(dict.fromkeys(others, ""))
-        return StudyData(folds, [left_out, _weights_in_words(config)], config)
+        left_out: dict[str, str] = {}
+        unsure: dict[str, None] = {}
+
+        def read(file: Path) -> RankingData:
+            found = read_file(file, config.columns)
+            left_out.update(found.left_out)
+            if table_kind(file):
+                unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
+            return found.data
+
+        folds = _complete(data, folds_of_folder(Path(data), read, config.valid or None))
+        notes = [_left_out(left_out), _weights_in_words(config), *unsure]
+        return StudyData(folds, notes, config)
     return _of_one_file(Path(data), config)
 
 
@@ -79,8 +77,8 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     if not table_kind(file):
         _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
         whole = read_letor(file, grouped=config.qid != NO_QUERIES)
-        return StudyData(_cross_validation(whole, config, None), [], config, whole)
-    table = TableFile(file, [])
+        return StudyData(cross_validation(whole, N_FOLDS), [], config, whole)
+    table = TableFile(file)
     columns, guesses = guess_columns(table, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
     read = read_table_data(table, columns)
@@ -90,14 +88,14 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    left_out, weights = _left_out_in_words(read.left_out), _weights_in_words(config)
+    left_out, weights = _left_out(read.left_out), _weights_in_words(config)
     notes = [*guesses, left_out, weights, *doubts(read.data, columns)]
     if config.order:
         notes.append(
             f"Each fold is validated, and then tested, on later values of {config.order} than it "
             f"is trained on; {count(config.gap, 'value')} in between left out."
         )
-    folds = _cross_validation(read.data, config, read.order)
+    folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=config.gap)
     return StudyData(folds, notes, config, read.data, read.levels)
 
 
@@ -111,13 +109,8 @@ def _refuse_columns(config: Config, why: str) -> None:
         )
 
 
-def _left_out_in_words(why: Mapping[str, str]) -> str:
-    """The columns that are left out, and why if that is known."""
-    words = [
-        f"{name or 'a column without a name'}{f' ({reason})' if reason else ''}"
-        for name, reason in why.items()
-    ]
-    return f"Left out: {', '.join(words)}." if words else ""
+def _left_out(why: Mapping[str, str]) -> str:
+    return f"Left out: {in_words(why)}." if why else ""
 
 
 def _weights_in_words(config: Config, name: str = "") -> str:
@@ -128,34 +121,6 @@ def _weights_in_words(config: Config, name: str = "") -> str:
     if config.qid == NO_QUERIES:
         return f"{use}, and in AUC and average precision of test rows."
     return f"{use}. In test means and in tests, each query counts equally."
-
-
-def _cross_validation(whole: RankingData, config: Config, order: NDArray[Any] | None) -> list[Fold]:
-    """Five folds, or a ValueError that says what to do with fewer queries or rows."""
-    data = config.data
-    if order is not None:
-        return cross_validation(whole, N_FOLDS, order=order, gap=config.gap)
-    if whole.grouped and whole.n_queries < N_FOLDS:
-        raise ValueError(
-            f"{data} has {whole.n_queries} queries, which cannot be split into {N_FOLDS} folds: "
-            "add queries, or pass --qid none if all rows are one ranking"
-        )
-    if not whole.grouped and are_real(whole.labels):  # there are no classes to divide evenly
-        rows = replace(whole, qid=np.arange(whole.labels.size), grouped=True)
-        return [Fold(fold.name, *map(_ungrouped, fold.parts))
-                for fold in cross_validation(rows, N_FOLDS)]  # fmt: skip
-    try:
-        return cross_validation(whole, N_FOLDS)
-    except ValueError:
-        relevant = int((whole.labels >= 1).sum())
-        raise ValueError(
-            f"{data} has {relevant} rows with a label of 1 or more, and "
-            f"{whole.labels.size - relevant} others: {N_FOLDS} folds need {N_FOLDS} of each"
-        ) from None
-
-
-def _ungrouped(part: RankingData) -> RankingData:
-    return replace(part, qid=np.zeros(part.labels.size, dtype=np.int64), grouped=False)
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:

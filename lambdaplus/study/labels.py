@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
+from lambdaplus.data.splits import are_real
 from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.objectives import LambdaObjective
 
 if TYPE_CHECKING:
     from lambdaplus.study.methods import Method
 
-HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; more are real values
 SQUARED_ERROR = ("regression", "reg:squarederror")
 OF_REAL_VALUES = (*SQUARED_ERROR, "QueryRMSE")
-
-
-def are_real(labels: Floats) -> bool:
-    """Whether labels are no grades: negative, with decimals, or large."""
-    return bool((labels < 0).any() or (labels % 1 != 0).any() or labels.max() > HIGHEST_GRADE)
 
 
 @dataclass(frozen=True)

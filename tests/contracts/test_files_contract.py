@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import polars
 from contracts import Raises, Rows, Warns, contract, hold
 
-from lambdaplus.data import RankingData, read_columns, read_letor, read_scores
+from lambdaplus.data import RankingData, read_columns, read_letor, read_scores, read_table
 
 
 def table(folder: Path, text: str, name: str = "a.csv", encoding: str = "utf-8") -> Any:
@@ -22,6 +23,13 @@ def parquet(folder: Path, cells: Any) -> Any:
     frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "x": cells})
     frame.write_parquet(folder / "a.parquet")
     return read_columns(folder / "a.parquet").features.ravel()
+
+
+def scores(folder: Path, cells: Any, kind: str = "parquet") -> Any:
+    """The scores of a table of one query; cells of a CSV file are text."""
+    frame = polars.DataFrame({"qid": [1, 1], "label": [0, 1], "score": cells})
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(folder / f"a.{kind}")
+    return read_table(folder / f"a.{kind}").scores
 
 
 def feature(folder: Path, *cells: str) -> Any:
@@ -75,6 +83,25 @@ TABLES: Rows = {
     "2^53 + 1 in Parquet":
         (lambda d: parquet(d, [1, 2**53 + 1]), Raises("a.parquet, column 'x', row 2 .* 9007199")),
     "-2^53 - 1 in Parquet": (lambda d: parquet(d, [-(2**53) - 1, None]), Raises("row 1 .*cannot")),
+    **{
+        f"{cells} as scores in Parquet": (
+            lambda d, cells=cells: scores(d, cells), Raises(f"a.parquet, column 'score'{why}")
+        )
+        for cells, why in (
+            ((2**53 + 1, 2**53 + 2), ", row 1 below the header contains 9007199254740993, which a"),
+            ((-(2**53) - 1, None), ", row 1 below the header contains -9007199254740993, which a "),
+            ((timedelta(1), timedelta(1)), " is not numeric, but Duration"),
+            ((date(2020, 1, 1), date(2020, 1, 1)), " is not numeric, but Date"),
+            (polars.Series(["7", "9"], dtype=polars.Categorical), " is not numeric, but Categor"),
+        )
+    },
+    **{
+        f"{cell} as a score in CSV": (
+            lambda d, cell=cell: scores(d, ["1", cell], "csv"),
+            Raises("a.csv, column 'score', row 2 below the header contains .* cannot represent"),
+        )
+        for cell in ("9007199254740993", "+9007199254740993", "-98765432109876543211")
+    },
     "2^60 in Parquet": (lambda d: parquet(d, [2**60, 1]), [2.0**60, 1.0]),
     "2^53 + 1 as a decimal":
         (lambda d: parquet(d, [Decimal(2**53 + 1), Decimal(1)]), Raises("row 1 .* 9007199254740")),
