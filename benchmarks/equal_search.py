@@ -129,15 +129,19 @@ def fit(key: Key) -> dict[str, Any]:
 Fits = dict[Key, dict[str, Any]]
 
 
+def best_draw(
+    fits: Fits, on: str, framework: str, name: str, metric: str, seed: int
+) -> dict[str, Any] | None:
+    """The training that is best on validation queries, if all draws are trained."""
+    draws = [fits.get((on, framework, name, draw, seed)) for draw in range(DRAWS)]
+    trained = [one for one in draws if one]
+    return max(trained, key=lambda one: one["valid"][metric]) if all(draws) else None
+
+
 def searched(fits: Fits, on: str, framework: str, name: str, metric: str) -> list[Floats]:
-    """The test values of each fold, by the draw that is best on its validation queries."""
-    found = []
-    for seed in range(SEEDS):
-        draws = [fits.get((on, framework, name, draw, seed)) for draw in range(DRAWS)]
-        if all(draws):
-            best = max(draws, key=lambda one: one["valid"][metric])  # type: ignore[index]
-            found.append(values_in(best["test"][metric]))  # type: ignore[index]
-    return found
+    """The test values of each fold after a search."""
+    best = (best_draw(fits, on, framework, name, metric, seed) for seed in range(SEEDS))
+    return [values_in(one["test"][metric]) for one in best if one]
 
 
 def without_search(
@@ -187,25 +191,25 @@ def _row(title: str, values: list[list[Floats]], against: list[list[Floats]]) ->
 
 
 def chosen(fits: Fits) -> Table:
-    """The settings of the best draws, so that a bound of the search that binds is seen."""
+    """Settings of the best draws, so that a bound of the search that binds is seen."""
+    heads = {
+        "leaves": "num_leaves", "rate": "learning_rate", "rows": "bagging_fraction",
+        "columns": "feature_fraction",
+    }  # fmt: skip
     rows = []
     for framework, names in CONTENDERS.items():
         for name in names:
-            found: list[tuple[Any, ...]] = []
+            found = []
             for on, seed, metric in product(_sets(fits), range(SEEDS), METRICS):
-                draws = [fits.get((on, framework, name, draw, seed)) for draw in range(DRAWS)]
-                if all(draws):
-                    best = max(draws, key=lambda one: one["valid"][metric])  # type: ignore[index]
-                    drawn = box.record(0, 0, 0, 0) and trees("lightgbm", best["key"][3])  # type: ignore[index]
-                    found.append((*drawn.values(), best["rounds"][metric]))  # type: ignore[index]
+                best = best_draw(fits, on, framework, name, metric, seed)
+                if best:
+                    drawn = trees("lightgbm", best["key"][3])
+                    found.append([*(drawn[one] for one in heads.values()), best["rounds"][metric]])
             quartiles = np.quantile(np.array(found, dtype=float), [0.25, 0.5, 0.75], axis=0).T
-            shown = [" / ".join(f"{one:.2g}" for one in row) for row in np.delete(quartiles, 3, 0)]
+            shown = [" / ".join(f"{one:.2g}" for one in row) for row in quartiles]
             rows.append([f"{name}, {FRAMEWORKS[framework]}", *shown])
-    return Table(
-        ["", "leaves", "rate", "rows", "columns", "rounds"],
-        rows,
-        ["quartiles of the draws that are best on validation queries"],
-    )
+    foot = "quartiles of the draws that are best on validation queries"
+    return Table(["", *heads, "rounds"], rows, [foot])
 
 
 def _sets(fits: Fits) -> list[str]:

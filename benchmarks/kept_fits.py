@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import track
@@ -27,7 +27,16 @@ from lambdaplus.study.methods import Task, parse_criterion
 from lambdaplus.study.trainers import BoostedTrainer
 
 
-def train_and_test(
+class Trained(NamedTuple):
+    """A training, and the scores of its test rows at the best round of each metric."""
+
+    valid: dict[str, float]
+    rounds: dict[str, int]
+    ran: int
+    scores: dict[str, Floats]
+
+
+def train(
     trainer: BoostedTrainer,
     target: Any,
     params: Mapping[str, Any],
@@ -38,9 +47,8 @@ def train_and_test(
     patience: int,
     every: int,
     seed: int,
-) -> dict[str, Any]:
-    """Train once; each metric has the round that is best on validation queries."""
-    start = time.process_time()
+) -> Trained:
+    """Train once, on one thread; the round of each metric is the best on validation queries."""
     criteria = tuple(map(parse_criterion, metrics))
     config = Config(rounds=rounds, patience=patience, every=every)
     method = Method("", trainer, target, metrics[0])
@@ -48,20 +56,32 @@ def train_and_test(
         fitted: Any = trainer(
             Task(method, params, fold.train, fold.valid, config, seed, criteria, fold.name)
         )
-        scores = {one.rounds: one.predict(fold.test) for one in fitted.values()}
-        tested = {str(m): per_query(fold.test, m, scores[one.rounds]) for m, one in fitted.items()}
+        scores = {str(metric): one.predict(fold.test) for metric, one in fitted.items()}
+    return Trained(
+        {str(metric): max(one.curve) for metric, one in fitted.items()},
+        {str(metric): one.rounds for metric, one in fitted.items()},
+        max(len(one.curve) * one.every for one in fitted.values()),
+        scores,
+    )
+
+
+def train_and_test(*args: Any, **settings: Any) -> dict[str, Any]:
+    """What is kept of a training with the arguments of `train`."""
+    start = time.process_time()
+    trained = train(*args, **settings)
+    test = args[3].test
     return {
-        "valid": {str(metric): max(one.curve) for metric, one in fitted.items()},
-        "rounds": {str(metric): one.rounds for metric, one in fitted.items()},
-        "ran": max(len(one.curve) * one.every for one in fitted.values()),
-        "test": tested,
+        "valid": trained.valid,
+        "rounds": trained.rounds,
+        "ran": trained.ran,
+        "test": {metric: per_query(test, metric, each) for metric, each in trained.scores.items()},
         "seconds": time.process_time() - start,
     }
 
 
-def per_query(part: RankingData, metric: Any, scores: Floats) -> str:
+def per_query(part: RankingData, metric: str, scores: Floats) -> str:
     """The values of all queries, as text of 16 bits for each; 65535 is NaN."""
-    found = evaluate(part.labels, scores, group=part.group, metrics=[metric]).per_query[str(metric)]
+    found = evaluate(part.labels, scores, group=part.group, metrics=[metric]).per_query[metric]
     whole = np.where(np.isnan(found), 65535, np.rint(65534 * np.nan_to_num(found)))
     return base64.b64encode(whole.astype("<u2").tobytes()).decode()
 
