@@ -36,6 +36,7 @@ TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost, "catboost": tr
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 METRICS = ("map", "ndcg@10")
 DRAWS, SEEDS = 30, 5
+MOST_ROUNDS = 800
 
 Options = dict[str, tuple[Any, ...]]
 OURS: Options = {"pointwise": (0.0, 0.5), "damping": (None, 0.1)}
@@ -119,7 +120,7 @@ def fit(key: Key) -> dict[str, Any]:
     rate = params["learning_rate"]
     trained = train_and_test(
         TRAINERS[framework], objective, params, fold_of(on, seed), METRICS,
-        rounds=round(min(24 / rate, 800)), patience=round(5 / rate), every=5, seed=seed,
+        rounds=round(min(24 / rate, MOST_ROUNDS)), patience=round(5 / rate), every=5, seed=seed,
     )  # fmt: skip
     return {"key": key, **trained}
 
@@ -138,56 +139,72 @@ def best_draw(
     return max(trained, key=lambda one: one["valid"][metric]) if all(draws) else None
 
 
-def searched(fits: Fits, on: str, framework: str, name: str, metric: str) -> list[Floats]:
-    """The test values of each fold after a search."""
-    best = (best_draw(fits, on, framework, name, metric, seed) for seed in range(SEEDS))
-    return [values_in(one["test"][metric]) for one in best if one]
+Values = dict[tuple[str, int], Floats]  # test values of queries, by set and fold
 
 
-def without_search(
-    fits: box.Fits, on: str, framework: str, contender: box.Contender, metric: str, folds: int
-) -> list[Floats]:
-    keys = [(on, framework, *contender, seed) for seed in range(folds)]
-    return [values_in(fits[key]["test"][metric]) for key in keys]
+def searched(fits: Fits, framework: str, name: str, metric: str) -> Values:
+    """Test values after a search, of the folds for which it is finished."""
+    best = {
+        (on, seed): best_draw(fits, on, framework, name, metric, seed)
+        for on, seed in product(_sets(fits), range(SEEDS))
+    }
+    return {key: values_in(one["test"][metric]) for key, one in best.items() if one}
 
 
-def after_search(fits: Fits, plain: box.Fits, sets: list[str], metric: str) -> Table:
-    """Each contender less our objective in the same framework, all after their searches."""
-    rows: list[list[Any]] = []
-    for framework, names in CONTENDERS.items():
-        for name in names:
-            ours_in = "lightgbm" if framework == "catboost" else framework
-            against = [searched(fits, on, ours_in, OURS_FOR[metric], metric) for on in sets]
-            values = [searched(fits, on, framework, name, metric) for on in sets]
-            rows.append(_row(f"{name}, {FRAMEWORKS[framework]}", values, against))
-        if framework == "catboost":
-            continue
-        for title, contender in {
-            "ranking_trees without a search": (box.TREES[framework], box.OURS_FOR[metric]),
-            f"{box.OWN[framework]} as it comes": ("box", box.OWN[framework]),
-        }.items():
-            values = [
-                without_search(plain, on, framework, contender, metric, len(some))
-                for on, some in zip(sets, against, strict=True)
-            ]
-            rows.append(_row(f"{title}, {FRAMEWORKS[framework]}", values, against))
-    heads = ["", metric.upper(), *map(list_sets.in_words, sets), "less lambdaplus"]
+def without_search(fits: box.Fits, framework: str, contender: box.Contender, metric: str) -> Values:
+    return {
+        (on, seed): values_in(one["test"][metric])
+        for (on, *middle, seed), one in fits.items()
+        if middle == [framework, *contender]
+    }
+
+
+def contenders(fits: Fits, plain: box.Fits, framework: str, metric: str) -> dict[str, Values]:
+    """The values of every contender after its search, and of some without one."""
+    found = {name: searched(fits, framework, name, metric) for name in CONTENDERS[framework]}
+    if framework in box.TREES:
+        ours = box.TREES[framework], box.OURS_FOR[metric]
+        own = box.OWN[framework]
+        found["lambdaplus, ranking_trees without a search"] = without_search(
+            plain, framework, ours, metric
+        )
+        found[f"{own} as it comes"] = without_search(plain, framework, ("box", own), metric)
+    return found
+
+
+def after_search(fits: Fits, plain: box.Fits) -> list[Table]:
+    """Every contender less our objective for the metric in the same framework; and by set."""
+    sets = _sets(fits)
+    rows: dict[str, list[Any]] = {}
+    by_set: dict[str, list[Any]] = {}
+    for framework, metric in product(CONTENDERS, METRICS):
+        ours_in = "lightgbm" if framework == "catboost" else framework
+        ours = searched(fits, ours_in, OURS_FOR[metric], metric)
+        for name, values in contenders(fits, plain, framework, metric).items():
+            title = f"{name}, {FRAMEWORKS[framework]}"
+            means, less = _beside(values, ours, sets)
+            rows.setdefault(title, [title]).extend([f"{np.mean(means):.4f}", less])
+            by_set.setdefault(title, [title]).extend(f"{one:.4f}" for one in means)
+    heads = [("", *(head for m in METRICS for head in (m.upper(), f"{m.upper()}, difference")))]
+    heads.append(("", *(f"{m.upper()}, {list_sets.in_words(on)}" for m in METRICS for on in sets)))
     foot = (
-        "test values, the mean over sets and those of each set; less our objective for the metric "
-        "in the same framework, LightGBM for CatBoost; ±: standard error over test queries"
+        "test values, the mean over sets; differences from our objective for the metric in the "
+        "same framework, for CatBoost in LightGBM, over the folds of both; ±: standard error over "
+        "test queries"
     )
-    return Table(heads, rows, [foot])
+    return [Table(heads[0], [*rows.values()], [foot]), Table(heads[1], [*by_set.values()])]
 
 
-def _row(title: str, values: list[list[Floats]], against: list[list[Floats]]) -> list[Any]:
-    means = [np.nanmean(np.concatenate(some)) for some in values]
+def _beside(values: Values, ours: Values, sets: list[str]) -> tuple[list[float], Tested | str]:
+    """The means of each set, and the difference from ours, over the folds of both."""
+    both = [key for key in ours if key in values]
+    each = [np.concatenate([values[key] for key in both if key[0] == on]) for on in sets]
     less = [
-        np.concatenate(some) - np.concatenate(others)
-        for some, others in zip(values, against, strict=True)
+        np.concatenate([values[key] - ours[key] for key in both if key[0] == on]) for on in sets
     ]
     mean, error, p = mean_over_sets(less)
-    cell: Any = Tested(f"{mean:+.4f} ± {error:.4f}", p) if error else ""
-    return [title, f"{np.mean(means):.4f}", *(f"{one:.4f}" for one in means), cell]
+    cell = Tested(f"{mean:+.4f} ± {error:.4f}", p) if error else ""
+    return [float(np.nanmean(one)) for one in each], cell
 
 
 def chosen(fits: Fits) -> Table:
@@ -219,10 +236,8 @@ def _sets(fits: Fits) -> list[str]:
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"]): one for one in read(given.kept)}
     plain: box.Fits = {tuple(one["key"]): one for one in read(given.plain)}
-    tables = {
-        **{metric.upper(): after_search(fits, plain, _sets(fits), metric) for metric in METRICS},
-        "Settings": chosen(fits),
-    }
+    together, by_set = after_search(fits, plain)
+    tables = {"After a search": together, "By set": by_set, "Settings": chosen(fits)}
     hours = sum(fit["seconds"] for fit in fits.values()) / 3600
     command = " ".join(["python benchmarks/equal_search.py", *sys.argv[1:]])
     keep("equal-search", command, tables, hours=hours, fits=len(fits))

@@ -342,10 +342,14 @@ def by_option(fits: Fits, framework: str, sets: list[str]) -> Table:
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"]): one for one in read(given.kept)}
     sets = list(dict.fromkeys(key[0] for key in fits))
-    real = [on for on in sets if not on.startswith(("generated", "digits"))]
+    large = [on for on in sets if on.startswith("web-search")]
     other = [on for on in sets if on.startswith(OTHER_SHAPES)]
-    generated = [on for on in sets if on not in (*real, *other)]
-    of = {"Real sets": real, "Generated sets and digits": generated, "Other shapes": other}
+    real = [on for on in sets if not on.startswith(("generated", "digits", "web-search"))]
+    generated = [on for on in sets if on not in (*real, *other, *large)]
+    of = {
+        "Real sets": real, "Generated sets and digits": generated, "Other shapes": other,
+        "A million rows": large,
+    }  # fmt: skip
     tables = {
         **{
             f"{title}{'' if metrics == FIRST else ', AUC and MRR'}": out_of_the_box(
