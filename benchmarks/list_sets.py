@@ -7,7 +7,7 @@
 - ``digits``: find images of the same digit among 300 others, of which a tenth are relevant.
 - ``flights:FOLDER``: the flights of a day by how late they will be; FOLDER has the CSV files of
   nycflights13 (CC0).  Relevant: an hour late, or cancelled.
-- ``web-search:N``: N queries of about 120 documents with five grades, see `web_search`.
+- ``web-search:N:FEATURES``: N queries of about 120 documents with five grades, see `web_search`.
 - other names: a folder of folds, such as those of LETOR.
 """
 
@@ -43,7 +43,7 @@ def fold_of(name: str, seed: int) -> Fold:
     if kind == "flights":
         return flights(rest, seed)
     if kind == "web-search":
-        folds = cross_validation(web_search_like(int(rest)))
+        folds = cross_validation(web_search_like(*map(int, rest.split(":"))))
     else:
         folds = read_study_data(Config(data=name)).folds
     return folds[seed % len(folds)]
@@ -54,11 +54,9 @@ def in_words(name: str) -> str:
     if kind == "generated":
         documents, share, noise, spread = rest.split(":")
         return f"{documents} documents, {float(share):.0%} relevant, noise {noise}, {spread}"
-    words = {
-        "digits": "images of digits",
-        "flights": "flights of a day",
-        "web-search": "web search",
-    }
+    if kind == "web-search":
+        return f"{int(rest.split(':')[0]):,} queries as of web search"
+    words = {"digits": "images of digits", "flights": "flights of a day"}
     return words.get(kind) or Path(name).name
 
 

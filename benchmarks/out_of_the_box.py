@@ -15,12 +15,8 @@ from which the same command continues.
 from __future__ import annotations
 
 import argparse
-import base64
-import json
-import multiprocessing
 import os
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
@@ -29,17 +25,11 @@ from typing import Any
 
 import list_sets
 import numpy as np
-from rich.progress import track
-from scipy import stats
+from kept_fits import fit_all, mean_over_sets, read, train_and_test, values_in
 from tables import Tested, keep
 
-from lambdaplus import evaluate, lambda_objective
-from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.data import RankingData
+from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Config, Method
-from lambdaplus.study.methods import Task, parse_criterion
 from lambdaplus.study.trainers import train_lightgbm, train_xgboost
 
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost}
@@ -152,62 +142,19 @@ fold_of = lru_cache(2)(list_sets.fold_of)
 
 def fit(key: Key) -> dict[str, Any]:
     on, framework, trees, name, seed = key
-    fold, start = fold_of(on, seed), time.process_time()
     params = dict(THEIRS[framework].get(name, {}))
     target = params.pop("objective", None)
     if target is None:
         metric, options = OURS[name]
         target = lambda_objective(metric, **options)
-    metrics = tuple(map(parse_criterion, METRICS))
     rounds, patience = rounds_of(trees)
-    config = Config(rounds=rounds, patience=patience, every=10 if on.startswith("generated") else 5)
-    method = Method(name, TRAINERS[framework], target, "map")
-    with limit_threads(1):
-        fitted: Any = TRAINERS[framework](
-            Task(
-                method, {**trees_of(trees)[framework], **params}, fold.train, fold.valid, config,
-                seed, metrics, fold.name,
-            )
-        )  # fmt: skip
-        scores = {one.rounds: one.predict(fold.test) for one in fitted.values()}
-        tested = {str(m): per_query(fold.test, m, scores[one.rounds]) for m, one in fitted.items()}
-    return {
-        "key": key,
-        "valid": {str(metric): max(one.curve) for metric, one in fitted.items()},
-        "rounds": {str(metric): one.rounds for metric, one in fitted.items()},
-        "ran": max(len(one.curve) * one.every for one in fitted.values()),
-        "test": tested,
-        "seconds": time.process_time() - start,
-    }
-
-
-def per_query(part: RankingData, metric: Any, scores: Floats) -> str:
-    """The values of all queries, as text of 16 bits for each; 65535 is NaN."""
-    found = evaluate(part.labels, scores, group=part.group, metrics=[metric]).per_query[str(metric)]
-    whole = np.where(np.isnan(found), 65535, np.rint(65534 * np.nan_to_num(found)))
-    return base64.b64encode(whole.astype("<u2").tobytes()).decode()
-
-
-def values_in(text: str) -> Floats:
-    whole = np.frombuffer(base64.b64decode(text), "<u2")
-    return np.where(whole == 65535, np.nan, whole / 65534)
-
-
-def read(kept: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(line) for file in kept.glob("*.jsonl") for line in file.read_text().splitlines()
-    ]
-
-
-def fit_all(given: argparse.Namespace) -> None:
-    given.kept.mkdir(parents=True, exist_ok=True)
-    finished = {tuple(one["key"]) for one in read(given.kept)}
-    left = [key for key in tasks(given) if key not in finished]
-    file = given.kept / f"{os.getpid()}.jsonl"
-    with multiprocessing.get_context("spawn").Pool(given.jobs) as pool, file.open("a") as out:
-        for one in track(pool.imap_unordered(fit, left), total=len(left)):
-            out.write(json.dumps(one, default=float) + "\n")
-            out.flush()
+    every = 10 if on.startswith("generated") else 5
+    params = {**trees_of(trees)[framework], **params}
+    trained = train_and_test(
+        TRAINERS[framework], target, params, fold_of(on, seed), METRICS,
+        rounds=rounds, patience=patience, every=every, seed=seed,
+    )  # fmt: skip
+    return {"key": key, **trained}
 
 
 # What was measured --------------------------------------------------------------------------------
@@ -230,15 +177,8 @@ def difference(
         ]
         if not found:
             return np.nan, np.nan, np.nan
-        values = np.concatenate(found)
-        each.append(values[~np.isnan(values)])
-    mean = float(np.mean([values.mean() for values in each]))
-    variances = np.array([values.var(ddof=1) / values.size for values in each]) / len(each) ** 2
-    error = float(np.sqrt(variances.sum()))
-    if not error:
-        return mean, error, 1.0
-    freedom = variances.sum() ** 2 / np.sum(variances**2 / [values.size - 1 for values in each])
-    return mean, error, float(2 * stats.t.sf(abs(mean) / error, freedom))
+        each.append(np.concatenate(found))
+    return mean_over_sets(each)
 
 
 def mean_value(fits: Fits, framework: str, one: Contender, metric: str, sets: list[str]) -> float:
@@ -402,10 +342,14 @@ def by_option(fits: Fits, framework: str, sets: list[str]) -> Table:
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"]): one for one in read(given.kept)}
     sets = list(dict.fromkeys(key[0] for key in fits))
-    real = [on for on in sets if not on.startswith(("generated", "digits"))]
+    large = [on for on in sets if on.startswith("web-search")]
     other = [on for on in sets if on.startswith(OTHER_SHAPES)]
-    generated = [on for on in sets if on not in (*real, *other)]
-    of = {"Real sets": real, "Generated sets and digits": generated, "Other shapes": other}
+    real = [on for on in sets if not on.startswith(("generated", "digits", "web-search"))]
+    generated = [on for on in sets if on not in (*real, *other, *large)]
+    of = {
+        "Real sets": real, "Generated sets and digits": generated, "Other shapes": other,
+        "A million rows": large,
+    }  # fmt: skip
     tables = {
         **{
             f"{title}{'' if metrics == FIRST else ', AUC and MRR'}": out_of_the_box(
@@ -437,7 +381,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--kept", type=Path, default=Path("build/out-of-the-box"))
     given = parser.parse_args()
-    (fit_all if given.step == "fit" else show)(given)
+    if given.step == "fit":
+        fit_all(fit, tasks(given), given.kept, given.jobs)
+    else:
+        show(given)
 
 
 if __name__ == "__main__":

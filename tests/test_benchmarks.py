@@ -66,6 +66,50 @@ def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> Non
 
 
 @pytest.mark.slow
+def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, sets = benchmark_named("equal_search"), benchmark_named("list_sets")
+    helps, fits = benchmark_named("what_helps"), benchmark_named("kept_fits")
+    monkeypatch.setattr(sets, "TRAINING_ROWS", 400)
+    monkeypatch.setattr(sets, "OTHER_ROWS", 600)
+    monkeypatch.setattr(search, "DRAWS", 2)
+    monkeypatch.setattr(search, "MOST_ROUNDS", 10)
+    monkeypatch.setattr(helps.box, "rounds_of", lambda name: (10, 10))
+    for scripts in (search, helps):
+        monkeypatch.delitem(getattr(scripts, "CONTENDERS", {}), "catboost", raising=False)
+    on = "generated:20:.2:1:even"
+    given = argparse.Namespace(
+        sets=[on], seeds=[0], frameworks=[*search.CONTENDERS], kept=tmp_path / "kept",
+        plain=tmp_path / "plain", searches=tmp_path / "kept",
+    )  # fmt: skip
+    for folder, fit, keys in (
+        ("kept", search.fit, search.tasks(given)),
+        ("changes", helps.fit, helps.tasks(given)),
+    ):
+        (tmp_path / folder).mkdir()
+        text = "".join(json.dumps(fit(key), default=float) + "\n" for key in keys)
+        (tmp_path / folder / "1.jsonl").write_text(text)
+    kept = {tuple(one["key"]): one for one in fits.read(tmp_path / "kept")}
+    draws = [kept[on, "lightgbm", "lambda_map", draw, 0] for draw in (0, 1)]
+    best = max(draws, key=lambda one: one["valid"]["map"])
+    values = search.searched(kept, "lightgbm", "lambda_map", "map")[on, 0]
+    assert values == pytest.approx(fits.values_in(best["test"]["map"]))
+    used = {tuple(search.trees("lightgbm", draw).items()) for draw in range(30)}
+    assert len(used) == 30  # every draw has other trees
+    # The same trees for every contender, by another name in XGBoost.
+    assert (
+        search.trees("xgboost", 3)["subsample"] == search.trees("lightgbm", 3)["bagging_fraction"]
+    )
+    changed = {tuple(one["key"]): one for one in fits.read(tmp_path / "changes")}
+    pair = ("map", "ranks"), ("map", "none")
+    gain = helps.gain(changed, on, "xgboost", pair, "map")
+    one, other = (fits.values_in(changed[on, "xgboost", *each, 0]["test"]["map"]) for each in pair)
+    assert gain == pytest.approx(one - other)
+    assert np.any(gain)  # ranks changed the training
+
+
+@pytest.mark.slow
 def test_a_study_of_trees_and_objectives_keeps_its_tables(
     benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,123 @@
+"""Trainings of a study: each is tested once and kept as a line, from which tables are made.
+
+The test values of all queries are kept, so any two trainings can be compared by query.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.progress import track
+from scipy import stats
+
+from lambdaplus import evaluate
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.study import Config, Method
+from lambdaplus.study.methods import Task, parse_criterion
+from lambdaplus.study.trainers import BoostedTrainer
+
+
+class Trained(NamedTuple):
+    """A training, and the scores of its test rows at the best round of each metric."""
+
+    valid: dict[str, float]
+    rounds: dict[str, int]
+    ran: int
+    scores: dict[str, Floats]
+
+
+def train(
+    trainer: BoostedTrainer,
+    target: Any,
+    params: Mapping[str, Any],
+    fold: Fold,
+    metrics: Sequence[str],
+    *,
+    rounds: int,
+    patience: int,
+    every: int,
+    seed: int,
+) -> Trained:
+    """Train once, on one thread; the round of each metric is the best on validation queries."""
+    criteria = tuple(map(parse_criterion, metrics))
+    config = Config(rounds=rounds, patience=patience, every=every)
+    method = Method("", trainer, target, metrics[0])
+    with limit_threads(1):
+        fitted: Any = trainer(
+            Task(method, params, fold.train, fold.valid, config, seed, criteria, fold.name)
+        )
+        scores = {str(metric): one.predict(fold.test) for metric, one in fitted.items()}
+    return Trained(
+        {str(metric): max(one.curve) for metric, one in fitted.items()},
+        {str(metric): one.rounds for metric, one in fitted.items()},
+        max(len(one.curve) * one.every for one in fitted.values()),
+        scores,
+    )
+
+
+def train_and_test(*args: Any, **settings: Any) -> dict[str, Any]:
+    """What is kept of a training with the arguments of `train`."""
+    start = time.process_time()
+    trained = train(*args, **settings)
+    test = args[3].test
+    return {
+        "valid": trained.valid,
+        "rounds": trained.rounds,
+        "ran": trained.ran,
+        "test": {metric: per_query(test, metric, each) for metric, each in trained.scores.items()},
+        "seconds": time.process_time() - start,
+    }
+
+
+def per_query(part: RankingData, metric: str, scores: Floats) -> str:
+    """The values of all queries, as text of 16 bits for each; 65535 is NaN."""
+    found = evaluate(part.labels, scores, group=part.group, metrics=[metric]).per_query[metric]
+    whole = np.where(np.isnan(found), 65535, np.rint(65534 * np.nan_to_num(found)))
+    return base64.b64encode(whole.astype("<u2").tobytes()).decode()
+
+
+def values_in(text: str) -> Floats:
+    whole = np.frombuffer(base64.b64decode(text), "<u2")
+    return np.where(whole == 65535, np.nan, whole / 65534)
+
+
+def read(kept: Path) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for file in kept.glob("*.jsonl") for line in file.read_text().splitlines()
+    ]
+
+
+def fit_all(
+    fit: Callable[[Any], dict[str, Any]], keys: Iterable[tuple[Any, ...]], kept: Path, jobs: int
+) -> None:
+    """Train what ``kept`` has not yet; each training is kept as soon as it is finished."""
+    kept.mkdir(parents=True, exist_ok=True)
+    finished = {tuple(one["key"]) for one in read(kept)}
+    left = [key for key in keys if key not in finished]
+    file = kept / f"{os.getpid()}.jsonl"
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool, file.open("a") as out:
+        for one in track(pool.imap_unordered(fit, left), total=len(left)):
+            out.write(json.dumps(one, default=float) + "\n")
+            out.flush()
+
+
+def mean_over_sets(each: Sequence[Floats]) -> tuple[float, float, float]:
+    """The mean over sets of values of queries, its standard error, and p (Welch's t-test)."""
+    each = [values[~np.isnan(values)] for values in each]
+    mean = float(np.mean([values.mean() for values in each]))
+    variances = np.array([values.var(ddof=1) / values.size for values in each]) / len(each) ** 2
+    error = float(np.sqrt(variances.sum()))
+    if not error:
+        return mean, error, 1.0
+    freedom = variances.sum() ** 2 / np.sum(variances**2 / [values.size - 1 for values in each])
+    return mean, error, float(2 * stats.t.sf(abs(mean) / error, freedom))
