@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import math
 import re
@@ -14,6 +15,7 @@ from typing import Any
 
 from formulas import BIBLIOGRAPHY, FORMULAS, NOTATION, SINCE, WORKED
 
+import lambdaplus
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.metrics import CATALOGUE, Declaration
@@ -101,6 +103,22 @@ def surrogates() -> str:
             found.setdefault(declared.surrogate, []).append(declared.name)
     rows = [(_listed(names), f"`{surrogate}`") for surrogate, names in found.items()]
     return _table(("metrics", "surrogate"), rows)
+
+
+def public() -> str:
+    """What can be imported from ``lambdaplus`` itself, but for the shorthands of metrics."""
+    shorthand = re.compile(r"(lambda|eval)_(?!objective|metric)")
+    rows = [
+        (f"`{name}`", (inspect.getdoc(getattr(lambdaplus, name)) or "").partition("\n\n")[0])
+        for name in sorted(lambdaplus.__all__, key=str.lower)
+        if not shorthand.match(name)
+    ]
+    return _table(("name", "what it is"), [(name, _as_markdown(text)) for name, text in rows])
+
+
+def _as_markdown(text: str) -> str:
+    """A line of a docstring: names as code, without the modules that are hidden there."""
+    return re.sub(r"(?<!`)`~?(?:\w+\.)*(\w+)`", r"`\1`", " ".join(text.split()).replace("``", "`"))
 
 
 def methods() -> str:
@@ -239,5 +257,15 @@ def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 KINDS: dict[str, Callable[..., str]] = {
     made.__name__: made
-    for made in (metrics, surrogates, sources, methods, ranges, commands, conventions, examples)
+    for made in (
+        metrics,
+        surrogates,
+        sources,
+        public,
+        methods,
+        ranges,
+        commands,
+        conventions,
+        examples,
+    )
 }

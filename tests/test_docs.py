@@ -168,7 +168,7 @@ def test_every_metric_has_a_worked_value_and_its_sources_are_listed(generate: An
 
 
 def test_a_wrong_worked_value_is_refused(generate: Any) -> None:
-    with pytest.raises(ValueError, match="is 0.5, not 1 / 3"):
+    with pytest.raises(ValueError, match=r"is 0\.5, not 1 / 3"):
         generate.references._worked((0, 1), "mrr", "1 / 3")
 
 
