@@ -186,7 +186,7 @@ def sentences_of_rare_positives() -> list[str]:
 
 def sentences_of_real_valued_labels() -> list[str]:
     returns, claims = rows("returns", "Rank IC"), rows("claims", "Gini")
-    labels = [row for row in measured("many-labels")["tables"][0]["rows"]]
+    labels = measured("many-labels")["tables"][0]["rows"]
     [of_dates] = [float(row[3]) for row in labels if row[:2] == ["spearman", "1,000"]]
     of_a_million = [float(row[3]) / 1000 for row in labels if row[1] == "1,000,000"]
     title = r"Rare positives: 1,000,000 rows, 1 % positive, 15 rounds"
