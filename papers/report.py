@@ -81,7 +81,7 @@ def folded(title: str, text: str) -> Iterator[str]:
 
 def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
     """How many claims hold, and a table with a row for each and a column for each data set."""
-    counts, of_paper = [], {}
+    counts, of_paper = list[str](), dict[str, list[Claim]]()
     for name, findings in found.items():
         of_paper[name] = list(by_the_paper(findings.claims).values())
         answers = [claim.holds for claim in of_paper[name] if claim.holds is not None]
