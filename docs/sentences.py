@@ -138,10 +138,16 @@ def sentences_of_speed() -> list[str]:
     labels = [row[1:] for row in measured("many-labels")["tables"][0]["rows"]]
     of_5000 = [list(map(float, row[2:5])) for row in labels if row[0] == "5,000"]
     million = [row for row in labels if row[0] == "1,000,000"]
+    lists = rows("long-lists", "One gradient").items()
+    of_lists = [list(map(float, row)) for name, row in lists if ", 1,000,000 rows" in name]
+    shorter = [float(row[0]) for name, row in lists if ", 50,000 rows" in name]
     cheapest = [table["LightGBM rank_xendcg"] for table in gradients()]
     return [
         *found,
         f"compares no pairs, takes {span(cheapest)}.",
+        f"takes {span([row[0] for row in of_lists], 0)} ns a row on one thread",
+        f"and {span([row[1] for row in of_lists], 0)} ns after few rounds",
+        f"With 50,000 rows it is {span(shorter, 0)} ns a row",
         f"labels takes {span([float(row[2]) / 1000 for row in million])} s.",
         *sentences_of_a_gradient()[2:],
         f"this takes {span(halves('10,000'), 1)} times as long as `cv=None`",
