@@ -1,12 +1,16 @@
 """Prints tables of benchmarks, and writes them to benchmarks/results for the documentation.
 
-A star marks what is significant after Holm's correction for the number of tests in the table.
+    python benchmarks/tables.py NAME [TITLE]
+
+shows the tables of ``benchmarks/results/NAME.json``, or those whose title begins so.  A star marks
+what is significant after Holm's correction for the number of tests in the table.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -52,11 +56,8 @@ def starred(table: Table) -> Table:
 
 def keep(name: str, command: str, tables: Mapping[str, Table], **numbers: Any) -> None:
     """Print tables, and write them, the command and further numbers to ``results/NAME.json``."""
-    console = Console(width=140)
     tables = {title: starred(table) for title, table in tables.items()}
-    for title, table in tables.items():
-        console.print(f"\n{title}", style="bold", markup=False)
-        console.print(table)
+    show(tables)
     kept = {
         "command": command,
         "versions": versions_in_words(),
@@ -70,3 +71,25 @@ def keep(name: str, command: str, tables: Mapping[str, Table], **numbers: Any) -
     # A line for each row: for lists and dictionaries that contain no others.
     text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: re.sub(r"\n *", " ", found[0]), text)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def show(tables: Mapping[str, Table]) -> None:
+    console = Console(width=140)
+    for title, table in tables.items():
+        console.print(f"\n{title}", style="bold", markup=False)
+        console.print(table)
+
+
+def main() -> None:
+    name, *begin = sys.argv[1:]
+    kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    print(kept["command"])
+    show({
+        one["title"]: Table(one["columns"], one["rows"], one["foot"])
+        for one in kept["tables"]
+        if one["title"].startswith(*(begin or [""]))
+    })  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

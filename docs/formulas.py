@@ -1,4 +1,4 @@
-"""The formula of each metric and the words that explain it, for the reference of metrics."""
+"""The formula of each metric, its words, a worked value and the sources, for their reference."""
 
 from __future__ import annotations
 
@@ -72,6 +72,59 @@ FORMULAS = {
         r"$m = \min(R, N)$.",
     ),
 }
+
+# Labels from the first rank to the last, a metric, and its value, which `references` checks.
+GRADED, REAL, TIMES = (0, 2, 1, 0, 0), (3, 1, 2), (4, 1, -3, 5)
+WORKED = {
+    "auc": (GRADED, "auc", "(2 + 2) / 6"),
+    "mauc": (GRADED, "mauc", "(1 * 2/4 + 1 * 3/4) / 2"),
+    "concordance": (GRADED, "concordance", "(3 + 2) / 7"),
+    "cindex": (TIMES, "cindex", "3 / 4"),
+    "spearman": (REAL, "spearman", "(1 * 1 - 1 * 0 - 0 * 1) / 2"),
+    "gini": (REAL, "gini", "(3 - 2) / (3 - 1)"),
+    "map": (GRADED, "map", "(1/2 + 2/3) / 2"),
+    "arhr": (GRADED, "arhr", "(1/2 + 1/3) / (1/1 + 1/2)"),
+    "mrr": (GRADED, "mrr", "1 / 2"),
+    "success": (GRADED, "success@2", "min(1, 1)"),
+    "ndcg": (GRADED, "ndcg", "(3 / log2(3) + 1 / log2(4)) / (3 / log2(2) + 1 / log2(3))"),
+    "dcg": (GRADED, "dcg", "3 / log2(3) + 1 / log2(4)"),
+    "err": (GRADED, "err", "3/16 / 2 + (1 - 3/16) * 1/16 / 3"),
+    "rbp": (GRADED, "rbp", "(1 - 0.8) * (0.8 + 0.8**2)"),
+    "p": (GRADED, "p@2", "1 / 2"),
+    "top_precision": (GRADED, "top_precision(fraction=0.4)", "1 / 2"),
+    "f1": (GRADED, "f1@2", "2 * 1 / (2 + 2)"),
+    "recall": (GRADED, "recall@3", "2 / 2"),
+    "rprec": (GRADED, "rprec", "1 / 2"),
+    "bpref": (GRADED, "bpref", "((1 - 1/2) + (1 - 1/2)) / 2"),
+}
+
+# Of the sources that declarations name by author and year.
+BIBLIOGRAPHY = (
+    "Buckley & Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR.",
+    "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender (2005). Learning to rank using "
+    "gradient descent. ICML.",
+    "Chakrabarti, Khanna, Sawant & Bhattacharyya (2008). Structured learning for non-smooth "
+    "ranking losses. KDD.",
+    "Chapelle, Metzler, Zhang & Grinspan (2009). Expected reciprocal rank for graded relevance. "
+    "CIKM.",
+    "Deshpande & Karypis (2004). Item-based top-N recommendation algorithms. ACM Transactions on "
+    "Information Systems 22.",
+    "Elsas, Carvalho & Carbonell (2008). Fast learning of document ranking functions with the "
+    "committee perceptron. WSDM.",
+    "Frees, Meyers & Cummings (2014). Insurance ratemaking and a Gini index. Journal of Risk and "
+    "Insurance 81.",
+    "Harrell, Califf, Pryor, Lee & Rosati (1982). Evaluating the yield of medical tests. JAMA 247.",
+    "Järvelin & Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM "
+    "Transactions on Information Systems 20.",
+    "Moffat & Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM "
+    "Transactions on Information Systems 27.",
+    "Spearman (1904). The proof and measurement of association between two things. American "
+    "Journal of Psychology 15.",
+    "van Rijsbergen (1979). Information Retrieval, second edition. Butterworths.",
+    "Welleck (2016). Efficient AUC optimization for information ranking applications. ECIR.",
+    "Yue, Finley, Radlinski & Joachims (2007). A support vector method for optimizing average "
+    "precision. SIGIR.",
+)
 
 # The metrics that version 0.1.0 did not have.
 SINCE = dict.fromkeys(

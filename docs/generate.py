@@ -6,7 +6,8 @@ or ``make pages``.  A part begins with a line ``<!-- KIND -->`` or ``<!-- KIND: 
 ends with ``<!-- end -->``, which is added where it is missing.  Kinds:
 
 - ``results: NAME``: the command of ``benchmarks/results/NAME.json`` and its tables, folded;
-  ``results: NAME: TITLE`` those whose title begins so; ``table: NAME: TITLE`` these, not folded;
+  ``results: NAME: TITLE`` the table of this title, or those whose title begins so;
+  ``table: NAME: TITLE`` these, not folded;
 - those of `references` and `evidence_tables`.
 
 The numbers of sentences are those of `sentences`.  Tests fail if a page is not as written here.
@@ -33,11 +34,15 @@ END = "<!-- end -->"
 def results(name: str, title: str = "") -> str:
     kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     versions = f" ({kept['versions']})" if "versions" in kept else ""
-    tables = [
-        f"<details>\n<summary>{heading}</summary>\n\n{shown}\n\n</details>"
-        for heading, shown in tables_of(kept, title)
+    shown = tables_of(kept, title)
+    made = f"Measured by `{kept['command']}`{versions}."
+    if len(shown) < len(kept["tables"]):
+        made += f" `python benchmarks/tables.py {name}` shows all tables."
+    folded = [
+        f"<details>\n<summary>{heading}</summary>\n\n{table}\n\n</details>"
+        for heading, table in shown
     ]
-    return "\n\n".join([f"Measured by `{kept['command']}`{versions}.", *tables])
+    return "\n\n".join([made, *folded])
 
 
 def table(name: str, title: str = "") -> str:
@@ -46,15 +51,15 @@ def table(name: str, title: str = "") -> str:
 
 
 def tables_of(kept: dict, title: str) -> list[tuple[str, str]]:
-    """The tables whose title begins so: title and Markdown."""
-    found = [
-        (one["title"], Table(one["columns"], one["rows"], one["foot"]).to_markdown())
+    """The table of this title, or else those whose title begins so: title and Markdown."""
+    found = {
+        one["title"]: Table(one["columns"], one["rows"], one["foot"]).to_markdown()
         for one in kept["tables"]
         if one["title"].startswith(title)
-    ]
+    }
     if not found:
         raise ValueError(f"no table begins with {title!r}")
-    return found
+    return [(title, found[title])] if title in found else list(found.items())
 
 
 KINDS = {"results": results, "table": table, **references.KINDS, **evidence_tables.KINDS}

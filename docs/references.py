@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import math
 import re
 import subprocess
 import sys
@@ -11,9 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from formulas import FORMULAS, NOTATION, SINCE
+from formulas import BIBLIOGRAPHY, FORMULAS, NOTATION, SINCE, WORKED
 
-from lambdaplus.evaluation import Table
+import lambdaplus
+from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.metrics.parameters import Parameter
@@ -60,14 +63,31 @@ def _entry(declared: Declaration) -> str:
     parts = [f"### `{declared.name}`", " ".join(facts)]
     if formula:
         parts += [f"$$\n{formula}\n$$", where]
+    if declared.name in WORKED:
+        parts.append(_worked(*WORKED[declared.name]))
     objective = f"As an objective: {_cost(declared)}."
     if declared.surrogate:
         objective += f" Its surrogate is `{declared.surrogate}`."
-    parts += [objective, f"Source: {declared.source}."]
+    parts += [objective, f"[Source](#sources): {declared.source}."]
     if declared.parameters:
         rows = [(f"`{p.name}`", f"`{p.default}`", _allowed(p), p.help) for p in declared.parameters]
         parts.append(_table(("option", "default", "allowed values", "description"), rows))
     return "\n\n".join(part for part in parts if part)
+
+
+def _worked(labels: tuple[int, ...], metric: str, sum_of_ranks: str) -> str:
+    """The value of one ranking, as a calculation by hand that gives the same."""
+    scores = range(len(labels), 0, -1)
+    value = evaluate(labels, scores, group=[len(labels)], metrics=metric)[metric]
+    if not math.isclose(value, eval(sum_of_ranks, {"log2": math.log2, "min": min})):
+        raise ValueError(f"{metric} of {labels} is {value}, not {sum_of_ranks}")
+    ranked = ", ".join(map(str, labels))
+    return f"With the labels {ranked} from rank 1, `{metric}` is `{sum_of_ranks}` = {value:.4g}."
+
+
+def sources() -> str:
+    """A list of the publications that metrics come from."""
+    return "\n".join(f"- {source}" for source in BIBLIOGRAPHY)
 
 
 def _allowed(option: Parameter) -> str:
@@ -83,6 +103,22 @@ def surrogates() -> str:
             found.setdefault(declared.surrogate, []).append(declared.name)
     rows = [(_listed(names), f"`{surrogate}`") for surrogate, names in found.items()]
     return _table(("metrics", "surrogate"), rows)
+
+
+def public() -> str:
+    """What can be imported from ``lambdaplus`` itself, but for the shorthands of metrics."""
+    shorthand = re.compile(r"(lambda|eval)_(?!objective|metric)")
+    rows = [
+        (f"`{name}`", (inspect.getdoc(getattr(lambdaplus, name)) or "").partition("\n\n")[0])
+        for name in sorted(lambdaplus.__all__, key=str.lower)
+        if not shorthand.match(name)
+    ]
+    return _table(("name", "what it is"), [(name, _as_markdown(text)) for name, text in rows])
+
+
+def _as_markdown(text: str) -> str:
+    """A line of a docstring: names as code, without the modules that are hidden there."""
+    return re.sub(r"(?<!`)`~?(?:\w+\.)*(\w+)`", r"`\1`", " ".join(text.split()).replace("``", "`"))
 
 
 def methods() -> str:
@@ -221,5 +257,15 @@ def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 KINDS: dict[str, Callable[..., str]] = {
     made.__name__: made
-    for made in (metrics, surrogates, methods, ranges, commands, conventions, examples)
+    for made in (
+        metrics,
+        surrogates,
+        sources,
+        public,
+        methods,
+        ranges,
+        commands,
+        conventions,
+        examples,
+    )
 }

@@ -61,8 +61,7 @@ def gradients() -> list[dict[str, float]]:
 
 
 def of_lambdaplus(table: dict[str, float]) -> list[float]:
-    wanted = [name for name in table if name.startswith("lambdaplus") and "MAUC" not in name]
-    return [table[name] for name in wanted]
+    return [time for name, time in table.items() if name.startswith("lambdaplus")]
 
 
 def less_log_loss(framework: str, name: str = "whole-tables") -> list[str]:
@@ -93,28 +92,30 @@ def sentences_of_a_gradient() -> list[str]:
 
 
 def sentences_of_the_readme() -> list[str]:
-    found = sentences_of_a_gradient()
-    for row, title in (
-        ("12,000 rows in short queries | `lambdarank`, `rank:ndcg`", "Whole training: README's"),
-        ("180,000 rows in queries of 120 | `lambdarank`, `rank:ndcg`", "Whole training: queries"),
-        ("a million rows without queries | log-loss", "Rare positives"),
-    ):
-        cells = [span(training(title, name, n)) for name in FRAMEWORKS for n in (1, 2)]
-        found.append(f"| {row} | {' | '.join(cells)} |")
-    return found
+    lightgbm, xgboost = (training("Whole training: queries", name, 1) for name in FRAMEWORKS)
+    return [
+        f"takes {span(lightgbm)} of the time of one with `lambdarank`",
+        f"and {span(xgboost)} of one with `rank:ndcg`",
+        f"takes up to {longest_on_a_table():.1f} times as long as log-loss",
+    ]
+
+
+def longest_on_a_table() -> float:
+    """Time of a training without queries relative to log-loss, at most."""
+    return max(
+        max(training("Rare positives", name, threads)) for name in FRAMEWORKS for threads in (1, 2)
+    )
 
 
 def sentences_of_evidence() -> list[str]:
     one, two = (
         classifiers(name)["XGBoostClassifier"] for name in ("training-1-thread", "training")
     )
-    returns = rows("returns", "Rank IC")["squared error"][1]
-    built_in = rows("training-built-in", "Whole training")
+    built_in = rows("training-1-thread", "Whole training: queries of about 120")
     lightgbm, xgboost = map(less_log_loss, FRAMEWORKS)
     return [
         *sentences_of_a_gradient(),
         f"is {plain(lightgbm[0])} in LightGBM and {plain(xgboost[0])} in XGBoost",
-        f"returns by {plain(returns)[1:]} over squared error",
         f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
         f"with LightGBM's log-loss {plain(built_in['LightGBM, binary'][1])}.",
         f"takes {one} times as long as `XGBClassifier` on one thread, and {two} times on two",
@@ -131,23 +132,29 @@ def sentences_of_speed() -> list[str]:
             if words in table["title"] and ", 1 thread" in table["title"]
             and "10,000 rows" not in table["title"]
         ]  # fmt: skip
-        ours = [row for row in table if row[0].startswith("lambdaplus") and "MAUC" not in row[0]]
-        [mauc] = [row for row in table if row[0] == "lambdaplus MAUC"]
+        ours = [row for row in table if row[0].startswith("lambdaplus")]
         both = [span([row[i] for row in ours]) for i in (1, 2)]
-        cells = f"{both[0]} ({both[1]}) | {plain(f'{mauc[1]:.2f}')} ({plain(f'{mauc[2]:.2f}')})"
-        found.append(f"| {words} | {cells} |")
+        found.append(f"| {words} | {both[0]} ({both[1]}) |")
     labels = [row[1:] for row in measured("many-labels")["tables"][0]["rows"]]
-    of_5000 = [list(map(float, row[2:4])) for row in labels if row[0] == "5,000"]
-    large = [list(rows("at-scale", title).values()) for title in ("At scale: 3", "At scale: 10")]
+    of_5000 = [list(map(float, row[2:5])) for row in labels if row[0] == "5,000"]
+    million = [row for row in labels if row[0] == "1,000,000"]
+    lists = rows("long-lists", "One gradient").items()
+    of_lists = [list(map(float, row)) for name, row in lists if ", 1,000,000 rows" in name]
+    shorter = [float(row[0]) for name, row in lists if ", 50,000 rows" in name]
+    cheapest = [table["LightGBM rank_xendcg"] for table in gradients()]
     return [
         *found,
+        f"compares no pairs, takes {span(cheapest)}.",
+        f"takes {span([row[0] for row in of_lists], 0)} ns a row on one thread",
+        f"and {span([row[1] for row in of_lists], 0)} ns after few rounds",
+        f"With 50,000 rows it is {span(shorter, 0)} ns a row",
+        f"labels takes {span([float(row[2]) / 1000 for row in million])} s.",
+        *sentences_of_a_gradient()[2:],
         f"this takes {span(halves('10,000'), 1)} times as long as `cv=None`",
         f"with one half, {span(halves('1,000,000'), 1)} times",
-        f"take {plain(large[0][1][1])} times as long as with `lambdarank`, "
-        f"{plain(large[0][3][1])} times as long as with `rank:ndcg`",
-        f"they take {span([float(row[1]) for row in large[1] if row[1] != '1.00'], 1)} times",
         f"takes {span([row[0] for row in of_5000], 1)} ms with the",
-        f"{min(row[1] for row in of_5000):.0f} to {max(row[1] for row in of_5000):.0f} ms pair by",
+        f"it takes {span([row[2] / row[0] for row in of_5000])} of the",
+        f"and {span([row[1] for row in of_5000], 1)} ms pair by pair",
     ]
 
 
@@ -167,10 +174,9 @@ def sentences_of_rare_positives() -> list[str]:
     [ap] = [t for t in measured("whole-tables")["tables"] if t["title"].startswith("AP by table")]
     ours = [i for i, column in enumerate(ap["columns"]) if column.startswith("lambda_auc")]
     largest = max(abs(float(row[i].split()[0])) for row in ap["rows"] for i in ours)
-    times = [training("Rare positives", name, n) for name in FRAMEWORKS for n in (1, 2)]
     found = [
         f"differs by up to {short(largest, digits=2)} in either direction",
-        f"up to {max(map(max, times)):.1f} times as long as with log-loss",
+        f"up to {longest_on_a_table():.1f} times as long as with log-loss",
     ]
     for name, written in (("lambda_auc", "lambda_auc"), ("map", "lambda_map")):
         both = [rows("whole-tables", f"Less log-loss, {each.lower()}")[name] for each in FRAMEWORKS]
@@ -186,11 +192,22 @@ def sentences_of_rare_positives() -> list[str]:
 
 def sentences_of_real_valued_labels() -> list[str]:
     returns, claims = rows("returns", "Rank IC"), rows("claims", "Gini")
+    labels = measured("many-labels")["tables"][0]["rows"]
+    [of_dates] = [float(row[3]) for row in labels if row[:2] == ["spearman", "1,000"]]
+    of_a_million = [float(row[3]) / 1000 for row in labels if row[1] == "1,000,000"]
+    title = r"Rare positives: 1,000,000 rows, 1 % positive, 15 rounds"
+    a_round = 1e6 * float(rows("training-1-thread", title)["LightGBM, log-loss"][0]) / 15e6
+    cost = [
+        f"takes {short(of_dates, digits=2)} µs a row in dates",
+        f"with a pointwise loss {short(a_round, digits=2)} µs a row",
+        f"with a million labels takes {span(of_a_million)} s.",
+    ]
     found = [f"`{measured(name)['command']}`" for name in ("returns", "claims")]
     found += [
         f"`spearman` {plain(returns['spearman'][0])} |",
         f"`gini` {plain(claims['gini'][0])} |",
     ]
+    found += cost
     for name, of in (
         ("squared error of ranks", returns["squared error of ranks within dates"]),
         ("squared error of returns", returns["squared error"]),
@@ -200,11 +217,29 @@ def sentences_of_real_valued_labels() -> list[str]:
     return found
 
 
+def sentences_of_accuracy() -> list[str]:
+    """Significant differences from the best built-in objective, by set and metric."""
+    cells = [
+        row[-1].partition(" (")[0]
+        for table in measured("out-of-the-box")["tables"]
+        if table["title"].startswith("By set")
+        for row in table["rows"]
+    ]
+    stars = [cell for cell in cells if cell.endswith("*")]
+    ahead = [cell for cell in stars if cell.startswith("+")]
+    return [
+        f"{len(stars)} of {len(list(filter(None, cells)))} differences from the best",
+        f"is ahead in {len(ahead)}",
+        f"is behind in {len(stars) - len(ahead)}",
+    ]
+
+
 PAGES = {
     "README.md": sentences_of_the_readme,
     "docs/rare-positives.md": sentences_of_rare_positives,
     "docs/real-valued-labels.md": sentences_of_real_valued_labels,
     "docs/evidence.md": sentences_of_evidence,
+    "docs/research/results/accuracy.md": sentences_of_accuracy,
     "docs/research/results/speed.md": sentences_of_speed,
     "docs/research/results/options.md": sentences_of_options,
 }

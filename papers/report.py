@@ -81,12 +81,13 @@ def folded(title: str, text: str) -> Iterator[str]:
 
 def claims_section(paper: Paper, found: Mapping[str, Findings]) -> str:
     """How many claims hold, and a table with a row for each and a column for each data set."""
-    counts, of_paper = [], {}
+    counts, of_paper = list[str](), dict[str, list[Claim]]()
     for name, findings in found.items():
         of_paper[name] = list(by_the_paper(findings.claims).values())
         answers = [claim.holds for claim in of_paper[name] if claim.holds is not None]
-        counts.append(f"{sum(answers)} of {len(answers)} on {name}")
-    text = _paragraph(f"Claims that hold, of those that are decided: {', '.join(counts)}.")
+        what = " decidable claims hold" if not counts else ""
+        counts.append(f"on {name}, {sum(answers)} of {len(answers)}{what}")
+    text = _paragraph(f"O{'; '.join(counts)[1:]}.")
     return f"## The paper's claims\n\n{text}\n\n{claims_table(of_paper).to_markdown()}"
 
 

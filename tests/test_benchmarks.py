@@ -186,3 +186,18 @@ def test_studies_of_real_valued_labels_keep_their_tables(
         assert [row[0] for row in rows] == [*kept["by_seed"], *last]
         for row, values in zip(rows, kept["by_seed"].values(), strict=False):
             assert float(row[1]) == pytest.approx(np.mean(values), abs=1e-4)
+
+
+def test_kept_tables_are_shown(
+    benchmark_named: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = benchmark_named("tables")
+    of = {title: Table(("", "value"), [[title, "1"]]) for title in ("By set, AUC", "Trees")}
+    tables.keep("made", "python made.py", of)
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "argv", ["tables.py", "made", "By set"])
+    tables.main()
+    shown = capsys.readouterr().out
+    assert "python made.py" in shown
+    assert "By set, AUC" in shown
+    assert "Trees" not in shown

@@ -159,6 +159,19 @@ def test_every_metric_has_a_formula(generate: Any) -> None:
     assert {metric.name for metric in CATALOGUE} == set(generate.references.FORMULAS)
 
 
+def test_every_metric_has_a_worked_value_and_its_sources_are_listed(generate: Any) -> None:
+    assert {metric.name for metric in CATALOGUE} == set(generate.references.WORKED)
+    listed = generate.references.BIBLIOGRAPHY
+    for metric in CATALOGUE:
+        for author, year in re.findall(r"([A-Z]\w+)[^;:,()]*? (\d{4})\b", metric.source):
+            assert any(author in one and f"({year})" in one for one in listed), metric.source
+
+
+def test_a_wrong_worked_value_is_refused(generate: Any) -> None:
+    with pytest.raises(ValueError, match=r"is 0\.5, not 1 / 3"):
+        generate.references._worked((0, 1), "mrr", "1 / 3")
+
+
 @pytest.mark.slow
 def test_every_figure_is_drawn_and_those_of_measurements_are_up_to_date(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -37,8 +37,9 @@ def test_a_sentence_gets_its_numbers(sentences: Any, monkeypatch: pytest.MonkeyP
             sentences.rewritten("page", wrong)
 
 
-def test_the_commands_of_the_readme_are_those_that_ran(sentences: Any) -> None:
-    shown = re.findall(r"`python benchmarks/training.py ([^`]*)`", (ROOT / "README.md").read_text())
+def test_the_command_of_the_times_is_the_one_that_ran(sentences: Any) -> None:
+    page = (ROOT / "docs/evidence.md").read_text()
+    shown = re.findall(r"`python benchmarks/training.py ([^`]*)`", page)
     assert len(shown) == 1
     for name, threads in (("training", 2), ("training-1-thread", 1)):
         ran = sentences.measured(name)["command"]
@@ -54,6 +55,7 @@ def test_the_commands_of_the_readme_are_those_that_ran(sentences: Any) -> None:
 def test_the_options_of_the_page_are_those_of_the_function() -> None:
     page = (ROOT / "docs/choose-an-objective.md").read_text()
     shown = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", page, re.M))
+    assert shown["damping"] == "`None`"
     for name, option in inspect.signature(lambda_objective).parameters.items():
         if option.kind is inspect.Parameter.KEYWORD_ONLY:
             assert name in shown

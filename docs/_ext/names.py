@@ -6,6 +6,8 @@
 - ``NDCG@10`` is a metric and not the address of a mailbox.
 - A lower-case word in a type, such as ``n_queries`` in ``(n_queries,) array``, is not linked to an
   attribute that happens to have the same name elsewhere.
+
+And the names in the table of the reference, which is plain Markdown, are links.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+
+import lambdaplus
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -57,7 +61,22 @@ def remove_wrong_links(app: Sphinx, page: nodes.document) -> None:
             link.parent.replace(link, link.children)
 
 
+def link_public_names(app: Sphinx, page: nodes.document) -> None:
+    """In the table of the public names, each is a link to its page."""
+    if app.env.docname != "reference/api":
+        return
+    modules = lambdaplus._MODULES
+    for entry in page.findall(nodes.entry):
+        for name in list(entry.findall(nodes.literal)):
+            if entry.astext() == name.astext() in modules:
+                target = f"lambdaplus.{modules[name.astext()]}.{name.astext()}"
+                link = pending_xref("", refdomain="py", reftype="obj", reftarget=target)
+                name.parent.replace(name, link)
+                link += name
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_names, priority=AFTER_NAPOLEON)
     app.connect("doctree-read", remove_wrong_links)
+    app.connect("doctree-read", link_public_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,10 +19,12 @@ from measured import (
     sweep_against_pairs,
 )
 from pair_kernels import pair_kernels
+from pairs import pairs
 from potentials_of_metrics import potentials_of_metrics
 from style import save
 
 FIGURES = {
+    "pairs": pairs,
     "out-of-the-box": out_of_the_box,
     "sweep-against-pairs": sweep_against_pairs,
     "pair-kernels": pair_kernels,

@@ -40,20 +40,11 @@ PICTURES = {
     "imbalanced_classification": Shown(
         r"^(?P<label>\S+) +test average precision (?P<value>[\d.]+)", "test average precision"
     ),
-    "lightgbm_drop_in": Shown(
-        r"^(?P<label>lambda\S+) +\d+ +[\d.]+ +(?P<value>[\d.]+)", "test MAP"
-    ),
     "position_bias": Shown(
         r"^(?P<label>\w+ the bias): test NDCG@10 by true labels (?P<value>[\d.]+)", "test NDCG@10"
     ),
     "refit_and_bagging": Shown(r"^(?P<label>\w+) +test MAP (?P<value>[\d.]+)", "test MAP"),
     "scikit_learn_search": Shown(r"^(?P<value>0\.\d+)  (?P<label>\S+ .*)$", "NDCG@10 of the folds"),
-    "several_objectives": Shown(
-        r"^(?P<label>[am]\S+(?: \+ \S+)*) +\d+ +(?P<value>[\d.]+)", "test MAP"
-    ),
-    "xgboost_drop_in": Shown(
-        r"^(?P<label>\w+[:_]\S+) +\d+ +[\d.]+ +(?P<value>[\d.]+)", "test MAP"
-    ),
 }  # fmt: skip
 
 

@@ -122,9 +122,10 @@ def many_labels() -> Figure:
                     [p[across] for p in mine], [p[way] for p in mine], dash, color=colour,
                     marker="o", markersize=3, label=f"{metric.split('(')[0]}, {words}",
                 )  # fmt: skip
-        axes.set(xscale="log", yscale="log")
+        axes.set(xscale="log", yscale="log", ylim=(0.02, 400))
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.yaxis.set_major_formatter("{x:g}")
+    panels[0].set_xticks([100, 1_000, 10_000, 100_000])
     panels[0].set_xlabel("documents, each with another label")
     panels[1].set_xlabel("labels of 5,000 documents")
     panels[0].set_ylabel("milliseconds for one gradient")

@@ -5,7 +5,7 @@ All documents of a query are one list if the metric is a discounted sum of gains
 two classes; otherwise each pair of classes has its own potentials and list.  If all pairs of two
 classes have the same weight, all documents of a query are one list without potentials.
 
-Without queries, row weights are multiplicities: a row of weight k counts as k rows (the section
+Without queries, a row of weight k counts as k identical rows (the section
 "Weights without queries" of mathematics/sweep.md).  In AP, a document's own contribution is a
 separate list, in whose weights that of the better row is squared.
 """

@@ -10,7 +10,7 @@ MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; 
 
 
 def logarithmic(metric: RankingMetric, rank: Floats) -> Floats:
-    if metric["discount"] == "letor":  # Jarvelin & Kekalainen 2002 with base 2
+    if metric["discount"] == "letor":  # Järvelin & Kekäläinen 2002 with base 2
         return 1.0 / np.log2(np.maximum(rank, 2.0))
     return 1.0 / np.log2(1.0 + rank)
 
