@@ -12,7 +12,7 @@ import numpy as np
 
 from lambdaplus.compute.arguments import identifiers
 from lambdaplus.estimators.parent import columns_of
-from lambdaplus.frameworks.internals import splits_of_scikit_learn
+from lambdaplus.frameworks.call_stack import splits_of_scikit_learn
 
 
 def warn_of_split_queries(qid: Any) -> None:

@@ -1,12 +1,23 @@
 """Features, labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import canonical, from_gpu
 from lambdaplus.compute.array_types import Ints
+
+Framework = Literal["lightgbm", "xgboost", "arrays"]
+
+
+def framework_of(data: Any) -> Framework:
+    """The framework of a data set or a booster; "arrays" if it is neither's."""
+    for kind in type(data).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("lightgbm", "xgboost"):
+            return root  # type: ignore[return-value]
+    return "arrays"
 
 
 class RawData(NamedTuple):
