@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_infinite
+from lambdaplus.compute.arrays import refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import identifiers, whole_number
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
 from lambdaplus.ranking.queries import query_sizes
 

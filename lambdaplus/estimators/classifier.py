@@ -13,8 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.compute.arguments import canonical, check_choice, from_gpu
+from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.held_out import (
     UNSEEN,
     HeldOut,
@@ -30,6 +31,7 @@ from lambdaplus.estimators.parent import (
     evaluation_sets,
     replace_evaluation_sets,
 )
+from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries, rows_of

@@ -164,8 +164,8 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         more models, each of which is trained on half of the rows.  With 500 rows of the trained
         class, only one of them is trained, and none if a half had fewer rows than two leaves need.
         On few rows, a half takes nearly as long as the model itself: on 10,000, `fit` takes two to
-        three times as long as with None.  With None, training rows set the threshold, new rows of the
-        trained class are often below it, and there is no `predict_proba`.
+        three times as long as with None.  With None, training rows set the threshold, new rows of
+        the trained class are often below it, and there is no `predict_proba`.
     boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 

@@ -8,8 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import check_flag, flags_of_rows, identifiers
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.arrays import flags_of_rows
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
     Convention,

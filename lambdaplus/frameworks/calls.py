@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.arrays import plain
 from lambdaplus.compute.parallel import limit_threads, on_team
 from lambdaplus.frameworks.call_stack import calling_booster
 from lambdaplus.frameworks.data_sets import (

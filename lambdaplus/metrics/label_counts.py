@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.arrays import plain
 from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
 
 if TYPE_CHECKING:

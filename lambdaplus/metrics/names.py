@@ -5,7 +5,7 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.messages import hint
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.cutoffs import Share

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import hint
 from lambdaplus.data import RankingData
 from lambdaplus.frameworks.internals import lightgbm_parameters
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import (
     Fold,
     RankingData,

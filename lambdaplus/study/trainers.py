@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.arrays import numbers
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.frameworks.ranking_trees import ranking_trees
