@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.compute.arrays import plain
 from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -54,8 +51,8 @@ class LabelCounts:
     ([0.0, 2.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0], [3.0, 2.0])
     """
 
-    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
-        self.metric = metric
+    def __init__(self, metric: Any, queries: Queries) -> None:
+        self.metric = metric  # whose declaration has functions of this class
         self.strata: Strata = queries.strata(metric.relevant)
         self.label: Floats = read_only(self.strata.label)
         self.count: Floats = read_only(self.strata.count)
@@ -116,7 +113,7 @@ class LabelCounts:
 CountsFunction = Callable[[LabelCounts], Floats]
 
 
-def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
+def as_declared(metric: object, part: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
     where = f"{metric}: its declaration's {part}"
     returned = plain(value, f"the result of {where}")
@@ -145,7 +142,7 @@ def read_only(array: _Array) -> _Array:
 
 
 def refuse_wrong_order(
-    metric: RankingMetric, part: str, values: Floats, at: str, places: Floats, apart: Bools
+    metric: object, part: str, values: Floats, at: str, places: Floats, apart: Bools
 ) -> None:
     """Raise a ValueError if a gain falls, or a discount rises, from a place to the next.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from lambdaplus.metrics.forms.form import (
 )
 from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 from lambdaplus.ranking.sort import Entries
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 
 @compiled
@@ -83,7 +80,7 @@ class CountAbove(Form):
     row: CountsFunction
     column: CountsFunction
     relation: Literal["any", "higher"] = "any"
-    labels: Callable[[RankingMetric, Floats], Floats] | None = None
+    labels: Callable[[Any, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
         check_callable(row=self.row, column=self.column)

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.ranking.sort import Entries
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 
 class Coupling(NamedTuple):
@@ -78,7 +75,7 @@ class Form(ABC):
     potentials_by_classes: ClassVar[bool] = True  # whether potentials differ between pairs
     gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
     # Other numbers for the labels, see `CountAbove`.
-    labels: Callable[[RankingMetric, Floats], Floats] | None = None
+    labels: Callable[[Any, Floats], Floats] | None = None
 
     @abstractmethod
     def parts(self, counts: LabelCounts) -> Any:
