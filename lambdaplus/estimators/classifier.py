@@ -340,5 +340,11 @@ def _checked(y: Any) -> NDArray[Any]:
         raise ValueError("requires y to be passed, but the target y is None")
     labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
     assert_all_finite(labels, input_name="y")
+    if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
+        types = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"y holds objects of type {' and '.join(types)}: labels must be all text or all "
+            "numbers, as by y.astype(str) or y.astype(int)"
+        )
     check_classification_targets(labels)
     return labels
