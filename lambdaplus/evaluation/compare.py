@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import aligned_values, mean_run, systems, tables_of
+from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
+from lambdaplus.evaluation.row_significance import RowStatistics, row_statistics
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
@@ -19,7 +20,6 @@ from lambdaplus.evaluation.significance import (
     p_value,
     rounded,
 )
-from lambdaplus.evaluation.whole_tables import Spread, spread
 from lambdaplus.metrics.means import mean_of
 
 
@@ -122,10 +122,10 @@ def compare_runs(
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
     for metric, values in aligned_values(averaged).items():
-        if tables := tables_of(metric, averaged):
+        if rows := aligned_rows(metric, averaged):
             means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
-            found = spread(parsed, tables, resamples, seed)
+            found = row_statistics(parsed, rows, resamples, seed)
             of_runs[metric] = {
                 name: found.interval(means[metric][name], confidence, place)
                 for place, name in enumerate(names)
@@ -152,7 +152,7 @@ def compare_runs(
     sample, test_name = queries_in_words(first.n_queries), TESTS[test]
     if of_runs:
         ranked = next(ranked for ranked in first.rows.values() if ranked)
-        sample = f"{sum(table.labels.size for table in ranked):,} rows without queries"
+        sample = f"{sum(each.labels.size for each in ranked):,} rows without queries"
         test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
     weighted = "" if first.weights is None else ", weighted"
     several = "" if not any(len(each) > 1 for each in every.values()) else (
@@ -183,7 +183,7 @@ def _pairs_of_rows(
     metric: str,
     compared: list[tuple[str, str]],
     means: Mapping[str, float],
-    found: Spread,
+    found: RowStatistics,
     confidence: float,
 ) -> Iterator[Pair]:
     """The pairs of a metric over all rows, not corrected yet."""

@@ -20,7 +20,7 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
     if metric.over_data_set or not queries.grouped:
         if declared.pooled:
             lists = queries.ungrouped if queries.grouped else queries
-        elif metric.ranks_tables or one_group:
+        elif metric.ranks_all_rows or one_group:
             lists = queries.as_one_query
         else:
             raise ValueError(
