@@ -64,14 +64,14 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     if declared.follows_label_order and declared.form.gain_follows_labels:
         other_query = np.diff(counts.strata.query) > 0
         refuse_wrong_order(metric, "gain", gain, "at label", counts.label, other_query)
-    parts = declared.form.parts(counts)
+    of_form = declared.form.arrays(counts)
     return MetricArrays(
         strata=counts.strata.edges,
         code=counts.strata.code,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
         gain=gain,
-        parts=parts,
-        coupling=declared.form.coupling(parts, counts),
+        of_form=of_form,
+        coupling=declared.form.coupling(of_form, counts),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=counts.per_query("offset", offset),
     )

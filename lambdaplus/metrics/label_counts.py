@@ -101,21 +101,21 @@ class LabelCounts:
         above = self.higher.astype(np.int64)
         return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))
 
-    def per_class(self, part: str, value: Any) -> Floats:
+    def per_class(self, field: str, value: Any) -> Floats:
         """Check the result of a function of the declaration for each stratum, (s,)."""
-        return as_declared(self.metric, part, value, self.label)
+        return as_declared(self.metric, field, value, self.label)
 
-    def per_query(self, part: str, value: Any) -> Floats:
+    def per_query(self, field: str, value: Any) -> Floats:
         """Check the result of a function of the declaration for each query, (n_queries,)."""
-        return as_declared(self.metric, part, value, self.size)
+        return as_declared(self.metric, field, value, self.size)
 
 
 CountsFunction = Callable[[LabelCounts], Floats]
 
 
-def as_declared(metric: object, part: str, value: Any, like: Floats) -> Floats:
+def as_declared(metric: object, field: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
-    where = f"{metric}: its declaration's {part}"
+    where = f"{metric}: its declaration's {field}"
     returned = plain(value, f"the result of {where}")
     if returned.shape != like.shape:
         raise ValueError(
@@ -127,7 +127,7 @@ def as_declared(metric: object, part: str, value: Any, like: Floats) -> Floats:
         raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{where} returned NaN or infinity")
-    valid, words = _VALID.get(part, (np.isfinite, ""))
+    valid, words = _VALID.get(field, (np.isfinite, ""))
     wrong = array[~valid(array)]
     if wrong.size:
         raise ValueError(f"{where} must be {words}, and returned {wrong[0]:g}")
@@ -142,20 +142,20 @@ def read_only(array: _Array) -> _Array:
 
 
 def refuse_wrong_order(
-    metric: object, part: str, values: Floats, at: str, places: Floats, apart: Bools
+    metric: object, field: str, values: Floats, at: str, places: Floats, apart: Bools
 ) -> None:
     """Raise a ValueError if a gain falls, or a discount rises, from a place to the next.
 
     ``apart``, (n - 1,), says which of the values are not compared with the next one.
     """
-    rising = part == "discount"
+    rising = field == "discount"
     change = -np.diff(values) if rising else np.diff(values)
     wrong = (change < -DECLARED_WITHIN * np.abs(values).max(initial=0.0)) & ~apart
     if wrong.any():
         i = int(wrong.argmax())
         otherwise = "" if rising else ", or declare follows_label_order=False"
         raise ValueError(
-            f"{metric}: its declaration's {part} {'rises' if rising else 'falls'} from "
+            f"{metric}: its declaration's {field} {'rises' if rising else 'falls'} from "
             f"{values[i]:g} {at} {places[i]:g} to {values[i + 1]:g} {at} {places[i + 1]:g}, so "
             "ranking by label does not give the highest value, and an objective would lower it: "
             f"reverse the order{otherwise}"

@@ -91,13 +91,13 @@ class CountAbove(Form):
                 f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
             )
 
-    def parts(self, counts: LabelCounts) -> Coupling:
+    def arrays(self, counts: LabelCounts) -> Coupling:
         row = counts.per_class("row", self.row(counts))
         column = counts.per_class("column", self.column(counts))
         return Coupling(row, column, self.relation == "higher")
 
-    def coupling(self, parts: Coupling, counts: LabelCounts) -> Coupling:
-        return parts
+    def coupling(self, arrays: Coupling, counts: LabelCounts) -> Coupling:
+        return arrays
 
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"

@@ -39,7 +39,7 @@ class MetricArrays(NamedTuple):
     code: Int32s  # (n,) class of each row within its query
     discount: Floats  # (longest,) by rank, counted from 0
     gain: Floats  # (s,)
-    parts: Any  # what `Form.parts` returns
+    of_form: Any  # what `Form.arrays` returns
     coupling: Coupling  # zeros for most forms
     scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
     offset: Floats  # (n_queries,)
@@ -78,11 +78,11 @@ class Form(ABC):
     labels: Callable[[Any, Floats], Floats] | None = None
 
     @abstractmethod
-    def parts(self, counts: LabelCounts) -> Any:
+    def arrays(self, counts: LabelCounts) -> Any:
         """A NamedTuple of the results of the form's functions by stratum, for its kernels."""
 
-    def coupling(self, parts: Any, counts: LabelCounts) -> Coupling:
-        """What documents add to the terms of those below, from `parts`; nothing by default."""
+    def coupling(self, arrays: Any, counts: LabelCounts) -> Coupling:
+        """What documents add to the terms of those below, from `arrays`; nothing by default."""
         return Coupling(np.zeros_like(counts.label), np.zeros_like(counts.label))
 
     def pools(self, rank: str) -> bool:
