@@ -24,7 +24,8 @@ from lambdaplus.frameworks.data_sets import (
     xgboost_field,
 )
 from lambdaplus.frameworks.internals import own_metrics, xgboost_learner
-from lambdaplus.frameworks.trainings import Training, queries_of, team_of, training_of
+from lambdaplus.frameworks.openmp_team import team_of
+from lambdaplus.frameworks.trainings import Training, queries_of, training_of
 from lambdaplus.frameworks.workers import workers_of
 from lambdaplus.ranking.queries import Queries
 

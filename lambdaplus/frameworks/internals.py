@@ -5,13 +5,10 @@ Neither framework is imported before it is needed.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import sys
 from functools import lru_cache
 from typing import Any, Literal
-
-from lambdaplus.compute.parallel import ON_EACH_THREAD
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -73,21 +70,9 @@ def own_metrics(booster: Any) -> frozenset[str]:
     return frozenset(metric["name"] for metric in xgboost_learner(booster)["metrics"])
 
 
-@lru_cache(maxsize=2)
-def openmp_functions(framework: Literal["lightgbm", "xgboost"]) -> tuple[Any, Any] | None:
-    """``GOMP_parallel`` and ``omp_get_max_threads`` of the OpenMP library of an imported framework.
-
-    None if it is built without OpenMP, or with Microsoft's.  Those of GNU, LLVM and Intel have
-    these functions.  Two frameworks in one process may have two of them.
-    """
-    try:
-        library: Any = getattr(sys.modules.get(framework), _MODULE_OF_LIBRARY[framework])._LIB
-        parallel, most = library["GOMP_parallel"], library["omp_get_max_threads"]
-    except AttributeError:
-        return None
-    parallel.restype = None
-    parallel.argtypes = [ON_EACH_THREAD, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
-    return parallel, most
+def library_of(framework: Literal["lightgbm", "xgboost"]) -> Any:
+    """The shared library of an imported framework; an AttributeError if there is none."""
+    return getattr(sys.modules.get(framework), _MODULE_OF_LIBRARY[framework])._LIB
 
 
 _MODULE_OF_LIBRARY = {"lightgbm": "basic", "xgboost": "core"}

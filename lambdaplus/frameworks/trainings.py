@@ -8,11 +8,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from lambdaplus.compute.collective import Workers
-from lambdaplus.compute.parallel import Team
 from lambdaplus.frameworks.data_sets import RawData, framework_of, refuse_parts_of_queries
 from lambdaplus.frameworks.internals import (
     lightgbm_parameter,
-    openmp_functions,
     xgboost_learner,
 )
 from lambdaplus.ranking.queries import Queries
@@ -60,16 +58,6 @@ def _threads_of(booster: Any) -> int:
     else:
         threads = xgboost_learner(booster)["generic_param"].get("nthread")
     return max(int(threads or 0), 0)
-
-
-def team_of(booster: Any, threads: int) -> Team | None:
-    """The OpenMP threads of a training; None if they are unknown, or in a call by hand."""
-    framework = framework_of(booster)
-    functions = None if framework == "arrays" else openmp_functions(framework)
-    if functions is None:
-        return None
-    parallel, most = functions
-    return Team(threads or most(), parallel)
 
 
 def queries_of(training: Training, owner: Any, raw: RawData, workers: Workers) -> Queries:
