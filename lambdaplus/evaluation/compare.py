@@ -146,31 +146,36 @@ def compare_runs(
             pairs += _pairs_of_queries(metric, compared, differences, intervals, test)
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
+    several = any(len(each) > 1 for each in every.values())
+    spreads = {
+        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
+        for metric in (means if several else ())
+    }
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    sample, test_name = queries_in_words(first.n_queries), TESTS[test]
-    if of_runs:
-        ranked = next(ranked for ranked in first.rows.values() if ranked)
-        sample = f"{sum(each.labels.size for each in ranked):,} rows without queries"
-        test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
-    weighted = "" if first.weights is None else ", weighted"
-    several = "" if not any(len(each) > 1 for each in every.values()) else (
-        " Means over the runs of a system; sd: their standard deviation."
-    )  # fmt: skip
-    foot = (
-        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table)."
-        f"{several}",
-        f"Convention {first.convention.name}:",
-        *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
-    )
-    spreads = {
-        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
-        for metric in means
-        if any(len(each) > 1 for each in every.values())
-    }
+    foot = _footnotes(first, marks, TESTS[test], bool(of_runs), several)
     return RunComparison(
         names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs, spreads
+    )
+
+
+def _footnotes(
+    run: Evaluation, marks: str, test: str, of_rows: bool, several: bool
+) -> tuple[str, ...]:
+    """What was compared, the tests behind the marks, and the rules of the metrics."""
+    sample = queries_in_words(run.n_queries)
+    if of_rows:
+        ranked = next(ranked for ranked in run.rows.values() if ranked)
+        sample = f"{sum(each.labels.size for each in ranked):,} rows without queries"
+        test = "DeLong test for AUC, bootstrap over rows for other metrics"
+    weighted = "" if run.weights is None else ", weighted"
+    of_systems = " Means over the runs of a system; sd: their standard deviation."
+    return (
+        f"{sample}{weighted}. {marks} (two-tailed {test}, Holm correction over the table)."
+        + of_systems * several,
+        f"Convention {run.convention.name}:",
+        *(f"  {name}: {rules}" for name, rules in run.conventions.items()),
     )
 
 
