@@ -409,10 +409,11 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     likely = plain.predict_proba(Xt)[:, 0] >= 0.1
     assert_array_equal(fixed.predict(Xt) == "fraud", likely)
     assert 0 < likely.sum() < len(likely) / 2
-    tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2).fit(X, y)
+    quick = clone(model).set_params(n_estimators=3)
+    tuned = TunedThresholdClassifierCV(quick, scoring="f1", cv=2).fit(X, y)
     assert 0 < tuned.best_threshold_ < 1
-    StackingClassifier([("one", model)], cv=2).fit(X, y).predict_proba(Xt)
-    StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
+    StackingClassifier([("one", quick)], cv=2).fit(X, y).predict_proba(Xt)
+    StackingClassifier([("one", clone(quick).set_params(cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
 # -- tools ----------------------------------------------------------------------------------------

@@ -267,15 +267,15 @@ class RankingClassifier(FrameworkEstimator):
         """
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         weights = None if weights is None else np.asarray(weights)
-        scores = self._scores(X)
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
         for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
             held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows)
             # The same scores tell the training rows in any container.
             alike = np.array_equal(held_out.codes, codes)
-            if not (alike and np.array_equal(held_out.scores, scores)):
+            if not (alike and np.array_equal(held_out.scores, self._scores(X))):
                 return held_out
+        scores = self._scores(X)
         few, least = len(codes) < 2 * self._least_rows(), int(np.bincount(codes).min())
         reasons = {
             UNSEEN: self.cv is None,
