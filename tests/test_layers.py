@@ -75,6 +75,17 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert len(list(TopologicalSorter(graph).static_order())) == len(below)  # or a CycleError
 
 
+def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
+    lower = [path for path in FILES if LAYER[module_of(path)] <= LAYER["objectives"]]
+    importing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in lower
+        if {name.partition(".")[0] for name in imported_names(path.read_text())}
+        & {"lightgbm", "xgboost"}
+    }
+    assert importing == {"frameworks/internals.py", "baselines/mcrank.py"}  # trained by LightGBM
+
+
 def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:
     for path in FILES:
         for folder in ("papers", "benchmarks", "tests"):
