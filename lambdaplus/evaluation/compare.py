@@ -1,4 +1,8 @@
-"""Comparison of several systems on the same queries or rows, with significance tests."""
+"""Comparison of several systems on the same queries or rows, with significance tests.
+
+Runs are aligned (`aligned_runs`), their differences are tested over queries (`significance`) or
+rows (`row_significance`), and the result is a `RunComparison` (`run_comparison`).
+"""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +44,7 @@ def compare_runs(
     runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
         differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
-        the mean over the runs is compared on each query, and their spread is in the table.
+        the mean over the runs is compared on each query, and their standard deviation is in the table.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"t", "wilcoxon"}

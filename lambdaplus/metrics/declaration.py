@@ -252,7 +252,7 @@ class RankingMetric:
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether a table whose rows have weights has a value."""
+        """Whether data without queries, whose rows have weights, has a value."""
         return self.declaration.pooled is not None
 
     @property
