@@ -44,7 +44,8 @@ def compare_runs(
     runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
         differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
-        the mean over the runs is compared on each query, and their standard deviation is in the table.
+        the mean over the runs is compared on each query, and the table has their standard
+        deviation.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"t", "wilcoxon"}

@@ -13,8 +13,7 @@ from lambdaplus.ranking.queries import Queries
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
     """What the metric ranks together: each query, or all rows, pooled or as one query.
 
-    Only metrics that are ``pooled`` pool rows.  A ValueError is raised if a metric of queries
-    gets none, as ``group=`` may have been forgotten.
+    A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
     declared, lists = metric.declaration, queries
     if metric.over_data_set or not queries.grouped:
