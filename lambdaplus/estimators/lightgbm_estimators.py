@@ -1,7 +1,8 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
 import inspect
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
@@ -29,10 +30,13 @@ if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
 
-def _with_parameters_of(parent: Any) -> Any:
+_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
+
+
+def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
     """Show the parameters of LightGBM's class in a signature, where scikit-learn reads them."""
 
-    def shown(constructor: Any) -> Any:
+    def shown(constructor: _Constructor) -> _Constructor:
         own = dict(inspect.signature(constructor).parameters)
         others = own.pop("kwargs")
         theirs = (
@@ -40,7 +44,7 @@ def _with_parameters_of(parent: Any) -> Any:
             for parameter in inspect.signature(parent).parameters.values()
             if parameter.name not in (*own, "kwargs")
         )
-        constructor.__signature__ = inspect.Signature([*own.values(), *theirs, others])
+        vars(constructor)["__signature__"] = inspect.Signature([*own.values(), *theirs, others])
         return constructor
 
     return shown
