@@ -19,7 +19,7 @@ from rich.progress import track
 
 import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.estimators.boosters import training_labels
+from lambdaplus.study.boosters import training_labels
 
 Array = NDArray[Any]
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]  # of MSLR-WEB's grades

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_infinite
+from lambdaplus.compute.arrays import refuse_infinite
 from lambdaplus.compute.extras import installation
-from lambdaplus.frameworks.calls import refuse_bagging_by_query
+from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     construct_for,
@@ -28,8 +28,8 @@ from lambdaplus.frameworks.internals import (
     lightgbm_aliases,
     lightgbm_parameter,
 )
-from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.frameworks.workers import refuse_bagging_by_query
 from lambdaplus.objectives.by_name import (
     find_objective,
     refuse_no_function,
@@ -134,7 +134,9 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     if isinstance(train_set.data, str | Path) and not is_constructed(train_set):
         construct_for(train_set, call["params"])
     if call.get("folds") is None and _has_groups(train_set):
-        call["folds"] = query_splitter(call, n_folds=5)
+        call["folds"] = query_splitter(
+            call.get("nfold", 5), call.get("shuffle", True), call.get("seed", 0)
+        )
     with explained:
         return lightgbm.cv(**call)
 

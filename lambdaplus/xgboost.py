@@ -20,8 +20,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
+from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import xgboost_field
-from lambdaplus.frameworks.query_splitter import query_splitter
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,
@@ -125,7 +125,9 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
         sizes = np.diff(bounds)
         folds = kwargs.get("folds")
         if folds is None:
-            folds = query_splitter(kwargs, n_folds=3)
+            folds = query_splitter(
+                kwargs.get("nfold", 3), kwargs.get("shuffle", True), kwargs.get("seed", 0)
+            )
         if hasattr(folds, "split"):
             query = np.repeat(np.arange(sizes.size), sizes)
             labels = xgboost_field(dtrain, "label")

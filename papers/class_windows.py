@@ -27,7 +27,7 @@ class ClassWindow(Form):
     ranks: Callable[[LabelCounts], tuple[Floats, Floats]]
     gain_follows_labels = False
 
-    def parts(self, counts: LabelCounts) -> Ranks:
+    def arrays(self, counts: LabelCounts) -> Ranks:
         opens, closes = (counts.per_class("window", part) for part in self.ranks(counts))
         return Ranks(opens.astype(np.int64) - 1, closes.astype(np.int64))
 
@@ -49,8 +49,8 @@ class ClassWindow(Form):
                     stop += 1
                 for r in range(start, stop):
                     x = metric.strata[q] + metric.code[ranked.row[base + r]]
-                    low = max(start, metric.parts.opens[x])
-                    high = min(stop, metric.parts.closes[x])
+                    low = max(start, metric.of_form.opens[x])
+                    high = min(stop, metric.of_form.closes[x])
                     if low < high:
                         total += metric.gain[x] * (upto[high] - upto[low]) / (stop - start)
                 start = stop

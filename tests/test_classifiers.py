@@ -33,7 +33,6 @@ from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
 from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
 
 KINDS = [LightGBMClassifier, XGBoostClassifier]
-LOG_LOSS_METRIC = {LightGBMClassifier: "binary_logloss", XGBoostClassifier: "logloss"}
 LOG_LOSS = {LightGBMClassifier: "binary", XGBoostClassifier: "binary:logistic"}
 START = {LightGBMClassifier: "init_model", XGBoostClassifier: "xgb_model"}
 EVAL_WEIGHT = {
@@ -53,6 +52,11 @@ made = partial(made_small, n_estimators=12)
 def sets(kind: Any, *pairs: Any) -> dict[str, Any]:
     quiet = {} if kind is LightGBMClassifier else {"verbose": False}
     return {"eval_set": list(pairs), **quiet}
+
+
+@cache
+def fitted(kind: Any, valid: bool = False, **options: Any) -> Any:
+    return made(kind, **options).fit(X, y, **(sets(kind, (Xt, yt)) if valid else {}))
 
 
 EXCEPTED = {
@@ -84,7 +88,7 @@ def test_scikit_learns_checks_pass(estimator: Any, check: Any) -> None:
 @both
 @pytest.mark.parametrize("labels", [[1, 0], ["ok", "fraud"], [False, True], [7.0, 9.0]], ids=str)
 def test_the_rarer_class_is_trained_whatever_it_is_called(kind: Any, labels: list[Any]) -> None:
-    expected = made(kind).fit(X, y, **sets(kind, (Xt, yt)))
+    expected = fitted(kind, valid=True)
     # As many rows of the evaluation set are predicted as there are.
     assert np.sum(expected.predict(Xt) == 1) == pytest.approx(yt.sum(), rel=0.1)
     names = np.array(labels)
@@ -154,7 +158,7 @@ def test_class_weights_are_weights_of_rows() -> None:
     by_row = made(LightGBMClassifier).fit(X, NAMES[y], sample_weight=np.where(y, 5.0, 1.0))
     assert_array_equal(raw(by_class, Xt), raw(by_row, Xt))
     assert by_class.class_weight == {"fraud": 5.0, "ok": 1.0}
-    assert not np.array_equal(raw(by_class, Xt), raw(made(LightGBMClassifier).fit(X, y), Xt))
+    assert not np.array_equal(raw(by_class, Xt), raw(fitted(LightGBMClassifier), Xt))
 
 
 @pytest.mark.parametrize(
@@ -225,12 +229,13 @@ TRAINING_ROWS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("same", TRAINING_ROWS.values(), ids=TRAINING_ROWS)
 def test_training_rows_among_evaluation_sets_set_nothing(kind: Any, same: Any) -> None:
     valid, train = (Xt, yt), same()
-    last = made(kind).fit(X, y, **sets(kind, valid, train))
-    alone = made(kind).fit(X, y, **sets(kind, train))
     no_folds = made(kind, cv=None).fit(X, y, **sets(kind, train))
-    first = made(kind).fit(X, y, **sets(kind, train, valid))
-    by_valid, by_folds = made(kind).fit(X, y, **sets(kind, valid)), made(kind).fit(X, y)
-    for model, expected in ((last, by_valid), (first, by_valid), (alone, by_folds)):
+    for given_, expected in (
+        ([valid, train], fitted(kind, valid=True)),
+        ([train, valid], fitted(kind, valid=True)),
+        ([train], fitted(kind)),
+    ):
+        model = made(kind).fit(X, y, **sets(kind, *given_))
         assert_array_equal(model.predict_proba(Xt), expected.predict_proba(Xt))
         assert model.offset_ == expected.offset_
     assert not hasattr(no_folds, "predict_proba")
@@ -343,7 +348,7 @@ def test_class_weights_do_not_move_the_threshold() -> None:
 @both
 @pytest.mark.parametrize("held_out", [False, True], ids=["halves", "eval_set"])
 def test_probabilities_are_calibrated(kind: Any, held_out: bool) -> None:
-    uncalibrated = made(kind, cv=None).fit(X, y)
+    uncalibrated = fitted(kind, cv=None)
     assert not hasattr(uncalibrated, "predict_proba")
     model = made(kind)
     model.fit(X, NAMES[y], **(sets(kind, (Xt, NAMES[yt])) if held_out else {}))
@@ -391,16 +396,6 @@ def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None
 
 
 @both
-def test_held_out_rows_of_one_class_give_a_threshold_alone(kind: Any) -> None:
-    weights = np.where(yt, 0.0, 1.0)  # without a weight there are no positives
-    one_class = made(kind, eval_metric=LOG_LOSS_METRIC[kind]).fit(
-        X, y, **sets(kind, (Xt, yt)), **{EVAL_WEIGHT[kind]: [weights]}
-    )
-    assert not hasattr(one_class, "predict_proba")
-    assert one_class.predict(Xt).sum() > 0
-
-
-@both
 def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     """They fell back to votes, took a threshold of the score, or ended with an error."""
     model = made(kind)
@@ -414,10 +409,11 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     likely = plain.predict_proba(Xt)[:, 0] >= 0.1
     assert_array_equal(fixed.predict(Xt) == "fraud", likely)
     assert 0 < likely.sum() < len(likely) / 2
-    tuned = TunedThresholdClassifierCV(model, scoring="f1", cv=2).fit(X, y)
+    quick = clone(model).set_params(n_estimators=3)
+    tuned = TunedThresholdClassifierCV(quick, scoring="f1", cv=2).fit(X, y)
     assert 0 < tuned.best_threshold_ < 1
-    StackingClassifier([("one", model)], cv=2).fit(X, y).predict_proba(Xt)
-    StackingClassifier([("one", made(kind, cv=None))], cv=2).fit(X, y).predict(Xt)
+    StackingClassifier([("one", quick)], cv=2).fit(X, y).predict_proba(Xt)
+    StackingClassifier([("one", clone(quick).set_params(cv=None))], cv=2).fit(X, y).predict(Xt)
 
 
 # -- tools ----------------------------------------------------------------------------------------

@@ -284,11 +284,10 @@ def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
     X, y, qid = shuffled()
     scorers = {name: lp.scorer(name) for name in ("ndcg@5", "map + 0.5*mrr")}
     scorers["linear"] = lp.scorer("ndcg", gain="linear")
+    scorers = pickle.loads(pickle.dumps(scorers))  # as for other processes
     folds = query_folds(qid=qid, n_splits=3)
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            made(kind), X, y, cv=folds, scoring=scorers, params={"qid": qid}, n_jobs=2
-        )
+        found = cross_validate(made(kind), X, y, cv=folds, scoring=scorers, params={"qid": qid})
         search = GridSearchCV(
             made(kind), {"max_depth": [1, 3]}, scoring=scorers["ndcg@5"], cv=folds
         )

@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -61,6 +62,28 @@ def test_no_layer_imports_an_upper_one() -> None:
             assert LAYER[other] <= LAYER[module], f"{what}, which is above it"
             if LAYER[other] == LAYER[module]:
                 assert other in MAY_IMPORT.get(module, set()), what
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    paths = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in FILES}
+    below = {name: path for name, path in paths.items() if LAYER[module_of(path)] < len(LAYERS) - 1}
+    names = {name: imported_names(path.read_text()) for name, path in below.items()}
+    graph = {
+        name: below.keys() & {*imported, *(each.rpartition(".")[0] for each in imported)}
+        for name, imported in names.items()
+    }
+    assert len(list(TopologicalSorter(graph).static_order())) == len(below)  # or a CycleError
+
+
+def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
+    lower = [path for path in FILES if LAYER[module_of(path)] <= LAYER["objectives"]]
+    importing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in lower
+        if {name.partition(".")[0] for name in imported_names(path.read_text())}
+        & {"lightgbm", "xgboost"}
+    }
+    assert importing == {"frameworks/internals.py", "baselines/mcrank.py"}  # trained by LightGBM
 
 
 def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:

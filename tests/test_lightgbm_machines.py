@@ -11,7 +11,7 @@ import pytest
 
 import lambdaplus as lp
 from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.frameworks.calls import lightgbm_workers
+from lambdaplus.frameworks.workers import lightgbm_workers
 
 lgb = pytest.importorskip("lightgbm", minversion="4")
 

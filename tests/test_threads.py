@@ -16,23 +16,23 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus.compute import parallel
-from lambdaplus.compute.parallel import Team, limit_threads, n_threads, on_team
+from lambdaplus.compute.parallel import limit_threads, n_threads, on_team
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.frameworks.internals import openmp_functions
+from lambdaplus.frameworks.openmp_team import OpenMPTeam, openmp_functions
 
 # Boosters of both frameworks, and a list of the sizes of the teams that worked for us.
 TRAIN = """
 import itertools, os, sys, threading, time
 import lightgbm, xgboost, numpy as np
 import lambdaplus as lp
-from lambdaplus.compute.parallel import Team, limit_threads, on_team
-from lambdaplus.frameworks.internals import openmp_functions
+from lambdaplus.compute.parallel import limit_threads, on_team
+from lambdaplus.frameworks.openmp_team import OpenMPTeam, openmp_functions
 random = np.random.default_rng(0)
 features, group = random.normal(size=(60_000, 3)).astype(np.float32), [100] * 600
 labels = random.integers(0, 3, 60_000)
 common = {"verbosity": 0, "seed": 1}
-runs, run = [], Team.run
-Team.run = lambda team, work: (runs.append(team.size), run(team, work))[1]
+runs, run = [], OpenMPTeam.run
+OpenMPTeam.run = lambda team, work: (runs.append(team.size), run(team, work))[1]
 
 def of_lightgbm(threads, objective="none"):
     given = {**common, "num_threads": threads} if threads else common
@@ -173,7 +173,7 @@ def test_small_data_leave_a_large_team_alone() -> None:
     """Threads beside one that waits busily cost more than a few thousand rows save."""
     seen: list[Any] = []
     boundaries = np.arange(0, 12_001, 10)
-    with limit_threads(8), on_team(Team(8, None)):  # it is not called
+    with limit_threads(8), on_team(OpenMPTeam(8, None)):  # it is not called
         parallel.over_batches(lambda *some: seen.append(some), boundaries)
     assert seen == [(0, 1_200)]
 
@@ -193,12 +193,12 @@ def team(request: Any) -> Any:
     functions = openmp_functions(request.param)
     if functions is None:
         pytest.skip("the library has no GOMP_parallel")
-    found = Team(2, functions[0])
+    found = OpenMPTeam(2, functions[0])
     with limit_threads(2), on_team(found):
         yield found
 
 
-def test_a_team_works_on_threads_of_its_own(team: Team, monkeypatch: Any) -> None:
+def test_a_team_works_on_threads_of_its_own(team: OpenMPTeam, monkeypatch: Any) -> None:
     monkeypatch.setattr(parallel, "_run_on_pool", None)
     both, seen, within = threading.Barrier(2), set(), set()
 
@@ -215,7 +215,7 @@ def test_a_team_works_on_threads_of_its_own(team: Team, monkeypatch: Any) -> Non
 
 
 @pytest.mark.parametrize("where", ["here", "there"])
-def test_an_error_of_a_thread_of_a_team_is_raised(team: Team, where: str) -> None:
+def test_an_error_of_a_thread_of_a_team_is_raised(team: OpenMPTeam, where: str) -> None:
     here = threading.get_ident()
 
     def fail(task: int) -> None:
@@ -232,7 +232,7 @@ def test_an_error_of_a_thread_of_a_team_is_raised(team: Team, where: str) -> Non
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
-def test_after_an_error_the_other_threads_take_no_further_work(team: Team) -> None:
+def test_after_an_error_the_other_threads_take_no_further_work(team: OpenMPTeam) -> None:
     done: list[int] = []
 
     def fail_at_once(task: int) -> None:
@@ -249,7 +249,7 @@ def test_after_an_error_the_other_threads_take_no_further_work(team: Team) -> No
 
 
 @pytest.mark.skipif(os.name == "nt", reason="os.kill ends the process")
-def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
+def test_ctrl_c_ends_a_team_and_the_next_one_works(team: OpenMPTeam) -> None:
     def press(task: int) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
@@ -267,9 +267,9 @@ def test_ctrl_c_ends_a_team_and_the_next_one_works(team: Team) -> None:
 
 def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
     used: list[str] = []
-    monkeypatch.setattr(Team, "run", lambda team, work: used.append("team"))
+    monkeypatch.setattr(OpenMPTeam, "run", lambda team, work: used.append("team"))
     monkeypatch.setattr(parallel, "_run_on_pool", lambda work, threads: used.append("pool"))
-    with on_team(Team(6, None)), limit_threads(6):
+    with on_team(OpenMPTeam(6, None)), limit_threads(6):
         for tasks in (1, 2, 3, 6, 7):
             parallel.over_tasks(lambda _: None, tasks)
         assert used == ["pool", "team", "team", "team"]
@@ -288,7 +288,7 @@ for make in (of_lightgbm, of_xgboost):
     if not child:  # as the framework itself can train there: on one thread
         model = make(1)
         model.update(fobj=lp.lambda_map)
-        with limit_threads(2), on_team(Team(2, openmp_functions(make.__name__[3:])[0])):
+        with limit_threads(2), on_team(OpenMPTeam(2, openmp_functions(make.__name__[3:])[0])):
             gradient, _ = lp.lambda_map(labels, features[:, 0], None, group)
         assert np.isfinite(gradient).all() and not runs
         os._exit(0)

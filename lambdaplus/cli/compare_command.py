@@ -18,7 +18,7 @@ from rich.console import Console
 
 from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.errors import errors_of
-from lambdaplus.compute.arguments import printable
+from lambdaplus.compute.messages import printable
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import (

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import typer
 
-from lambdaplus.compute.arguments import printable
+from lambdaplus.compute.messages import printable
 
 
 @contextmanager

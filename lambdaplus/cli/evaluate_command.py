@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from lambdaplus.cli.errors import errors_of
-from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
 from lambdaplus.evaluation import Evaluation, compare_runs

@@ -8,7 +8,6 @@ In a training, these are the threads of the framework's OpenMP team, which wait 
 steps and would keep the cores from others.  Elsewhere they are a pool of our own.
 """
 
-import ctypes
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -39,35 +38,14 @@ def limit_threads(n: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
-ON_EACH_THREAD = ctypes.CFUNCTYPE(None)  # it is passed a pointer, which it does not read
+class Team(Protocol):
+    """Threads that wait for work while a training runs, the calling thread among them."""
 
-
-class Team(NamedTuple):
-    """The OpenMP threads of the framework that calls, the calling thread among them."""
-
-    size: int
-    gomp_parallel: Any  # calls an `ON_EACH_THREAD` on every thread, and waits for all of them
+    @property
+    def size(self) -> int: ...
 
     def run(self, work: Callable[[], None]) -> None:
         """Call work once on each thread, and raise the first error of one of them."""
-        errors: list[BaseException] = []
-
-        def part() -> Iterator[None]:
-            try:
-                yield
-                work()
-            except BaseException as error:
-                errors.append(error)
-            yield
-
-        # Ctrl-C may be raised as soon as Python code runs, and ctypes ignores what a function
-        # raises. So each thread goes on in a generator, in its `try`: `map` is no Python code.
-        parts = [part() for _ in range(self.size)]
-        for each in parts:
-            next(each)
-        self.gomp_parallel(ON_EACH_THREAD(map(next, parts).__next__), None, self.size, 0)
-        if errors:
-            raise errors[0]
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from lambdaplus.compute.arguments import printable
+from lambdaplus.compute.messages import printable
 
 GRACE = 0.5  # seconds between checks whether the parent process exists
 SHUTDOWN_SECONDS = 2.0  # grace period before a process is killed

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import number_of, refuse_rounded
+from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.ranking.queries import Queries

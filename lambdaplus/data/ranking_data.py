@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import identifiers, plain
+from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.queries import Queries, rows_by_query
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.compute.arguments import number_of, refuse_rounded
+from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import identifiers, whole_number
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
 from lambdaplus.ranking.queries import query_sizes
 
@@ -75,8 +76,6 @@ def query_folds(
     ...  query_folds(qid=days, order=days, n_splits=2, gap=1)]
     [([0], [2]), ([0, 1], [3])]
     """
-    from sklearn.model_selection import GroupKFold
-
     if (qid is None) == (group is None):
         raise ValueError("pass either qid= (one per row) or group= (sizes)")
     if group is not None:
@@ -90,8 +89,15 @@ def query_folds(
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
-    splitter = GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
+    splitter = query_splitter(n_splits, shuffle, seed)
     return list(splitter.split(ids, groups=ids))
+
+
+def query_splitter(n_splits: int, shuffle: bool = True, seed: int = 0) -> Any:
+    """scikit-learn's splitter by group, which shuffles queries with this seed."""
+    from sklearn.model_selection import GroupKFold
+
+    return GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
 
 
 def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import hint, refuse_missing
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import hint, refuse_missing
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import RankingData, with_queries
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind

@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import (
-    TEXT_OF_INTEGER,
-    hint,
-    identifiers,
-    int_or_text,
-    refuse_rounded,
-    refuse_rounding,
-)
+from lambdaplus.compute.arrays import TEXT_OF_INTEGER, refuse_rounded, refuse_rounding
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.identifiers import identifiers, int_or_text
+from lambdaplus.compute.messages import hint
 from lambdaplus.data.letor import OPENERS, opened
 
 if TYPE_CHECKING:

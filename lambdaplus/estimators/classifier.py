@@ -13,8 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.compute.arguments import canonical, check_choice, from_gpu
+from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.held_out import (
     UNSEEN,
     HeldOut,
@@ -30,6 +31,7 @@ from lambdaplus.estimators.parent import (
     evaluation_sets,
     replace_evaluation_sets,
 )
+from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 from lambdaplus.ranking.queries import Queries, rows_of
@@ -265,15 +267,15 @@ class RankingClassifier(FrameworkEstimator):
         """
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         weights = None if weights is None else np.asarray(weights)
-        scores = self._scores(X)
         sets = evaluation_sets(call)
         of_sets = each(call.get(self._names.eval_weights), len(sets))
         for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
             held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows)
             # The same scores tell the training rows in any container.
             alike = np.array_equal(held_out.codes, codes)
-            if not (alike and np.array_equal(held_out.scores, scores)):
+            if not (alike and np.array_equal(held_out.scores, self._scores(X))):
                 return held_out
+        scores = self._scores(X)
         few, least = len(codes) < 2 * self._least_rows(), int(np.bincount(codes).min())
         reasons = {
             UNSEEN: self.cv is None,
@@ -338,5 +340,11 @@ def _checked(y: Any) -> NDArray[Any]:
         raise ValueError("requires y to be passed, but the target y is None")
     labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
     assert_all_finite(labels, input_name="y")
+    if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
+        types = sorted({type(label).__name__ for label in labels})
+        raise ValueError(
+            f"y holds objects of type {' and '.join(types)}: labels must be all text or all "
+            "numbers, as by y.astype(str) or y.astype(int)"
+        )
     check_classification_targets(labels)
     return labels

@@ -43,7 +43,7 @@ class Scale(NamedTuple):
     """
 
     mean: float
-    spread: float
+    deviation: float
 
     @classmethod
     def of(cls, scores: Floats, weights: Any = None) -> Scale:
@@ -52,7 +52,9 @@ class Scale(NamedTuple):
 
     def moved(self, scores: Floats, to: Scale) -> Floats:
         """Scores on this scale, moved and stretched to another one."""
-        factor = to.spread / self.spread if self.spread > 0.0 else 0.0  # a model without a split
+        factor = (
+            to.deviation / self.deviation if self.deviation > 0.0 else 0.0
+        )  # a model without a split
         return to.mean + factor * (scores - self.mean)
 
 

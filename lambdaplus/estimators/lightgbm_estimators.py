@@ -1,6 +1,8 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
-from typing import Any, ClassVar
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
@@ -26,6 +28,26 @@ from lambdaplus.objectives.by_name import find_objective, unknown_objective_expl
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
+
+
+_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
+
+
+def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
+    """Show the parameters of LightGBM's class in a signature, where scikit-learn reads them."""
+
+    def shown(constructor: _Constructor) -> _Constructor:
+        own = dict(inspect.signature(constructor).parameters)
+        others = own.pop("kwargs")
+        theirs = (
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)  # in any LightGBM 4
+            for parameter in inspect.signature(parent).parameters.values()
+            if parameter.name not in (*own, "kwargs")
+        )
+        vars(constructor)["__signature__"] = inspect.Signature([*own.values(), *theirs, others])
+        return constructor
+
+    return shown
 
 
 class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
@@ -114,26 +136,10 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
 
     _parent: ClassVar = lgb.LGBMRanker
 
-    def __init__(
-        self, *, objective: Any = "ndcg", eval_metric: Any = None, boosting_type: str = "gbdt",
-        num_leaves: int = 31, max_depth: int = -1, learning_rate: float = 0.1,
-        n_estimators: int = 100, subsample_for_bin: int = 200000, class_weight: Any = None,
-        min_split_gain: float = 0.0, min_child_weight: float = 1e-3, min_child_samples: int = 20,
-        subsample: float = 1.0, subsample_freq: int = 0, colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0, reg_lambda: float = 0.0, random_state: Any = None,
-        n_jobs: int | None = None, importance_type: str = "split", **kwargs: Any,
-    ) -> None:  # fmt: skip
+    @_with_parameters_of(lgb.LGBMRanker)
+    def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
-        super().__init__(
-            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves,
-            max_depth=max_depth, learning_rate=learning_rate, n_estimators=n_estimators,
-            subsample_for_bin=subsample_for_bin, class_weight=class_weight,
-            min_split_gain=min_split_gain, min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples, subsample=subsample,
-            subsample_freq=subsample_freq, colsample_bytree=colsample_bytree,
-            reg_alpha=reg_alpha, reg_lambda=reg_lambda, random_state=random_state, n_jobs=n_jobs,
-            importance_type=importance_type, **kwargs,
-        )  # fmt: skip
+        super().__init__(objective=objective, **kwargs)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
@@ -161,9 +167,9 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         evaluation set of `fit` that does not hold the training rows or, without one, those of two
         more models, each of which is trained on half of the rows.  With 500 rows of the trained
         class, only one of them is trained, and none if a half had fewer rows than two leaves need.
-        On few rows, a half takes as long as the model itself: on 10,000, `fit` takes three to five
-        times as long as with None.  With None, training rows set the threshold, new rows of the
-        trained class are often below it, and there is no `predict_proba`.
+        On few rows, a half takes nearly as long as the model itself: on 10,000, `fit` takes two to
+        three times as long as with None.  With None, training rows set the threshold, new rows of
+        the trained class are often below it, and there is no `predict_proba`.
     boosting_type, num_leaves, ..., **kwargs
         The parameters of LGBMClassifier, with its defaults.
 
@@ -201,29 +207,15 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     _parent: ClassVar = lgb.LGBMClassifier
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 
+    @_with_parameters_of(lgb.LGBMClassifier)
     def __init__(
         self, *, objective: Any = "map", eval_metric: Any = None, pos_label: Any = None,
-        cv: str | None = "auto", boosting_type: str = "gbdt", num_leaves: int = 31,
-        max_depth: int = -1, learning_rate: float = 0.1,
-        n_estimators: int = 100, subsample_for_bin: int = 200000, class_weight: Any = None,
-        min_split_gain: float = 0.0, min_child_weight: float = 1e-3, min_child_samples: int = 20,
-        subsample: float = 1.0, subsample_freq: int = 0, colsample_bytree: float = 1.0,
-        reg_alpha: float = 0.0, reg_lambda: float = 0.0, random_state: Any = None,
-        n_jobs: int | None = None, importance_type: str = "split", **kwargs: Any,
+        cv: str | None = "auto", **kwargs: Any,
     ) -> None:  # fmt: skip
         self.eval_metric = eval_metric
         self.pos_label = pos_label
         self.cv = cv
-        super().__init__(
-            objective=objective, boosting_type=boosting_type, num_leaves=num_leaves,
-            max_depth=max_depth, learning_rate=learning_rate, n_estimators=n_estimators,
-            subsample_for_bin=subsample_for_bin, class_weight=class_weight,
-            min_split_gain=min_split_gain, min_child_weight=min_child_weight,
-            min_child_samples=min_child_samples, subsample=subsample,
-            subsample_freq=subsample_freq, colsample_bytree=colsample_bytree,
-            reg_alpha=reg_alpha, reg_lambda=reg_lambda, random_state=random_state, n_jobs=n_jobs,
-            importance_type=importance_type, **kwargs,
-        )  # fmt: skip
+        super().__init__(objective=objective, **kwargs)
 
     def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]

@@ -4,7 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from lambdaplus.compute.arguments import canonical, from_gpu
+from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.frameworks.data_sets import canonical
 
 
 class ArgumentNames(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from lambdaplus.compute.arguments import from_gpu
+from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import identifiers
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.estimators.parent import columns_of
-from lambdaplus.frameworks.internals import splits_of_scikit_learn
+from lambdaplus.frameworks.call_stack import splits_of_scikit_learn
 
 
 def warn_of_split_queries(qid: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.compute.arguments import from_gpu
+from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,

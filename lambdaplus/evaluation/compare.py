@@ -1,4 +1,8 @@
-"""Comparison of several systems on the same queries or rows, with significance tests."""
+"""Comparison of several systems on the same queries or rows, with significance tests.
+
+Runs are aligned (`aligned_runs`), their differences are tested over queries (`significance`) or
+rows (`row_significance`), and the result is a `RunComparison` (`run_comparison`).
+"""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.comparable import aligned_values, mean_run, systems, tables_of
+from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
+from lambdaplus.evaluation.row_significance import RowStatistics, row_statistics
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
@@ -19,7 +24,6 @@ from lambdaplus.evaluation.significance import (
     p_value,
     rounded,
 )
-from lambdaplus.evaluation.whole_tables import Spread, spread
 from lambdaplus.metrics.means import mean_of
 
 
@@ -40,7 +44,8 @@ def compare_runs(
     runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
         differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
-        the mean over the runs is compared on each query, and their spread is in the table.
+        the mean over the runs is compared on each query, and the table has their standard
+        deviation.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"t", "wilcoxon"}
@@ -122,10 +127,10 @@ def compare_runs(
     means: dict[str, dict[str, float]] = {}
     of_runs: dict[str, dict[str, tuple[float, float]]] = {}
     for metric, values in aligned_values(averaged).items():
-        if tables := tables_of(metric, averaged):
+        if rows := aligned_rows(metric, averaged):
             means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
             parsed = first.metrics.get(metric) or first.convention.metric(metric)
-            found = spread(parsed, tables, resamples, seed)
+            found = row_statistics(parsed, rows, resamples, seed)
             of_runs[metric] = {
                 name: found.interval(means[metric][name], confidence, place)
                 for place, name in enumerate(names)
@@ -146,31 +151,36 @@ def compare_runs(
             pairs += _pairs_of_queries(metric, compared, differences, intervals, test)
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
+    several = any(len(each) > 1 for each in every.values())
+    spreads = {
+        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
+        for metric in (means if several else ())
+    }
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    sample, test_name = queries_in_words(first.n_queries), TESTS[test]
-    if of_runs:
-        ranked = next(ranked for ranked in first.rows.values() if ranked)
-        sample = f"{sum(table.labels.size for table in ranked):,} rows without queries"
-        test_name = "DeLong test for AUC, bootstrap over rows for other metrics"
-    weighted = "" if first.weights is None else ", weighted"
-    several = "" if not any(len(each) > 1 for each in every.values()) else (
-        " Means over the runs of a system; sd: their standard deviation."
-    )  # fmt: skip
-    foot = (
-        f"{sample}{weighted}. {marks} (two-tailed {test_name}, Holm correction over the table)."
-        f"{several}",
-        f"Convention {first.convention.name}:",
-        *(f"  {name}: {rules}" for name, rules in first.conventions.items()),
-    )
-    spreads = {
-        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
-        for metric in means
-        if any(len(each) > 1 for each in every.values())
-    }
+    foot = _footnotes(first, marks, TESTS[test], bool(of_runs), several)
     return RunComparison(
         names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs, spreads
+    )
+
+
+def _footnotes(
+    run: Evaluation, marks: str, test: str, of_rows: bool, several: bool
+) -> tuple[str, ...]:
+    """What was compared, the tests behind the marks, and the rules of the metrics."""
+    sample = queries_in_words(run.n_queries)
+    if of_rows:
+        ranked = next(ranked for ranked in run.rows.values() if ranked)
+        sample = f"{sum(each.labels.size for each in ranked):,} rows without queries"
+        test = "DeLong test for AUC, bootstrap over rows for other metrics"
+    weighted = "" if run.weights is None else ", weighted"
+    of_systems = " Means over the runs of a system; sd: their standard deviation."
+    return (
+        f"{sample}{weighted}. {marks} (two-tailed {test}, Holm correction over the table)."
+        + of_systems * several,
+        f"Convention {run.convention.name}:",
+        *(f"  {name}: {rules}" for name, rules in run.conventions.items()),
     )
 
 
@@ -183,7 +193,7 @@ def _pairs_of_rows(
     metric: str,
     compared: list[tuple[str, str]],
     means: Mapping[str, float],
-    found: Spread,
+    found: RowStatistics,
     confidence: float,
 ) -> Iterator[Pair]:
     """The pairs of a metric over all rows, not corrected yet."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.significance import AT_A_TIME, check_options
-from lambdaplus.evaluation.whole_tables import RankedTable, spread
+from lambdaplus.evaluation.row_significance import RankedRows, row_statistics
+from lambdaplus.evaluation.significance import check_options, percentiles, resampled_means
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 
@@ -40,9 +40,9 @@ class Evaluation(Tabular):
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
-    rows : dict of str to tuple of RankedTable
+    rows : dict of str to tuple of RankedRows
         The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
-        several tables, such as the test rows of folds, the value is the mean over them.
+        several data sets, such as the test rows of folds, the value is the mean over them.
 
     Notes
     -----
@@ -73,7 +73,7 @@ class Evaluation(Tabular):
     convention: Convention
     weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
-    rows: Mapping[str, tuple[RankedTable, ...]] = field(default_factory=dict)
+    rows: Mapping[str, tuple[RankedRows, ...]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}
@@ -103,7 +103,7 @@ class Evaluation(Tabular):
     def interval(
         self, metric: Metric, *, confidence: float = 0.95, resamples: int = 9999, seed: int = 0
     ) -> tuple[float, float]:
-        """The confidence interval of a mean, by SciPy's percentile bootstrap over queries.
+        """The confidence interval of a mean, by the percentile bootstrap over queries.
 
         Without queries, it is that of `~lambdaplus.evaluation.compare_runs`: DeLong's for AUC, by
         the bootstrap over rows for other metrics.
@@ -130,9 +130,9 @@ class Evaluation(Tabular):
         """
         check_options(confidence=confidence, resamples=resamples, seed=seed)
         name = self.name_of(metric)
-        if tables := self.rows.get(name):
+        if rows := self.rows.get(name):
             parsed = self.metrics.get(name) or self.convention.metric(name)
-            found = spread(parsed, [tables], resamples, seed)
+            found = row_statistics(parsed, [rows], resamples, seed)
             return found.interval(self.mean[name], confidence, 0)
         values = self.per_query[name]
         if len(values) != self.n_queries:
@@ -142,23 +142,12 @@ class Evaluation(Tabular):
             )
         weights = np.ones_like(values) if self.weights is None else self.weights
         known = ~np.isnan(values) & (weights > 0)
-        n = int(known.sum())
-        if n < 2:
+        if known.sum() < 2:
             return np.nan, np.nan
-        from scipy import stats
-
-        low, high = stats.bootstrap(
-            (values[known], weights[known]),
-            lambda value, weight, axis: (value * weight).sum(axis) / weight.sum(axis),
-            paired=True,
-            vectorized=True,
-            n_resamples=resamples,
-            batch=max(1, AT_A_TIME // n),
-            confidence_level=confidence,
-            method="percentile",
-            random_state=np.random.default_rng(seed),
-        ).confidence_interval
-        return float(low), float(high)
+        columns = np.column_stack([values * weights, weights])[known]
+        total, weight = resampled_means(columns, resamples, seed).T
+        low, high = percentiles(total / weight, confidence)
+        return low, high
 
     @property
     def table(self) -> Table:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.scoring import choose_metrics
+from lambdaplus.frameworks.call_stack import called_as, maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
-from lambdaplus.frameworks.internals import called_as, maximise_early_stopping
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of

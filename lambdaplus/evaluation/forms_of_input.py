@@ -6,7 +6,8 @@ from typing import Any, TypeGuard
 
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import identifiers, plain
+from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 

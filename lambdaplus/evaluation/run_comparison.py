@@ -20,7 +20,7 @@ class Pair(NamedTuple):
     ----------
     metric, first, second : str
     n_queries : int
-        Number of queries on which both have a value; 0 for a metric over all rows of a table.
+        Number of queries on which both have a value; 0 for a metric over all rows.
     difference : float
         Mean of first - second.
     interval : (float, float)
@@ -78,7 +78,7 @@ class RunComparison(Tabular):
     foot : tuple of str
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
-        By metric over all rows of a table, then system: confidence interval of its value.
+        By metric over all rows, then system: confidence interval of its value.
     spreads : dict of str to dict of str to float
         By metric, then system: standard deviation of the means of its runs, NaN for a single run;
         empty if no system has several.

@@ -8,8 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import check_flag, flags_of_rows, identifiers
+from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.arrays import flags_of_rows
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
     Convention,
@@ -20,7 +22,7 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.forms_of_input import Labels, read_input
-from lambdaplus.evaluation.whole_tables import RankedTable
+from lambdaplus.evaluation.row_significance import RankedRows
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.catalogue import BPREF
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
@@ -193,7 +195,7 @@ def evaluate_run(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    rows: dict[str, tuple[RankedTable, ...]] = {}
+    rows: dict[str, tuple[RankedRows, ...]] = {}
     of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
         warn_of_one_class(metric, queries)
@@ -213,8 +215,8 @@ def evaluate_run(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default) + of_judged
-        if not queries.grouped and metric.ranks_tables:
-            rows[name] = (RankedTable(queries.labels, (checked,), queries.weights),)
+        if not queries.grouped and metric.ranks_all_rows:
+            rows[name] = (RankedRows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,

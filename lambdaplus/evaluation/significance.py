@@ -1,7 +1,7 @@
 """Significance tests for two systems on the same queries."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -112,19 +112,28 @@ def bootstrap_intervals(
     seed: int = 0,
 ) -> list[tuple[float, float]]:
     """Confidence intervals of mean differences by the percentile bootstrap; NaN without queries."""
-    tail = (1.0 - confidence) / 2
     intervals = [(np.nan, np.nan)] * len(differences)
     for n in {difference.size for difference in differences} - {0}:
         alike = [i for i, difference in enumerate(differences) if difference.size == n]
         columns = np.array([differences[i] for i in alike]).T
-        random = np.random.default_rng(seed)
-        at_once = max(1, AT_A_TIME // n)
-        parts = (min(at_once, resamples - done) for done in range(0, resamples, at_once))
-        means = np.concatenate([_times_drawn(random, part, n) @ columns / n for part in parts])
-        low, high = np.quantile(means, [tail, 1.0 - tail], axis=0).tolist()
+        low, high = percentiles(resampled_means(columns, resamples, seed), confidence)
         for i, *interval in zip(alike, low, high, strict=True):
             intervals[i] = (interval[0], interval[1])
     return intervals
+
+
+def percentiles(resampled: Floats, confidence: float) -> Any:
+    """The ends of the interval of this confidence, of values on samples: (r, ...) -> 2 of (...)."""
+    tail = (1.0 - confidence) / 2
+    return np.quantile(resampled, [tail, 1.0 - tail], axis=0).tolist()
+
+
+def resampled_means(columns: Floats, resamples: int, seed: int) -> Floats:
+    """Means of samples of the n rows with replacement: (n, k) -> (resamples, k)."""
+    n, random = len(columns), np.random.default_rng(seed)
+    at_once = max(1, AT_A_TIME // n)
+    sizes = (min(at_once, resamples - done) for done in range(0, resamples, at_once))
+    return np.concatenate([_times_drawn(random, size, n) @ columns / n for size in sizes])
 
 
 def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:

@@ -3,81 +3,38 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-import sys
-import threading
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.collective import ONE_MACHINE, LightGBMWorkers, Workers, XGBoostWorkers
-from lambdaplus.compute.parallel import Team, limit_threads, on_team
+from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.parallel import limit_threads, on_team
+from lambdaplus.frameworks.call_stack import calling_booster
 from lambdaplus.frameworks.data_sets import (
+    Framework,
     RawData,
+    framework_of,
     group_sizes,
     read_lightgbm,
     read_xgboost,
-    refuse_parts_of_queries,
     xgboost_field,
 )
-from lambdaplus.frameworks.internals import (
-    calling_booster,
-    lightgbm_parameter,
-    openmp_functions,
-    own_metrics,
-    xgboost_learner,
-)
+from lambdaplus.frameworks.internals import own_metrics, xgboost_learner
+from lambdaplus.frameworks.openmp_team import team_of
+from lambdaplus.frameworks.trainings import Training, queries_of, training_of
+from lambdaplus.frameworks.workers import workers_of
 from lambdaplus.ranking.queries import Queries
 
-Framework = Literal["lightgbm", "xgboost", "arrays"]
-
 SUFFIX = "_lambdaplus"  # at the end, since XGBoost maximises metrics by the beginning of the name
-
-_MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
 LOST_QUERIES = (
     "an evaluation set has no queries, and the training data has: pass group= (or qid=) with each "
     "set. To evaluate all rows as one list, pass one_group=True to eval_metric"
 )
-
-
-@dataclass
-class Training:
-    """What our objectives and metrics know of the training of a booster.
-
-    It is created in their first call, and found by the booster or, in a call by hand, by the data
-    set.
-    """
-
-    threads: int = 0  # that are set for it; 0 if they are not
-    by_query: bool | None = None  # whether the training data has queries, if an objective knows
-    rounds: int = 0  # of our objective
-    is_evaluated: bool = False  # whether it has a metric of ours
-    renamed: frozenset[str] | None = None  # our metrics of which the framework has one, too
-    has_warned_of_positions: bool = False
-    # Of each data set that still exists, or of the booster if the framework passes arrays.
-    queries: WeakKeyDictionary[Any, list[tuple[RawData, Queries]]] = field(
-        default_factory=WeakKeyDictionary
-    )
-
-
-_trainings: WeakKeyDictionary[Any, Training] = WeakKeyDictionary()
-_lock = threading.Lock()
-
-
-def _training_of(owner: Any, booster: Any) -> Training:
-    if owner is None:
-        return Training()
-    with _lock:
-        if owner not in _trainings:
-            _trainings[owner] = Training(0 if booster is None else _threads_of(booster))
-        return _trainings[owner]
 
 
 class Call(NamedTuple):
@@ -192,9 +149,9 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     """
     framework, booster = framework_of(second), calling_booster()
     owner = booster if framework == "arrays" else second
-    workers = _workers_of(framework, second, booster)
-    training = _training_of(owner if booster is None else booster, booster)
-    team = _team_of(booster, training.threads)
+    workers = workers_of(framework, second, booster)
+    training = training_of(owner if booster is None else booster, booster)
+    team = team_of(booster, training.threads)
     with workers.together(), limit_threads(training.threads), on_team(team):
         if framework == "arrays":
             sizes = None if group is None else plain(group, "group")
@@ -203,7 +160,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
         else:
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
-        queries = _queries_of(training, owner, raw, workers)
+        queries = queries_of(training, owner, raw, workers)
         yield Call(framework, second, scores, queries, training, owner, booster)
 
 
@@ -213,59 +170,6 @@ def _ranks(booster: Any) -> bool:
         return False
     name: str = xgboost_learner(booster)["objective"]["name"]
     return name.startswith("rank:")
-
-
-def framework_of(data: Any) -> Framework:
-    """The framework of a data set or a booster; "arrays" if it is neither's."""
-    for kind in type(data).__mro__:
-        root = kind.__module__.partition(".")[0]
-        if root in ("lightgbm", "xgboost"):
-            return root  # type: ignore[return-value]
-    return "arrays"
-
-
-def _workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
-    """The workers of the training of the data set, or of the booster if an estimator calls."""
-    owner = framework_of(booster) if framework == "arrays" else framework
-    if owner == "xgboost":
-        collective = sys.modules.get("xgboost.collective")
-        connected = collective is not None and collective.get_world_size() > 1
-        return XGBoostWorkers(collective) if connected else ONE_MACHINE
-    # Parameters that are stored with the data set may be of another training.
-    params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
-    if not params:
-        return ONE_MACHINE
-    refuse_bagging_by_query(params)  # LightGBM's estimators pass arrays
-    return lightgbm_workers(params)
-
-
-def lightgbm_workers(params: dict[str, Any]) -> Workers:
-    """The workers of a LightGBM training, if these parameters distribute the rows."""
-    if not str(lightgbm_parameter(params, "tree_learner")).startswith(("data", "voting")):
-        return ONE_MACHINE
-    machines = lightgbm_parameter(params, "machines", "")
-    listed = len(machines.split(",") if isinstance(machines, str) else machines)
-    size = max(int(lightgbm_parameter(params, "num_machines", 1)), listed)
-    return LightGBMWorkers(size) if size > 1 else ONE_MACHINE
-
-
-def _threads_of(booster: Any) -> int:
-    """Number of threads set for a booster; 0 if it is not set."""
-    if framework_of(booster) == "lightgbm":
-        threads = lightgbm_parameter(booster.params, "num_threads")
-    else:
-        threads = xgboost_learner(booster)["generic_param"].get("nthread")
-    return max(int(threads or 0), 0)
-
-
-def _team_of(booster: Any, threads: int) -> Team | None:
-    """The OpenMP threads of a training; None if they are unknown, or in a call by hand."""
-    framework = framework_of(booster)
-    functions = None if framework == "arrays" else openmp_functions(framework)
-    if functions is None:
-        return None
-    parallel, most = functions
-    return Team(threads or most(), parallel)
 
 
 def _warn_of_default_metric(booster: Any) -> None:
@@ -291,54 +195,3 @@ def _warn_of_renamed(booster: Any, names: Collection[str]) -> None:
         f"ours alone, set {off}",
         stacklevel=4,
     )
-
-
-def refuse_bagging_by_query(params: Mapping[str, Any]) -> None:
-    """Raise a ValueError if these LightGBM parameters enable bagging by query."""
-    if str(params.get("bagging_by_query", False)).strip().lower() in {"true", "+", "1"}:
-        raise ValueError(
-            "with bagging_by_query=True, LightGBM learns nothing from a custom objective: set it "
-            "to False; bagging by rows works"
-        )
-
-
-def _queries_of(training: Training, owner: Any, raw: RawData, workers: Workers) -> Queries:
-    """The queries of this owner, if they are of the same data, or new ones."""
-    if owner is None:
-        return _new_queries(owner, raw, workers)
-    kept = training.queries.setdefault(owner, [])
-    recent = list(kept)
-    # Compare the contents, since objects may be reused and arrays overwritten.
-    same = [old.workers.size == workers.size and _same(known, raw) for known, old in recent]
-    if workers.size > 1 and workers.connected:
-        # New queries need reductions: all workers create them, or none.
-        padded = np.array(same + [False] * (_MOST_KEPT - len(same)), np.int64)
-        same = workers.smallest(padded).astype(bool).tolist()
-    if any(same):
-        return recent[same.index(True)][1]
-    queries = _new_queries(owner, raw, workers)
-    # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
-    sizes, weights = (None if part is None else part.copy() for part in (raw.sizes, raw.weights))
-    most = _MOST_KEPT if type(owner).__name__ == "Booster" else 1
-    kept[:] = [*recent, (RawData(raw.labels.copy(), sizes, weights), queries)][-most:]
-    return queries
-
-
-def _same(kept: tuple[Any, ...], raw: tuple[Any, ...]) -> bool:
-    return all(map(np.array_equal, kept, raw))  # None is equal to None only
-
-
-def _new_queries(owner: Any, raw: RawData, workers: Workers) -> Queries:
-    """The queries of this worker, none if it has no rows, or its rows of one list."""
-    refuse_parts_of_queries(owner)
-    labels, sizes, weights = raw
-    if workers.size > 1 and (sizes is None or workers.connected):
-        kinds = np.array([sizes is not None, labels.size > 0 and sizes is None], np.int64)
-        with_queries, without = workers.largest(kinds)
-        if with_queries and without:
-            raise ValueError(
-                "some workers have query groups and others have rows without: pass qid= (or "
-                "group=) on all of them, or on none"
-            )
-        sizes = np.empty(0) if with_queries and sizes is None else sizes
-    return Queries(labels, group=sizes, weight=weights, workers=workers)

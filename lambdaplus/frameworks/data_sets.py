@@ -1,12 +1,23 @@
 """Features, labels, query sizes and weights of the data sets of LightGBM and XGBoost."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import canonical, from_gpu
 from lambdaplus.compute.array_types import Ints
+from lambdaplus.compute.arrays import from_gpu, plain
+
+Framework = Literal["lightgbm", "xgboost", "arrays"]
+
+
+def framework_of(data: Any) -> Framework:
+    """The framework of a data set or a booster; "arrays" if it is neither's."""
+    for kind in type(data).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in ("lightgbm", "xgboost"):
+            return root  # type: ignore[return-value]
+    return "arrays"
 
 
 class RawData(NamedTuple):
@@ -15,6 +26,23 @@ class RawData(NamedTuple):
     labels: NDArray[Any]
     sizes: NDArray[Any] | None
     weights: NDArray[Any] | None
+
+
+def canonical(X: Any) -> Any:
+    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
+
+    LightGBM misreads unsorted columns, and both frameworks misread duplicates.  They would use the
+    values below a mask, for which a ValueError is raised.
+    """
+    if np.ma.is_masked(X):
+        plain(X, "X")
+    if not hasattr(X, "tocsr"):
+        return X
+    X = X if X.format in ("csr", "csc") else X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 # Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.

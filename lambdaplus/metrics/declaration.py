@@ -239,7 +239,7 @@ class RankingMetric:
         return OVER in self.declaration.parameters and self["over"] == "dataset"
 
     @property
-    def ranks_tables(self) -> bool:
+    def ranks_all_rows(self) -> bool:
         """Whether data without queries are one ranking to the metric, also without one_group."""
         declared = self.declaration
         share = isinstance(self.cutoff, Share)
@@ -252,7 +252,7 @@ class RankingMetric:
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether a table whose rows have weights has a value."""
+        """Whether data without queries, whose rows have weights, has a value."""
         return self.declaration.pooled is not None
 
     @property

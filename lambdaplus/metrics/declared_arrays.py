@@ -11,16 +11,15 @@ from lambdaplus.ranking.queries import Queries
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
-    """What the metric ranks together: each query, or all rows as a table or as one query.
+    """What the metric ranks together: each query, or all rows, pooled or as one query.
 
-    Only metrics that are ``pooled`` rank a table.  A ValueError is raised if a metric of queries
-    gets none, as ``group=`` may have been forgotten.
+    A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
     declared, lists = metric.declaration, queries
     if metric.over_data_set or not queries.grouped:
         if declared.pooled:
             lists = queries.ungrouped if queries.grouped else queries
-        elif metric.ranks_tables or one_group:
+        elif metric.ranks_all_rows or one_group:
             lists = queries.as_one_query
         else:
             raise ValueError(
@@ -64,14 +63,14 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     if declared.follows_label_order and declared.form.gain_follows_labels:
         other_query = np.diff(counts.strata.query) > 0
         refuse_wrong_order(metric, "gain", gain, "at label", counts.label, other_query)
-    parts = declared.form.parts(counts)
+    of_form = declared.form.arrays(counts)
     return MetricArrays(
         strata=counts.strata.edges,
         code=counts.strata.code,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
         gain=gain,
-        parts=parts,
-        coupling=declared.form.coupling(parts, counts),
+        of_form=of_form,
+        coupling=declared.form.coupling(of_form, counts),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=counts.per_query("offset", offset),
     )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import plain
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.compute.arrays import plain
 from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -54,8 +51,8 @@ class LabelCounts:
     ([0.0, 2.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0], [3.0, 2.0])
     """
 
-    def __init__(self, metric: RankingMetric, queries: Queries) -> None:
-        self.metric = metric
+    def __init__(self, metric: Any, queries: Queries) -> None:
+        self.metric = metric  # whose declaration has functions of this class
         self.strata: Strata = queries.strata(metric.relevant)
         self.label: Floats = read_only(self.strata.label)
         self.count: Floats = read_only(self.strata.count)
@@ -104,21 +101,21 @@ class LabelCounts:
         above = self.higher.astype(np.int64)
         return self.sum(gain * (upto[above + self.count.astype(np.int64)] - upto[above]))
 
-    def per_class(self, part: str, value: Any) -> Floats:
+    def per_class(self, field: str, value: Any) -> Floats:
         """Check the result of a function of the declaration for each stratum, (s,)."""
-        return as_declared(self.metric, part, value, self.label)
+        return as_declared(self.metric, field, value, self.label)
 
-    def per_query(self, part: str, value: Any) -> Floats:
+    def per_query(self, field: str, value: Any) -> Floats:
         """Check the result of a function of the declaration for each query, (n_queries,)."""
-        return as_declared(self.metric, part, value, self.size)
+        return as_declared(self.metric, field, value, self.size)
 
 
 CountsFunction = Callable[[LabelCounts], Floats]
 
 
-def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> Floats:
+def as_declared(metric: object, field: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
-    where = f"{metric}: its declaration's {part}"
+    where = f"{metric}: its declaration's {field}"
     returned = plain(value, f"the result of {where}")
     if returned.shape != like.shape:
         raise ValueError(
@@ -130,7 +127,7 @@ def as_declared(metric: RankingMetric, part: str, value: Any, like: Floats) -> F
         raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{where} returned NaN or infinity")
-    valid, words = _VALID.get(part, (np.isfinite, ""))
+    valid, words = _VALID.get(field, (np.isfinite, ""))
     wrong = array[~valid(array)]
     if wrong.size:
         raise ValueError(f"{where} must be {words}, and returned {wrong[0]:g}")
@@ -145,20 +142,20 @@ def read_only(array: _Array) -> _Array:
 
 
 def refuse_wrong_order(
-    metric: RankingMetric, part: str, values: Floats, at: str, places: Floats, apart: Bools
+    metric: object, field: str, values: Floats, at: str, places: Floats, apart: Bools
 ) -> None:
     """Raise a ValueError if a gain falls, or a discount rises, from a place to the next.
 
     ``apart``, (n - 1,), says which of the values are not compared with the next one.
     """
-    rising = part == "discount"
+    rising = field == "discount"
     change = -np.diff(values) if rising else np.diff(values)
     wrong = (change < -DECLARED_WITHIN * np.abs(values).max(initial=0.0)) & ~apart
     if wrong.any():
         i = int(wrong.argmax())
         otherwise = "" if rising else ", or declare follows_label_order=False"
         raise ValueError(
-            f"{metric}: its declaration's {part} {'rises' if rising else 'falls'} from "
+            f"{metric}: its declaration's {field} {'rises' if rising else 'falls'} from "
             f"{values[i]:g} {at} {places[i]:g} to {values[i + 1]:g} {at} {places[i + 1]:g}, so "
             "ranking by label does not give the highest value, and an objective would lower it: "
             f"reverse the order{otherwise}"

@@ -5,7 +5,7 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.messages import hint
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.cutoffs import Share
@@ -106,15 +106,15 @@ def parse_metric(
 
 def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
     """The declaration, cutoff and options of a name."""
-    parts = _FORM.fullmatch(name.strip().lower())
-    if parts is None:
+    found = _FORM.fullmatch(name.strip().lower())
+    if found is None:
         if len(several := split_names(name)) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    declaration, in_name = _lookup(parts["name"].replace("-", "_")), _options_in(name, parts)
-    cutoff = parts["cutoff"] or parts["trec"]
-    if parts["cutoff"] and parts["trec"]:
-        raise ValueError(f"in {name!r}: {cutoff} and {parts['trec']} are two cutoffs")
+    declaration, in_name = _lookup(found["name"].replace("-", "_")), _options_in(name, found)
+    cutoff = found["cutoff"] or found["trec"]
+    if found["cutoff"] and found["trec"]:
+        raise ValueError(f"in {name!r}: {cutoff} and {found['trec']} are two cutoffs")
     # int() also reads 1_0 and full-width digits.
     if cutoff is None or re.fullmatch(r"\s*[+-]?[0-9]+\s*", cutoff):
         return declaration, None if cutoff is None else int(cutoff), in_name
@@ -124,9 +124,9 @@ def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
         raise ValueError(f"in {name!r}: {error}") from None
 
 
-def _options_in(name: str, parts: re.Match[str]) -> dict[str, Any]:
+def _options_in(name: str, found: re.Match[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for option in filter(None, (parts["options"] or "").split(",")):
+    for option in filter(None, (found["options"] or "").split(",")):
         key, equals, value = (part.strip(" '\"") for part in option.partition("="))
         if not equals:
             raise ValueError(f"in {name!r}: {option.strip()!r} is not of the form option=value")

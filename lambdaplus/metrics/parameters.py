@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_choice, number_of, plain
+from lambdaplus.compute.arguments import check_choice
+from lambdaplus.compute.arrays import number_of, plain
 
 Value = str | float | tuple[float, ...]
 

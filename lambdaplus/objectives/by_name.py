@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.messages import hint
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.combined_objective import CombinedObjective

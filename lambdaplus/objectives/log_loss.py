@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from lambdaplus.compute.arguments import number, number_of
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.arrays import number_of
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.ranking.queries import Queries, reaches
 

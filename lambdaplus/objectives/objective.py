@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.frameworks.call_stack import called_as
 from lambdaplus.frameworks.calls import Call, read_call
-from lambdaplus.frameworks.internals import called_as
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.queries import Queries

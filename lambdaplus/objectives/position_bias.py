@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.frameworks.calls import Call, Training
+from lambdaplus.frameworks.calls import Call
+from lambdaplus.frameworks.trainings import Training
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import Queries
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arguments import flags_of_rows, identifiers, numbers, plain, refuse_infinite
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
+from lambdaplus.compute.arrays import flags_of_rows, numbers, plain, refuse_infinite
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arguments import identifiers, refuse_rounding
+from lambdaplus.compute.arrays import refuse_rounding
+from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.queries import Queries
 
 

@@ -1,4 +1,4 @@
-"""The trainer of CatBoost, as `~lambdaplus.estimators.boosters` has those of LightGBM and XGBoost.
+"""The trainer of CatBoost, as `~lambdaplus.study.boosters` has those of LightGBM and XGBoost.
 
 CatBoost does not pass queries to a custom objective, so it is trained with its own objectives only.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.estimators.boosters import Boosted, Watch, training_labels
+from lambdaplus.study.boosters import Boosted, Watch, training_labels
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
 """Parameters that are part of the name of CatBoost's loss."""

@@ -20,8 +20,8 @@ import numba
 import numpy as np
 from numba.core.event import install_timer
 
-from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.arrays import numbers
 from lambdaplus.data import RankingData
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.data.whole_files import written_whole

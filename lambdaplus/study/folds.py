@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.arguments import refuse_missing
+from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
 from lambdaplus.data.folders import folds_of_folder, read_file
 from lambdaplus.data.table_columns import doubts, guess_columns, in_words, read_table_data

@@ -103,7 +103,7 @@ def _refuse_what_needs_queries(
     methods: Sequence[Method], metrics: Sequence[Metric], weighted: bool
 ) -> None:
     for metric in map(parse_metric, metrics):
-        if not metric.ranks_tables:
+        if not metric.ranks_all_rows:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
                 "--metrics map,auc"

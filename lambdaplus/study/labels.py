@@ -10,8 +10,8 @@ import numpy as np
 
 from lambdaplus.data import Fold
 from lambdaplus.data.splits import are_real
-from lambdaplus.estimators.boosters import POINTWISE
 from lambdaplus.objectives import LambdaObjective
+from lambdaplus.study.boosters import POINTWISE
 
 if TYPE_CHECKING:
     from lambdaplus.study.methods import Method

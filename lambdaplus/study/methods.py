@@ -12,10 +12,10 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.estimators.boosters import ranks_queries
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
+from lambdaplus.study.boosters import ranks_queries
 from lambdaplus.study.config import Config
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lambdaplus.compute.arguments import hint
+from lambdaplus.compute.messages import hint
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective

@@ -14,9 +14,9 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import Convention, Evaluation, evaluate
-from lambdaplus.evaluation.comparable import mean_run
+from lambdaplus.evaluation.aligned_runs import mean_run
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.whole_tables import RankedTable
+from lambdaplus.evaluation.row_significance import RankedRows
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
@@ -45,7 +45,7 @@ class Tested(NamedTuple):
 
     values: Floats
     rules: str
-    rows: tuple[RankedTable, ...]
+    rows: tuple[RankedRows, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class Results:
     curves: pl.DataFrame
     validation: pl.DataFrame
     errors: Mapping[str, str] = field(default_factory=dict)
-    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedTable, ...]]] = field(
+    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedRows, ...]]] = field(
         default_factory=dict
     )
     rules: Mapping[str, str] = field(default_factory=dict)

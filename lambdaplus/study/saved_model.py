@@ -16,7 +16,7 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.ranking_data import joined, numeric_part
 from lambdaplus.data.table_columns import read_features
-from lambdaplus.estimators.boosters import Boosted
+from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.methods import Method, Task
 from lambdaplus.study.predict_script import MODELS, SCORES, program
 from lambdaplus.study.summary import Summary

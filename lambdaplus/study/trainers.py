@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import numbers
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.arrays import numbers
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.estimators import boosters
-from lambdaplus.estimators.boosters import Boosted
 from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.progress import Progress
 from lambdaplus.objectives import LambdaObjective, lambda_objective
-from lambdaplus.study import catboost_trainer
+from lambdaplus.study import boosters, catboost_trainer
+from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Criterion, Fitted, Task
 
@@ -143,8 +142,8 @@ class BoostedTrainer:
         )
 
 
-train_lightgbm = BoostedTrainer("lightgbm", boosters.train_lightgbm)
-train_xgboost = BoostedTrainer("xgboost", boosters.train_xgboost)
+train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)
+train_xgboost = BoostedTrainer("xgboost", boosters.fit_xgboost)
 train_catboost = BoostedTrainer("catboost", catboost_trainer.train_catboost)
 
 

@@ -165,6 +165,8 @@ UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
     "three classes":
         ({"y": np.arange(300) % 3}, "Only binary classification is supported.*multiclass"),
     "one class": ({"y": np.zeros(300)}, "y holds one class"),
+    "labels of mixed types":
+        ({"y": np.array(["no", 1], object)[Y]}, "y holds objects of type int and str: .* all text"),
     "NaN": ({"y": np.where(np.arange(300) == 5, np.nan, Y)}, "NaN"),
     "a label of an evaluation set": ({"eval_set": [(X, Y * 2)]}, "set 0: .2. are none of"),
     "a negative weight": ({"sample_weight": np.full(300, -1.0)}, "weights must not be negative"),
@@ -203,6 +205,12 @@ WITHOUT: dict[str, tuple[Callable[[], Any], str]] = {
     "an evaluation set of one class": (
         lambda: made(lp.LightGBMClassifier, eval_metric="binary_logloss").fit(
             X, Y, **held_out(X[Y == 0], Y[Y == 0])
+        ),
+        "The evaluation set has rows of one class alone",
+    ),
+    "an evaluation set in which one class has no weight": (
+        lambda: made(lp.LightGBMClassifier, eval_metric="binary_logloss").fit(
+            X, Y, **held_out(X[:150], Y[:150]), eval_sample_weight=[1.0 - Y[:150]]
         ),
         "The evaluation set has rows of one class alone",
     ),

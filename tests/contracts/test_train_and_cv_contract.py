@@ -347,13 +347,6 @@ LIGHTGBM: Rows = {
         (lambda f, _: biased(f, lp.lambda_map), Warns("does not use the positions of this data")),
     "positions with PositionBias":
         (lambda f, _: (biased(f, lp.PositionBias(lp.lambda_map)) != train(f)[0]).any(), True),
-    "label_gain": (
-        lambda f, _: [
-            train(f, params={"metric": "ndcg", "label_gain": gains})[0]
-            for gains in ([0, 1, 3, 3], [0, 1, 3, 7])
-        ],
-        lambda f, _: [train(f)[0]] * 2,
-    ),
     "a model of LightGBM's objective goes on":
         (lambda f, _: f.n_rounds(goes_on(f, "lambdarank", slice(None))), 5),
     "a model goes on with other rows":
@@ -398,8 +391,6 @@ LIGHTGBM: Rows = {
     "random forest":
         (lambda f, _: train(f, params=FOREST), Raises("do not support custom", Exception)),
     "labels in a file": (lambda f, folder: from_file(f, folder), lambda f, _: train(f)),
-    "a constructed subset":
-        (lambda f, _: train(f, data=dataset(f).construct().subset(range(N)).construct())[1], []),
     "folds that cut queries": (
         lambda f, _: f.own.cv(
             f.quiet, dataset(f), 1, fobj=lp.lambda_map,

@@ -56,7 +56,7 @@ class Cascade(Form):
         if self.limit is not None:
             check_callable(limit=self.limit)
 
-    def parts(self, counts: LabelCounts) -> Stops:
+    def arrays(self, counts: LabelCounts) -> Stops:
         stop = counts.per_class("stop", self.stop(counts))
         if self.limit is None:
             return Stops(stop, -np.ones_like(stop))
@@ -70,7 +70,7 @@ class Cascade(Form):
     ) -> None:
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
         score, discount, gain = ranked.score, metric.discount, metric.gain
-        stop, slopes = metric.parts
+        stop, slopes = metric.of_form
         for q in range(first, last):
             base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
             slope = slopes[lowest]
@@ -122,7 +122,7 @@ class Cascade(Form):
     ) -> None:
         """The chance to pass doubtful stops is a product; certain stops are counted."""
         # Counted separately, so that one of them can be removed again.
-        gain, (stop, slopes) = metric.gain, metric.parts
+        gain, (stop, slopes) = metric.gain, metric.of_form
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):
             q, r, to = lists.query[k], 0, lists.start[k]

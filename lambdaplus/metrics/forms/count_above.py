@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from lambdaplus.metrics.forms.form import (
 )
 from lambdaplus.metrics.label_counts import CountsFunction, LabelCounts
 from lambdaplus.ranking.sort import Entries
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 
 @compiled
@@ -83,7 +80,7 @@ class CountAbove(Form):
     row: CountsFunction
     column: CountsFunction
     relation: Literal["any", "higher"] = "any"
-    labels: Callable[[RankingMetric, Floats], Floats] | None = None
+    labels: Callable[[Any, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
         check_callable(row=self.row, column=self.column)
@@ -94,13 +91,13 @@ class CountAbove(Form):
                 f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
             )
 
-    def parts(self, counts: LabelCounts) -> Coupling:
+    def arrays(self, counts: LabelCounts) -> Coupling:
         row = counts.per_class("row", self.row(counts))
         column = counts.per_class("column", self.column(counts))
         return Coupling(row, column, self.relation == "higher")
 
-    def coupling(self, parts: Coupling, counts: LabelCounts) -> Coupling:
-        return parts
+    def coupling(self, arrays: Coupling, counts: LabelCounts) -> Coupling:
+        return arrays
 
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.ranking.sort import Entries
-
-if TYPE_CHECKING:
-    from lambdaplus.metrics.declaration import RankingMetric
 
 
 class Coupling(NamedTuple):
@@ -42,7 +39,7 @@ class MetricArrays(NamedTuple):
     code: Int32s  # (n,) class of each row within its query
     discount: Floats  # (longest,) by rank, counted from 0
     gain: Floats  # (s,)
-    parts: Any  # what `Form.parts` returns
+    of_form: Any  # what `Form.arrays` returns
     coupling: Coupling  # zeros for most forms
     scale: Floats  # (n_queries,) 1/Z; 0 if the metric has no value
     offset: Floats  # (n_queries,)
@@ -78,14 +75,14 @@ class Form(ABC):
     potentials_by_classes: ClassVar[bool] = True  # whether potentials differ between pairs
     gain_follows_labels: ClassVar[bool] = True  # whether a gain must not fall with the label
     # Other numbers for the labels, see `CountAbove`.
-    labels: Callable[[RankingMetric, Floats], Floats] | None = None
+    labels: Callable[[Any, Floats], Floats] | None = None
 
     @abstractmethod
-    def parts(self, counts: LabelCounts) -> Any:
+    def arrays(self, counts: LabelCounts) -> Any:
         """A NamedTuple of the results of the form's functions by stratum, for its kernels."""
 
-    def coupling(self, parts: Any, counts: LabelCounts) -> Coupling:
-        """What documents add to the terms of those below, from `parts`; nothing by default."""
+    def coupling(self, arrays: Any, counts: LabelCounts) -> Coupling:
+        """What documents add to the terms of those below, from `arrays`; nothing by default."""
         return Coupling(np.zeros_like(counts.label), np.zeros_like(counts.label))
 
     def pools(self, rank: str) -> bool:

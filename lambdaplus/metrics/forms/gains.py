@@ -25,7 +25,7 @@ class Gains(Form):
 
     potentials_by_classes = False
 
-    def parts(self, counts: LabelCounts) -> tuple[Any, ...]:
+    def arrays(self, counts: LabelCounts) -> tuple[Any, ...]:
         return ()
 
     def pools(self, rank: str) -> bool:

@@ -34,7 +34,7 @@ class Window(Form):
     def __post_init__(self) -> None:
         check_callable(ranks=self.ranks)
 
-    def parts(self, counts: LabelCounts) -> Ints:
+    def arrays(self, counts: LabelCounts) -> Ints:
         """The number of the ranks of each query, by stratum."""
         ranks = counts.spread(counts.per_query("window", self.ranks(counts)))
         return np.asarray(ranks.astype(np.int64))
@@ -51,7 +51,7 @@ class Window(Form):
         for r in range(discount.size):
             upto[r + 1] = upto[r] + discount[r]
         for q in range(first, last):
-            base, total, start, closes = boundaries[q], 0.0, 0, metric.parts[metric.strata[q]]
+            base, total, start, closes = boundaries[q], 0.0, 0, metric.of_form[metric.strata[q]]
             while start < min(ranked.n[q], closes):
                 stop = start + 1
                 while stop < ranked.n[q] and score[base + stop] == score[base + start]:
@@ -73,7 +73,7 @@ class Window(Form):
         for k in range(lists.query.size):
             q, r, to = lists.query[k], 0, lists.start[k]
             A, B = metric.strata[q] + lists.a[k], metric.strata[q] + lists.b[k]
-            closes = metric.parts[A]
+            closes = metric.of_form[A]
             for e in range(entries.edges[q], entries.edges[q + 1]):
                 size, x, total = entries.size[e], metric.strata[q] + entries.code[e], 0.0
                 for rank in range(r, min(r + size, closes)):

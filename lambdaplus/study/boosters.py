@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import hint
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import hint
 from lambdaplus.data import RankingData
 from lambdaplus.frameworks.internals import lightgbm_parameters
 
@@ -49,7 +49,7 @@ def training_labels(objective: Any, labels: Floats) -> Floats:
     return (labels >= 1).astype(np.float64) if binary else labels
 
 
-def train_lightgbm(
+def fit_lightgbm(
     objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData | None,
     watch: Watch, *, rounds: int, seed: int = 0, threads: int = 1,
 ) -> Boosted:  # fmt: skip
@@ -115,7 +115,7 @@ def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
             raise ValueError(f"LightGBM has no parameter {name!r}{hint(name, groups)}")
 
 
-def train_xgboost(
+def fit_xgboost(
     objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData | None,
     watch: Watch, *, rounds: int, seed: int = 0, threads: int = 1,
 ) -> Boosted:  # fmt: skip

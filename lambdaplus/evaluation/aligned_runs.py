@@ -8,26 +8,26 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.evaluation import Evaluation
+from lambdaplus.evaluation.row_significance import RankedRows
 from lambdaplus.evaluation.significance import ROUNDING
-from lambdaplus.evaluation.whole_tables import RankedTable
 
 
-def tables_of(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedTable, ...]]:
+def aligned_rows(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedRows, ...]]:
     """The rows that each run ranked, of a metric without queries; an error if they differ."""
-    tables = [run.rows.get(metric, ()) for run in runs.values()]
-    if not all(tables):
+    ranked = [run.rows.get(metric, ()) for run in runs.values()]
+    if not all(ranked):
         return []
-    for name, of_run in zip(runs, tables, strict=True):
-        same = len(of_run) == len(tables[0]) and all(
+    for name, of_run in zip(runs, ranked, strict=True):
+        same = len(of_run) == len(ranked[0]) and all(
             np.array_equal(a.labels, b.labels) and np.array_equal(a.weights, b.weights)  # type: ignore[arg-type]
-            for a, b in zip(of_run, tables[0], strict=True)
+            for a, b in zip(of_run, ranked[0], strict=True)
         )
         if not same:
             raise ValueError(
                 f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, row "
                 "by row: evaluate both on the same rows in the same order"
             )
-    return tables
+    return ranked
 
 
 def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
@@ -46,8 +46,8 @@ def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
         n = known.sum(axis=0)
         total = np.where(known, each, 0.0).sum(axis=0)
         per_query[metric] = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-        if tables := tables_of(metric, numbered):
-            rows[metric] = tuple(map(_with_all_scores, zip(*tables, strict=True)))
+        if ranked := aligned_rows(metric, numbered):
+            rows[metric] = tuple(map(_with_all_scores, zip(*ranked, strict=True)))
     return replace(
         first,
         per_query=per_query,
@@ -57,9 +57,9 @@ def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
     )
 
 
-def _with_all_scores(tables: Sequence[RankedTable]) -> RankedTable:
-    """The rows, which are those of all tables, with the scores of each of them."""
-    return tables[0]._replace(scores=tuple(each for table in tables for each in table.scores))
+def _with_all_scores(same: Sequence[RankedRows]) -> RankedRows:
+    """The rows, which are the same in all of these, with the scores of each of them."""
+    return same[0]._replace(scores=tuple(scores for each in same for scores in each.scores))
 
 
 def systems(

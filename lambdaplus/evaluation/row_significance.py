@@ -1,4 +1,4 @@
-"""Standard errors of metrics over all rows of a table, which have no values by query.
+"""Standard errors of metrics over all rows, which have no values by query.
 
 AUC has DeLong's covariance: an AUC is a mean over rows with label 1, and one over the others, of
 the share of the rows of the other side that a row is ranked correctly against.  Other metrics are
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.significance import ROUNDING
+from lambdaplus.evaluation.significance import ROUNDING, percentiles
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
@@ -24,8 +24,8 @@ MOST_ROWS = 10_000_000  # over all resamples, of one run
 FEWEST_RESAMPLES = 200
 
 
-class RankedTable(NamedTuple):
-    """The rows of a table without queries, and the scores that ranked them.
+class RankedRows(NamedTuple):
+    """The rows of a data set without queries, and the scores that ranked them.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class RankedTable(NamedTuple):
     weights: Floats | None
 
 
-class Spread(NamedTuple):
-    """How much the values of k runs vary with the rows of the tables.
+class RowStatistics(NamedTuple):
+    """How much the values of k runs vary with the rows of their data sets.
 
     Attributes
     ----------
@@ -62,8 +62,7 @@ class Spread(NamedTuple):
         signs = self._signs(first, second)
         # Of a difference, by the distribution that gives p, so that the two cannot disagree.
         if len(self.resampled) and second is None:
-            tail = (1.0 - confidence) / 2
-            low, high = np.quantile(self.resampled @ signs, [tail, 1.0 - tail]).tolist()
+            low, high = percentiles(self.resampled @ signs, confidence)
             return low, high
         half = stats.norm.ppf((1.0 + confidence) / 2) * self._error(signs)
         if second is not None:
@@ -93,29 +92,27 @@ class Spread(NamedTuple):
         return math.sqrt(variance) if variance > 0 else 0.0 * variance  # NaN remains
 
 
-def spread(
-    metric: RankingMetric, runs: Sequence[Sequence[RankedTable]], resamples: int, seed: int
-) -> Spread:
-    """The spread of a metric, whose value for a run is its mean over the tables of the run."""
+def row_statistics(
+    metric: RankingMetric, runs: Sequence[Sequence[RankedRows]], resamples: int, seed: int
+) -> RowStatistics:
+    """Those of a metric, whose value for a run is its mean over the data sets of the run."""
     if metric.declaration.name == "auc":
         relevant = float(metric["relevant"])
         parts = [_delong([run[t] for run in runs], relevant) for t in range(len(runs[0]))]
-        return Spread(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
-    rows = sum(table.labels.size * len(table.scores) for table in runs[0])
+        return RowStatistics(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
+    rows = sum(each.labels.size * len(each.scores) for each in runs[0])
     affordable = max(FEWEST_RESAMPLES, MOST_ROWS // rows)
     random = np.random.default_rng(seed)
     n = min(resamples, MOST_RESAMPLES, affordable)
-    by_table = [
-        _bootstrap(metric, [run[t] for run in runs], n, random) for t in range(len(runs[0]))
-    ]
-    resampled = np.mean(by_table, axis=0)
+    by_set = [_bootstrap(metric, [run[t] for run in runs], n, random) for t in range(len(runs[0]))]
+    resampled = np.mean(by_set, axis=0)
     resampled = resampled[~np.isnan(resampled).any(axis=1)]  # without a relevant row
     if len(resampled) < 2:
-        return Spread(np.full((len(runs),) * 2, np.nan), resampled)
-    return Spread(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
+        return RowStatistics(np.full((len(runs),) * 2, np.nan), resampled)
+    return RowStatistics(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
 
 
-def _delong(runs: Sequence[RankedTable], relevant: float) -> Floats:
+def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:
     """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
     good = runs[0].labels >= relevant
     weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
@@ -150,7 +147,7 @@ def _share_below(scores: Floats, weights: Floats, side: Bools) -> Floats:
 
 
 def _bootstrap(
-    metric: RankingMetric, runs: Sequence[RankedTable], resamples: int, random: np.random.Generator
+    metric: RankingMetric, runs: Sequence[RankedRows], resamples: int, random: np.random.Generator
 ) -> Floats:
     """Values of k runs on samples of the same rows with replacement, (resamples, k)."""
     labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size

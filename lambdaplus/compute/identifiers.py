@@ -1,0 +1,111 @@
+"""Identifiers of rows, such as queries and dates, as arrays that keep different ones apart."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compute.arrays import from_gpu, plain, unmasked
+
+
+def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
+    """Convert identifiers of (n) rows to an array without merging different ones.
+
+    A ValueError is raised for another number of entries than rows, a missing entry, numbers mixed
+    with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
+    """
+    values = from_gpu(values)
+    try:
+        shape = np.shape(values)
+    except ValueError:  # lists of different lengths, which are no identifiers
+        shape = (len(values),)
+    if len(shape) != 1 or (n is not None and shape != (n,)):
+        rows = "" if n is None else f" for {n} rows"
+        raise ValueError(f"{name} must have one entry per row: shape {shape}{rows}")
+    if isinstance(values, (list, tuple)):
+        # NumPy would convert a NaN among text to "nan", and large integers to floats.
+        array = np.fromiter(values, dtype=object, count=len(values))
+    else:
+        array = unmasked(values, name)
+        if array.dtype.kind not in "mM":  # dates are not numbers, but valid identifiers
+            array = plain(array, name)
+    if array.dtype.kind == "O" and array.size:
+        array = _of_one_kind(array, name)
+    if array.dtype.kind in "fmM":
+        missing = np.flatnonzero(array != array)
+        if missing.size:
+            raise ValueError(f"{name} is missing in row {missing[0]}: it is {array[missing[0]]}")
+    if array.dtype.kind == "f" and array.size:
+        bits = np.finfo(array.dtype).nmant + 1
+        if float(np.abs(array).max()) >= 2.0**bits:
+            raise ValueError(
+                f"{name} contains floats of 2**{bits} or more, which cannot represent all "
+                "integers: pass integers or text"
+            )
+    return array
+
+
+def int_or_text(names: Sequence[str]) -> NDArray[Any]:
+    """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ."""
+    if any(name.endswith("\0") for name in names):
+        raise ValueError("an identifier ends in a NUL character, which NumPy drops")
+    ids = np.array(names, dtype=np.str_)
+    try:
+        integers = ids.astype(np.int64)
+    except (ValueError, OverflowError):
+        return ids
+    return integers if np.array_equal(integers.astype(np.str_), ids) else ids
+
+
+def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
+    values = objects.tolist()
+    kind = next((kind for kind in _KINDS if isinstance(values[0], kind)), None)
+    for row, value in enumerate(values):
+        if value is None or value is np.ma.masked or _is_nan(value):
+            raise ValueError(f"{name} is missing in row {row}: it is {value!r}")
+        # A time is a date as well, and midnight would be merged with it.
+        other = kind is None or not isinstance(value, kind)
+        if other or (kind is date and isinstance(value, datetime)):
+            raise ValueError(
+                f"{name} must be all text or all numbers, dates or times; row {row} is the "
+                f"{type(value).__name__} {value!r}"
+            )
+    if kind in (datetime, date, np.datetime64):
+        return _of_dates(values, name)
+    if kind is not Real:
+        text = objects.astype(np.str_ if kind is str else np.bytes_)
+        if (text.astype(object) != objects).any():
+            raise ValueError(
+                f"{name} contains text that ends in a NUL character, which NumPy drops"
+            )
+        return text
+    if not all(isinstance(value, Integral) for value in values):
+        return objects.astype(np.float64)
+    try:
+        return objects.astype(np.int64)
+    except OverflowError:
+        return objects.astype(np.str_)
+
+
+_KINDS = (str, bytes, Real, datetime, date, np.datetime64)
+
+
+def _of_dates(values: list[Any], name: str) -> NDArray[np.datetime64]:
+    """Dates or times as NumPy's; those of time zones in UTC."""
+    zoned = {getattr(value, "tzinfo", None) is not None for value in values}
+    if len(zoned) > 1:
+        raise ValueError(f"{name} has times with and without a time zone: pass all with one")
+    if zoned == {True}:
+        values = [value.astimezone(UTC).replace(tzinfo=None) for value in values]
+    # pandas' times are finer than Python's.
+    return np.array([np.datetime64(getattr(value, "asm8", value)) for value in values])
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # the truth value of pandas.NA is undefined
+        return not isinstance(value, np.ndarray)

@@ -1,0 +1,28 @@
+"""Text of messages: similar names, and no control characters."""
+
+import difflib
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+
+def hint(name: str, names: Collection[str]) -> str:
+    """The most similar known name, as the end of an error message; empty if there is none."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def printable(text: str) -> str:
+    """The text with control characters, which a terminal would obey, as escapes such as \\x1b."""
+    control = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tabs and ends of lines
+    return re.sub(control, lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def refuse_missing(path: Path) -> None:
+    """Raise a FileNotFoundError for a path that does not exist, with a similar name if any."""
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}, so no {path}")
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    raise FileNotFoundError(f"there is no file or folder {path}{hint(path.name, names)}")
