@@ -50,7 +50,7 @@ def test_elements_keep_the_sums_and_give_rows_what_is_linear_in_their_potentials
     spread: float,
 ) -> None:
     node = Node(spread)
-    points = node_slots.elements_by_slot(node.halves.slot, node.slots)
+    points = node_slots.elements_by_slot(node.slots)
     assert set(points) == ({2} if spread else {1})
     n = int(points.sum())
     start, of_slot = np.array([0, n]), np.zeros((2 * CELLS, 2), np.int64)

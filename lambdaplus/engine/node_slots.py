@@ -11,10 +11,6 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 
-# Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
-# of the node's.
-ONE_POINT = 1 / 1024
-
 # Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
 # smallest and the largest U.
 ROWS, SUM, APART, PRODUCT, LEAST_U, MOST_U = range(6)
@@ -51,20 +47,12 @@ def count_rows(
 
 
 @compiled
-def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
+def elements_by_slot(slots: Floats) -> Ints:
     """The number of elements of each slot, see `write_elements`."""
     points = np.zeros(slots.shape[0], np.int64)
-    for k in range(slot.size // 2):
-        first, last = slot[2 * k], slot[2 * k + 2]
-        most, least, rows = -np.inf, np.inf, 0.0
-        for s in range(first, last):
-            most, least = max(most, slots[s, MOST_U]), min(least, slots[s, LEAST_U])
-            rows += slots[s, ROWS]
-        for s in range(first, last):
-            if slots[s, ROWS] > 0.0:
-                apart, share = slots[s, MOST_U] - slots[s, LEAST_U], slots[s, ROWS] / rows
-                wide = apart > ONE_POINT * (most - least) or (apart > 0.0 and share > ONE_POINT)
-                points[s] = 2 if wide else 1
+    for s in range(slots.shape[0]):
+        if slots[s, ROWS] > 0.0:
+            points[s] = 2 if slots[s, MOST_U] > slots[s, LEAST_U] else 1
     return points
 
 

@@ -257,7 +257,7 @@ def _write_slots(
         s = score[i] * lift
         c = np.int32((top - s) * per_unit)
         # Down the cuts, to a part that is not cut again. Up to half of the scores are in parts that
-        # are cut once, where a branch would be hard to predict; few are in parts that are cut twice.
+        # are cut, where a branch would be hard to predict; few are in parts that are cut twice.
         for _ in range(any_cut):
             k = np.uintp(c)
             deeper = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
