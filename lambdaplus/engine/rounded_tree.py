@@ -6,7 +6,7 @@ rows are neither sorted by score nor moved.  Nodes of fewer rows have fewer cell
 have less weight: neighbouring cells are joined.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -38,40 +38,36 @@ PIECE = 32_768  # rows that are worth a thread; halves with more are a piece eac
 
 
 class ManyLabels:
-    """One long list whose rows are in the order of `rows_by_label`, and the sums over its pairs.
+    """One long list, and the sums over its pairs.
 
-    ``cell``, (n,), is that of each row, ``edge``, (labels + 1,), the first row of each label,
-    ``gain``, (labels,), ascends, and ``discount``, (n,), is by rank; if all pairs have the same
-    weight, both are empty.
+    ``by_label``, (n,), sorts the rows by label, ``edge``, (labels + 1,), is the first of each label
+    in this order, ``gain``, (labels,), ascends, and ``discount``, (n,), is by rank; if all pairs
+    have the same weight, both are empty.
+
+    Attributes
+    ----------
+    order : (n,) int64
+        The rows by label and cell, in which the sums are.
     """
 
     def __init__(
-        self, cell: Int32s, cell_score: Floats, edge: Ints, gain: Floats, discount: Floats,
-        shape: PairShape,
+        self, score: Floats, by_label: Ints, code: Int32s, edge: Ints, gain: Floats,
+        discount: Floats, shape: PairShape,
     ) -> None:  # fmt: skip
+        cell_score, cell = round_to_cells(score)
         n, size, counts = cell.size, np.bincount(cell, minlength=cell_score.size), np.diff(edge)
-        self.cell, self.cell_score, self.edge, self.shape = cell, cell_score, edge, shape
+        some_tied = counts.size < n  # some labels have several rows
+        self.order = rows_by_label(code, cell, edge.copy(), size) if some_tied else by_label
+        self.cell, self.edge, self.shape = cell[self.order], edge, shape
         self.gain_of_label, self.joined = gain, _joined_cells(size, cell_score)
         self.gain, self.U = np.repeat(gain, counts if gain.size else 0), np.empty(0)
         if discount.size:
             self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
-            _place(edge, cell, np.cumsum(size) - size, upto, self.U)
+            _place(edge, self.cell, np.cumsum(size) - size, upto, self.U)
         self.spread, self.out = float(np.ptp(cell_score)), no_sums(n, 1)
 
-    @classmethod
-    def of_list(
-        cls, score: Floats, by_label: Ints, code: Int32s, edge: Ints, **others: Any
-    ) -> tuple[Ints, Self]:
-        """The rows in the order that this class needs, and the list; ``by_label`` sorts labels."""
-        cell_score, cell = round_to_cells(score)
-        order = by_label
-        if edge.size <= order.size:  # some labels have several rows
-            size = np.bincount(cell, minlength=cell_score.size)
-            order = rows_by_label(code, cell, edge.copy(), size)
-        return order, cls(cell[order], cell_score, edge, **others)
-
     def sums(self) -> Sums:
-        """The sums over all pairs, by row."""
+        """The sums over all pairs, by row in their order."""
         edge, n = self.edge, self.cell.size
         # The number of pairs of a range of rows, or the sum of the differences of their gains.
         below = self.gain if self.gain.size else np.repeat(edge[:-1] * 1.0, np.diff(edge))
@@ -88,7 +84,8 @@ class ManyLabels:
         while first.size:
             size, weight = edge[last] - edge[first], weight_within(edge[first], edge[last])
             kept = (last - first > 1) & (weight * n > NEGLIGIBLE * every * size)
-            first, last, share = first[kept], last[kept], np.maximum(size / n, weight / every)[kept]
+            share = np.maximum(size[kept] / n, weight[kept] / every)
+            first, last = first[kept], last[kept]
             middle = middles(edge, first, last)
             power = np.clip(np.ceil(np.log2(share)) + MOST_CELLS, FEWEST_CELLS, MOST_CELLS)
             if first.size:
@@ -119,24 +116,25 @@ class ManyLabels:
             return which, halves, self.cell, joined[power[which[0]]][0], self.gain, self.U
 
         over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
-        per_node = 2 if self.gain.size else 1
         points = elements_by_slot(slots)
-        stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
-        start = np.append(0, stop[:-1])
+        stop = np.cumsum(np.add.reduceat(points, slot[:-1:2]))
         cell_score = np.concatenate([joined[p][1] for p in power[::2]])
         of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
-        score, U, weight = (np.empty(stop[-1]) for _ in range(3))
-        elements = score, code, U, weight
-        write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
-        zeros, potential = np.zeros_like(start), U if self.U.size else NONE
-        of_elements = score, code, potential, potential, weight, NONE
-        query, sums = np.arange(start.size), no_sums(score.size, start.size)
-        lists = Lists(start, stop, zeros, NONE, zeros + 2, *of_elements, query, NO_ENTRIES)
-        add_pairs(lists, np.full(start.size, self.spread), self.shape, False, sums)
-        self.out.received[0] += sums.received.sum()
+        score, U = np.empty((2, stop[-1]))
+        # With gains, a node has two lists of the same elements, with other weights.
+        totals = np.zeros((3, 2 if self.gain.size else 1, stop[-1]))
+        of_nodes, of_elements = (slot, slots, points), (score, code, U, totals[0])
+        write_elements(*of_nodes, cell_score, of_slot, of_elements)
+        start, zeros = np.append(0, stop[:-1]), np.zeros_like(stop)
+        U = U if self.U.size else NONE
+        for weight, gradient, hessian in totals.swapaxes(0, 1):
+            bounds = start, stop, zeros, NONE, zeros + 2
+            query, sums = np.arange(stop.size), Sums(gradient, hessian, np.zeros(stop.size))
+            lists = Lists(*bounds, score, code, U, U, weight, NONE, query, NO_ENTRIES)
+            add_pairs(lists, np.full(stop.size, self.spread), self.shape, False, sums)
+            self.out.received[0] += sums.received.sum()
         values = np.zeros((slot[-1], 8))
-        totals = weight, sums.gradient, sums.hessian
-        values_by_slot(slot, slots, points, start, per_node, of_slot, totals, values)
+        values_by_slot(*of_nodes, of_slot, tuple(totals), values)
         over_tasks(lambda i: add_to_rows(*at(i), values, *self.out[:2]), len(pieces))
 
 
