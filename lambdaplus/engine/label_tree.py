@@ -13,6 +13,7 @@ many classes is faster.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
             bounds = stop - size[node], stop, gain_at, gains, classes
             U, near_top = (each[entry] if each.size else each for each in (lists.U, lists.near_top))
             elements = lists.score[entry], code, U, U, weight, near_top
-            yield Lists(*bounds, *elements, query[node], entry)
+            parts: Any = (*bounds, *elements, query[node], entry)
+            yield Lists(*parts)
         _divide(begin[~whole], end[~whole], middle[~whole], order, label)
         edge = begin + upto[middle] - upto[low]
         lowers, uppers = (query, begin, edge, low, middle), (query, edge, end, middle, high)

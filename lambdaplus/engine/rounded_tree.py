@@ -64,7 +64,7 @@ class ManyLabels:
         if discount.size:
             self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
             _place(edge, self.cell, np.cumsum(size) - size, upto, self.U)
-        self.spread, self.out = float(np.ptp(cell_score)), no_sums(n, 1)
+        self.spread, self.out = np.array([np.ptp(cell_score)]), no_sums(n, 1)
 
     def sums(self) -> Sums:
         """The sums over all pairs, by row in their order."""
@@ -74,10 +74,10 @@ class ManyLabels:
         before, moment = (np.append(0.0, np.cumsum(below * each)) for each in (1.0, np.arange(n)))
 
         def weight_within(b: Ints, e: Ints) -> Floats:
-            total = before[e] - before[b]
+            total: Floats = before[e] - before[b]
             if not self.gain.size:
                 return total - b * (e - b)
-            return 2.0 * (moment[e] - moment[b]) - (b + e - 1.0) * total
+            return np.asarray(2.0 * (moment[e] - moment[b]) - (b + e - 1.0) * total)
 
         every = weight_within(edge[:1], edge[-1:])
         first, last = np.array([0]), np.array([edge.size - 1])
@@ -125,14 +125,12 @@ class ManyLabels:
         totals = np.zeros((3, 2 if self.gain.size else 1, stop[-1]))
         of_nodes, of_elements = (slot, slots, points), (score, code, U, totals[0])
         write_elements(*of_nodes, cell_score, of_slot, of_elements)
-        start, zeros = np.append(0, stop[:-1]), np.zeros_like(stop)
-        U = U if self.U.size else NONE
+        start, none = np.append(0, stop[:-1]), np.zeros_like(stop)
+        bounds, U = (start, stop, none, NONE, none + 2), U if self.U.size else NONE
         for weight, gradient, hessian in totals.swapaxes(0, 1):
-            bounds = start, stop, zeros, NONE, zeros + 2
-            query, sums = np.arange(stop.size), Sums(gradient, hessian, np.zeros(stop.size))
-            lists = Lists(*bounds, score, code, U, U, weight, NONE, query, NO_ENTRIES)
-            add_pairs(lists, np.full(stop.size, self.spread), self.shape, False, sums)
-            self.out.received[0] += sums.received.sum()
+            sums = Sums(gradient, hessian, self.out.received)
+            lists = Lists(*bounds, score, code, U, U, weight, NONE, none, NO_ENTRIES)
+            add_pairs(lists, self.spread, self.shape, False, sums)
         values = np.zeros((slot[-1], 8))
         values_by_slot(*of_nodes, of_slot, tuple(totals), values)
         over_tasks(lambda i: add_to_rows(*at(i), values, *self.out[:2]), len(pieces))
