@@ -114,10 +114,9 @@ class LambdaGradient:
         )
         sums = many.sums()
         factor = self._factor(sums, arrays.scale[q : q + 1])
-        if queries.weights is not None:
-            factor = factor * queries.weights[rows][many.order]
+        weight = 1.0 if queries.weights is None else queries.weights[rows][many.order]
         for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
-            part[rows][many.order] = factor * total
+            part[rows][many.order] = factor * total * weight
 
     def _batch(self, queries: Queries, first: int, last: int) -> Batch:
         if (first, last) not in self.batches:
