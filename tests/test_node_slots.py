@@ -50,29 +50,28 @@ def test_elements_keep_the_sums_and_give_rows_what_is_linear_in_their_potentials
     spread: float,
 ) -> None:
     node = Node(spread)
-    points = node_slots.elements_by_slot(node.halves.slot, node.slots)
+    points = node_slots.elements_by_slot(node.slots)
     assert set(points) == ({2} if spread else {1})
     n = int(points.sum())
-    start, of_slot = np.array([0, n]), np.zeros((2 * CELLS, 2), np.int64)
-    score, code, U, weight = np.empty(2 * n), np.empty(2 * n, np.int32), *np.empty((2, 2 * n))
+    of_slot, weight = np.zeros((2 * CELLS, 2), np.int64), np.empty((2, n))
+    score, code, U = np.empty(n), np.empty(n, np.int32), np.empty(n)
     cells = np.linspace(1.0, 0.0, CELLS)
     given = node.halves.slot, node.slots, points
     elements = score, code, U, weight
-    node_slots.write_elements(*given, cells, start, 2, of_slot, elements)
+    node_slots.write_elements(*given, cells, of_slot, elements)
+    assert (np.diff(score) <= 0).all()
     apart = np.abs(node.gain - 1.5)
     for j in range(2):  # in list j, |gain - m| is a factor of half j
-        in_list = slice(j * n, j * n + n)
-        assert (np.diff(score[in_list]) <= 0).all()
         factor = np.where(node.half == j, apart, 1.0)
         for h in range(2):
-            mine, rows = code[in_list] == h, node.half == h
+            mine, rows = code == h, node.half == h
             for power in (0, 1):
-                found = (weight[in_list] * U[in_list] ** power)[mine].sum()
+                found = (weight[j] * U**power)[mine].sum()
                 assert found == pytest.approx((factor * node.U**power)[rows].sum())
     # Each element gets its weight times 2 + 3 U, or 5 - U in the Hessian; so do rows.
     values = np.zeros((2 * CELLS, 8))
     totals = weight, weight * (2 + 3 * U), weight * (5 - U)
-    node_slots.values_by_slot(*given, start, 2, of_slot, totals, values)
+    node_slots.values_by_slot(*given, of_slot, totals, values)
     gradient, hessian = np.zeros((2, N))
     node_slots.add_to_rows(*node.given, values, gradient, hessian)
     both = 1.0 + apart  # a row is in both lists, once with the factor

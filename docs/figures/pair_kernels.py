@@ -20,15 +20,15 @@ PANELS = {"logistic": 0.0, "over 0.01 + distance": 0.01}  # and their damping
 
 def relative_error(kind: str, damping: float, distance: Floats) -> Floats:
     """Relative error of one of the three functions of a kernel at these distances; sigma is 1."""
-    kernel = pair_function(PairShape(1.0, damping))
+    fits = pair_function(PairShape(1.0, damping))
     x = np.exp(-distance)
     coefficients, exact = {
-        "concordant": (kernel.fits.concordant, x / (1 + x)),
-        "discordant": (kernel.fits.discordant, 1 / (1 + x)),
-        "Hessian": (kernel.fits.hessian, x / (1 + x) ** 2),
+        "concordant": (fits.concordant, x / (1 + x)),
+        "discordant": (fits.discordant, 1 / (1 + x)),
+        "Hessian": (fits.hessian, x / (1 + x) ** 2),
     }[kind]
     exact = exact / (damping + distance) if damping else exact
-    found = np.exp(-distance[:, None] * kernel.fits.rates.ravel()) @ coefficients.ravel()
+    found = np.exp(-distance[:, None] * fits.rates.ravel()) @ coefficients.ravel()
     return np.abs(found / exact - 1)
 
 

@@ -34,16 +34,9 @@ class PairShape(NamedTuple):
     damping: float = 0.0
 
 
-class PairFunction(NamedTuple):
-    """One pair function: its parameters, and the sums of exponentials that approximate it."""
-
-    shape: PairShape
-    fits: Exponentials
-
-
 @lru_cache(maxsize=64)
-def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
-    """The pair function for these parameters.
+def pair_function(shape: PairShape, far: bool = False) -> Exponentials:
+    """The sums of exponentials that approximate the functions of these parameters.
 
     Without damping, the sweep is within 1e-6 (gradient) and 1e-5 (Hessian) of the pair sum,
     relative to the largest value of the query.  With damping, the relative error of a pair is at
@@ -58,8 +51,7 @@ def pair_function(shape: PairShape, far: bool = False) -> PairFunction:
     factor = sigma * (sigma if damping else 1.0)
     concordant, discordant, hessian = (factor * fit for fit in unscaled)
     arrays = (sigma * rates, concordant, discordant, sigma * hessian)
-    fits = Exponentials(*(array.reshape(-1, LANES) for array in arrays))
-    return PairFunction(shape, fits)
+    return Exponentials(*(array.reshape(-1, LANES) for array in arrays))
 
 
 RatesAndFits = tuple[Floats, Floats, Floats, Floats]

@@ -103,7 +103,7 @@ class LambdaGradient:
         arrays, rows = self.arrays, slice(*queries.boundaries[q : q + 2])
         strata = slice(*arrays.strata[q : q + 2])
         count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
-        order, many = ManyLabels.of_list(
+        many = ManyLabels(
             scores[rows],
             queries.row_order[rows] - rows.start,
             arrays.code[rows],
@@ -113,12 +113,10 @@ class LambdaGradient:
             shape=self.shape,
         )
         sums = many.sums()
-        factor = self._factor(sums, arrays.scale[q : q + 1])[0]
+        factor = self._factor(sums, arrays.scale[q : q + 1])
+        weight = 1.0 if queries.weights is None else queries.weights[rows][many.order]
         for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
-            values = factor * total
-            if queries.weights is not None:
-                values *= queries.weights[rows][order]
-            part[rows][order] = values
+            part[rows][many.order] = factor * total * weight
 
     def _batch(self, queries: Queries, first: int, last: int) -> Batch:
         if (first, last) not in self.batches:

@@ -23,6 +23,7 @@ from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.lists import Lists
 
 FEW_WITH_FACTORS = (1, 1)
+WHOLE, OF_LOWER = 0, 1  # kinds of lists of a node; the third one is of the upper half
 
 
 def split_labels(lists: Lists) -> Iterator[Lists]:
@@ -51,29 +52,44 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     order, label = np.empty(int(size.sum()), np.int64), np.empty(lists.code.size, np.int64)
     upto = np.zeros(int(n_classes.sum()) + 1, np.int64)  # elements of the labels before each label
     _plant(start, begin, end, low, lists.code, order, label, upto)
-    gain = lists.gain
-    if gain.size:
-        gain = gain[np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)]
-    factors = lists.factors
-    if factors.size:
-        of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
-        factors = lists.factors[of_label]
+    gain, factors = lists.gain, lists.factors
+    of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
+    gain, factors = (each[of_label] if each.size else each for each in (gain, factors))
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
     gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
     while query.size:
-        nodes = query, begin, end, low, high
-        found, (entry, code, weight), children = _split(
-            nodes, (order, label, upto), (gain, factors, lists.weight), few
-        )
-        list_query, starts, stops, gain_at, classes = found.T.copy()
-        U = lists.U[entry] if lists.U.size else lists.U
-        if stops.size:
-            bounds = starts, stops, gain_at, gains, classes
-            near_top = lists.near_top[entry] if lists.near_top.size else lists.near_top
+        middle, size = middles(upto, low, high), end - begin
+        m, whole = between(gain, low, middle, high), (high - low <= few[0]) | (size <= few[1])
+        # A node is one list of its labels, or a list for each half, in which |gain - m| is a factor
+        # of that half: it is 0 if the half is one label. Without gains, the first one is enough.
+        of_lower = (middle - low > 1) | (not gain.size)
+        of_upper = (high - middle > 1) & (gain.size > 0)
+        kinds = whole & (high - low > 1), ~whole & of_lower, ~whole & of_upper
+        node, kind = np.nonzero(np.stack(kinds, axis=1))
+        stop, n = np.cumsum(size[node]), int(size[node].sum())
+        entry, code, weight = np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n)
+        nodes, worth = (begin, end, low, middle, m), (gain, factors, lists.weight)
+        _write_lists(node, kind, nodes, order, label, worth, (entry, code, weight))
+        if stop.size:
+            gain_at = np.where(kind == WHOLE, low[node], gain.size)
+            classes = np.where(kind == WHOLE, (high - low)[node], 2)
+            bounds = stop - size[node], stop, gain_at, gains, classes
+            U, near_top = (each[entry] if each.size else each for each in (lists.U, lists.near_top))
             elements = lists.score[entry], code, U, U, weight, near_top
-            parts: Any = (*bounds, *elements, list_query, entry)
+            parts: Any = (*bounds, *elements, query[node], entry)
             yield Lists(*parts)
-        query, begin, end, low, high = children.T.copy()
+        _divide(begin[~whole], end[~whole], middle[~whole], order, label)
+        edge = begin + upto[middle] - upto[low]
+        lowers, uppers = (query, begin, edge, low, middle), (query, edge, end, middle, high)
+        query, begin, end, low, high = (
+            in_turn(lower[~whole], upper[~whole])
+            for lower, upper in zip(lowers, uppers, strict=True)
+        )
+
+
+def in_turn(lower: Ints, upper: Ints) -> Ints:
+    """Of each node what is of its lower half, then what is of its upper half."""
+    return np.stack([lower, upper], axis=1).ravel()
 
 
 def _some(lists: Lists, which: Bools) -> Lists:
@@ -107,106 +123,68 @@ def _plant(
         upto[x] += upto[x - 1]
 
 
-@compiled
-def middle_of(edge: Ints, first: int, last: int) -> int:
-    """The label of a node that divides its elements most evenly, so that a frequent one is alone.
+def middles(edge: Ints, first: Ints, last: Ints) -> Ints:
+    """The label of each node that divides its elements most evenly: a frequent one is alone.
 
-    ``edge`` is the number of elements of the labels before each label; the node has those from
-    ``first`` to ``last - 1``, and both halves have at least one.
+    ``edge`` is the number of elements of the labels before each label; a node has those from
+    ``first`` to ``last - 1``, and, if these are two or more, both halves have at least one.
     """
     half = (edge[first] + edge[last]) // 2
-    middle, end = first, last
-    while middle < end:
-        k = (middle + end) // 2
-        if edge[k] < half:
-            middle = k + 1
-        else:
-            end = k
-    if middle > first and edge[middle] - half > half - edge[middle - 1]:
-        middle -= 1
-    return int(min(max(middle, first + 1), last - 1))
+    middle = np.searchsorted(edge, half)
+    middle -= edge[middle] - half > half - edge[np.maximum(middle - 1, 0)]
+    return np.asarray(np.clip(middle, first + 1, last - 1))
+
+
+def between(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
+    """A number m between the gains of both halves of each node; 0 without gains.
+
+    That of a half of one label, if there is one, so that its differences from m are 0.
+    """
+    if not gain.size:
+        return np.zeros(first.size)
+    half = 0.5 * (gain[middle - 1] + gain[middle])
+    of_upper = np.where(last - middle == 1, gain[middle], half)
+    return np.where(middle - first == 1, gain[first], of_upper)
 
 
 @compiled
-def between(gain: Floats, first: int, middle: int, last: int) -> float:
-    """A number m between the gains of both halves: that of a half of one label, if there is one."""
-    if middle - first == 1:
-        return float(gain[first])
-    return float(gain[middle] if last - middle == 1 else 0.5 * (gain[middle - 1] + gain[middle]))
+def _write_lists(
+    node: Ints, kind: Ints, nodes: tuple[Ints, Ints, Ints, Ints, Floats], order: Ints, label: Ints,
+    worth: tuple[Floats, ...], elements: tuple[Ints, Int32s, Floats],
+) -> None:  # fmt: skip
+    """Write the elements of the lists of some nodes: entry, class and weight."""
+    (begin, end, low, middle, m), (gain, factors, weight) = nodes, worth
+    (entry, code, weights), n = elements, 0
+    for which in range(node.size):
+        k = node[which]
+        for j in range(begin[k], end[k]):
+            i = order[j]
+            x, half, factor = label[i], 1 if label[i] >= middle[k] else 0, 1.0
+            if gain.size and kind[which] == OF_LOWER + half:
+                factor = abs(gain[x] - m[k])
+            if factors.size:
+                factor *= factors[x, half]
+            entry[n], weights[n] = i, weight[i] * factor
+            code[n] = x - low[k] if kind[which] == WHOLE else half
+            n += 1
 
 
 @compiled
-def put(rows: Ints, k: int, a: int, b: int, c: int, d: int, e: int) -> int:
-    """Write a row of five numbers; return the number of the next one."""
-    # Assigned as one tuple, numba would compile the texts of its errors, for seconds.
-    rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4] = a, b, c, d, e
-    return k + 1
-
-
-@compiled
-def _divide(order: Ints, label: Ints, begin: int, end: int, middle: int, spare: Ints) -> int:
-    """Put the elements of lower labels first, in ranked order each; return where others begin."""
-    lower, n_upper = begin, 0
-    for j in range(begin, end):
-        i = order[j]
-        if label[i] < middle:
-            order[lower] = i
-            lower += 1
-        else:
-            spare[n_upper] = i
-            n_upper += 1
-    for j in range(n_upper):
-        order[lower + j] = spare[j]
-    return lower
-
-
-@compiled
-def _split(
-    nodes: tuple[Ints, ...], places: tuple[Ints, ...], worth: tuple[Floats, ...],
-    few: tuple[int, int],
-) -> tuple[Ints, tuple[Ints, Int32s, Floats], Ints]:  # fmt: skip
-    """Lists and elements of the nodes of one level, and the nodes of the next one."""
-    (query, begin, end, low, high), (order, label, upto) = nodes, places
-    (gain, factors, weight), (few_labels, few_elements) = worth, few
-    most = 0
-    for k in range(query.size):
-        most += 2 * (end[k] - begin[k])
-    entry, code = np.empty(most, np.int64), np.empty(most, np.int32)
-    weights, spare = np.empty(most), np.empty(most // 2, np.int64)
-    lists = np.empty((2 * query.size, 5), np.int64)
-    children = np.empty((2 * query.size, 5), np.int64)
-    n = n_lists = n_children = 0
-    for k in range(query.size):
-        first, last, size = low[k], high[k], end[k] - begin[k]
-        if last - first <= few_labels or size <= few_elements:
-            # One list of these labels.
-            if last - first > 1:
-                n_lists = put(lists, n_lists, query[k], n, n + size, first, last - first)
-                for j in range(begin[k], end[k]):
-                    i = order[j]
-                    entry[n], code[n], weights[n] = i, label[i] - first, weight[i]
-                    n += 1
-            continue
-        middle = middle_of(upto, first, last)
-        m = between(gain, first, middle, last) if gain.size else 0.0
-        for h in range(2):
-            # In the first list, |gain - m| is a factor of the lower half, in the second one of the
-            # upper half.  It is 0 if the half is one label.
-            if not gain.size:
-                if h == 1:
-                    continue
-            elif (middle - first if h == 0 else last - middle) == 1:
-                continue
-            n_lists = put(lists, n_lists, query[k], n, n + size, gain.size, 2)
-            for j in range(begin[k], end[k]):
-                i = order[j]
-                half = 1 if label[i] >= middle else 0
-                factor = abs(gain[label[i]] - m) if gain.size and half == h else 1.0
-                if factors.size:
-                    factor *= factors[label[i], half]
-                entry[n], code[n], weights[n] = i, half, weight[i] * factor
-                n += 1
-        lower = _divide(order, label, begin[k], end[k], middle, spare)
-        n_children = put(children, n_children, query[k], begin[k], lower, first, middle)
-        n_children = put(children, n_children, query[k], lower, end[k], middle, last)
-    return lists[:n_lists], (entry[:n], code[:n], weights[:n]), children[:n_children]
+def _divide(begin: Ints, end: Ints, middle: Ints, order: Ints, label: Ints) -> None:
+    """Put the elements of lower labels of each node first, in ranked order each."""
+    longest = 0
+    for k in range(begin.size):
+        longest = max(longest, end[k] - begin[k])
+    spare = np.empty(longest, np.int64)
+    for k in range(begin.size):
+        lower, n_upper = begin[k], 0
+        for j in range(begin[k], end[k]):
+            i = order[j]
+            if label[i] < middle[k]:
+                order[lower] = i
+                lower += 1
+            else:
+                spare[n_upper] = i
+                n_upper += 1
+        for j in range(n_upper):
+            order[lower + j] = spare[j]

@@ -11,10 +11,6 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 
-# Rows of a slot have one potential, unless they, or their range of potentials, are a larger share
-# of the node's.
-ONE_POINT = 1 / 1024
-
 # Of the rows of a slot: their number, the sum of U, of |gain - m|, of the product of both, and the
 # smallest and the largest U.
 ROWS, SUM, APART, PRODUCT, LEAST_U, MOST_U = range(6)
@@ -50,40 +46,27 @@ def count_rows(
                 slots[k, MOST_U] = max(slots[k, MOST_U], U[t])
 
 
-@compiled
-def elements_by_slot(slot: Ints, slots: Floats) -> Ints:
+def elements_by_slot(slots: Floats) -> Ints:
     """The number of elements of each slot, see `write_elements`."""
-    points = np.zeros(slots.shape[0], np.int64)
-    for k in range(slot.size // 2):
-        first, last = slot[2 * k], slot[2 * k + 2]
-        most, least, rows = -np.inf, np.inf, 0.0
-        for s in range(first, last):
-            most, least = max(most, slots[s, MOST_U]), min(least, slots[s, LEAST_U])
-            rows += slots[s, ROWS]
-        for s in range(first, last):
-            if slots[s, ROWS] > 0.0:
-                apart, share = slots[s, MOST_U] - slots[s, LEAST_U], slots[s, ROWS] / rows
-                wide = apart > ONE_POINT * (most - least) or (apart > 0.0 and share > ONE_POINT)
-                points[s] = 2 if wide else 1
-    return points
+    points: Ints = (slots[:, ROWS] > 0.0).astype(np.int64)
+    return points + (slots[:, MOST_U] > slots[:, LEAST_U])
 
 
 @compiled
 def write_elements(
-    slot: Ints, slots: Floats, points: Ints, cell_score: Floats, start: Ints, per_node: int,
-    of_slot: Ints, elements: tuple[Floats, Int32s, Floats, Floats],
+    slot: Ints, slots: Floats, points: Ints, cell_score: Floats, of_slot: Ints,
+    elements: tuple[Floats, Int32s, Floats, Floats],
 ) -> None:  # fmt: skip
-    """Write the elements of the lists of each node, in ranked order.
+    """Write the elements of each node, in ranked order, and their weights in each of its lists.
 
     The sums over the pairs of a row are linear in its U.  If those of a slot are apart, it has two
     elements, of the largest and the smallest U, whose weights have the sum and the mean of its
     rows.
     """
-    (score, code, U, weight), at = elements, 0  # in cell_score
+    (score, code, U, weight), e, at = elements, 0, 0  # in cell_score
     half, point, place = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
     for k in range(slot.size // 2):
         lower, upper = slot[2 * k], slot[2 * k + 1]
-        e = start[per_node * k]
         for c in range(upper - lower):
             n = 0
             for h in range(2):
@@ -103,54 +86,51 @@ def write_elements(
                 h, p = half[i], point[i]
                 s = slot[2 * k + h] + c
                 of_slot[s, p] = e
-                for j in range(per_node):
-                    # |gain - m| is a factor of the lower half in the first list, and of the upper
-                    # half in the second one.
-                    factor = per_node == 2 and h == j
-                    to = e + j * (start[per_node * k + j] - start[per_node * k])
-                    score[to], code[to], U[to] = cell_score[at + c], h, place[i]
-                    weight[to] = slots[s, APART if factor else ROWS]
+                score[e], code[e], U[e] = cell_score[at + c], h, place[i]
+                for j in range(weight.shape[0]):
+                    # If there are two lists, |gain - m| is a factor of the lower half in the first
+                    # one, and of the upper half in the second one.
+                    factor = weight.shape[0] == 2 and h == j
+                    total = slots[s, APART if factor else ROWS]
                     if points[s] == 2:
-                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST_U] * weight[to]
+                        high = slots[s, PRODUCT if factor else SUM] - slots[s, LEAST_U] * total
                         high /= slots[s, MOST_U] - slots[s, LEAST_U]
-                        high = min(max(high, 0.0), weight[to])
-                        weight[to] = high if p == 0 else weight[to] - high
+                        high = min(max(high, 0.0), total)
+                        total = high if p == 0 else total - high
+                    weight[j, e] = total
                 e += 1
         at += upper - lower
 
 
 @compiled
 def values_by_slot(
-    slot: Ints, slots: Floats, points: Ints, start: Ints, per_node: int, of_slot: Ints,
-    totals: tuple[Floats, Floats, Floats], values: Floats,
+    slot: Ints, slots: Floats, points: Ints, of_slot: Ints, totals: tuple[Floats, Floats, Floats],
+    values: Floats,
 ) -> None:  # fmt: skip
     """Write what the rows of a slot get, as a function of |gain - m| and U.
 
     In this order: gradient and Hessian, those by U, by |gain - m|, and by the product of both.
-    ``totals`` are weight, gradient and Hessian of the elements.
+    ``totals`` are weight, gradient and Hessian of the elements in each list.
     """
     weight, gradient, hessian = totals
     for k in range(slot.size // 2):
         for h in range(2):
             for s in range(slot[2 * k + h], slot[2 * k + h + 1]):
-                for j in range(per_node if points[s] else 0):
-                    to = 4 if per_node == 2 and h == j else 0
-                    apart = j * (start[per_node * k + j] - start[per_node * k])
+                high, low = of_slot[s, 0], of_slot[s, 1]
+                for j in range(weight.shape[0] if points[s] else 0):
+                    to = 4 if weight.shape[0] == 2 and h == j else 0
                     for part in range(2):
                         total = gradient if part == 0 else hessian
-                        i, low = of_slot[s, 0] + apart, of_slot[s, 1] + apart
-                        high_value = total[i] / weight[i] if weight[i] > 0.0 else 0.0
-                        if points[s] == 2 and weight[low] > 0.0:
-                            low_value = total[low] / weight[low]
-                            if weight[i] > 0.0:
-                                slope = high_value - low_value
+                        value, slope = 0.0, 0.0
+                        if weight[j, high] > 0.0:
+                            value = total[j, high] / weight[j, high]
+                        if points[s] == 2 and weight[j, low] > 0.0:
+                            low_value = total[j, low] / weight[j, low]
+                            if weight[j, high] > 0.0:
+                                slope = value - low_value
                                 slope /= slots[s, MOST_U] - slots[s, LEAST_U]
-                                values[s, to + 2 + part] = slope
-                            values[s, to + part] = (
-                                low_value - values[s, to + 2 + part] * slots[s, LEAST_U]
-                            )
-                        else:
-                            values[s, to + part] = high_value
+                            value = low_value - slope * slots[s, LEAST_U]
+                        values[s, to + part], values[s, to + 2 + part] = value, slope
 
 
 @compiled

@@ -6,7 +6,7 @@ rows are neither sorted by score nor moved.  Nodes of fewer rows have fewer cell
 have less weight: neighbouring cells are joined.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.engine.exponentials import PairShape
-from lambdaplus.engine.label_tree import between, middle_of, put
-from lambdaplus.engine.lists import NONE, Lists, Sums, no_sums
+from lambdaplus.engine.label_tree import between, in_turn, middles
+from lambdaplus.engine.lists import NO_ENTRIES, NONE, Lists, Sums, no_sums
 from lambdaplus.engine.node_slots import (
     LEAST_U,
     MOST_U,
@@ -30,8 +30,7 @@ from lambdaplus.engine.sums import add_pairs
 from lambdaplus.ranking.rounding import round_to_cells
 
 MOST_CELLS = 15  # of one node, as a power of two
-FEWEST_CELLS = 2  # likewise
-FEW_ROWS = 32  # nodes of no more rows are lists of these
+FEWEST_CELLS = 4  # likewise
 # A node is left out if the gradient of its rows from all of its pairs is below this share of the
 # mean gradient, as labels that differ so little are tied.
 NEGLIGIBLE = 1e-4
@@ -39,66 +38,71 @@ PIECE = 32_768  # rows that are worth a thread; halves with more are a piece eac
 
 
 class ManyLabels:
-    """One long list whose rows are in the order of `rows_by_label`, and the sums over its pairs.
+    """One long list, and the sums over its pairs.
 
-    ``cell``, (n,), is that of each row, ``edge``, (labels + 1,), the first row of each label,
-    ``gain``, (labels,), ascends, and ``discount``, (n,), is by rank; if all pairs have the same
-    weight, both are empty.
+    ``by_label``, (n,), sorts the rows by label, ``edge``, (labels + 1,), is the first of each label
+    in this order, ``gain``, (labels,), ascends, and ``discount``, (n,), is by rank; if all pairs
+    have the same weight, both are empty.
+
+    Attributes
+    ----------
+    order : (n,) int64
+        The rows by label and cell, in which the sums are.
     """
 
     def __init__(
-        self, cell: Int32s, cell_score: Floats, edge: Ints, gain: Floats, discount: Floats,
-        shape: PairShape,
+        self, score: Floats, by_label: Ints, code: Int32s, edge: Ints, gain: Floats,
+        discount: Floats, shape: PairShape,
     ) -> None:  # fmt: skip
+        cell_score, cell = round_to_cells(score)
         n, size, counts = cell.size, np.bincount(cell, minlength=cell_score.size), np.diff(edge)
-        self.cell, self.cell_score, self.edge, self.shape = cell, cell_score, edge, shape
+        some_tied = counts.size < n  # some labels have several rows
+        self.order = rows_by_label(code, cell, edge.copy(), size) if some_tied else by_label
+        self.cell, self.edge, self.shape = cell[self.order], edge, shape
         self.gain_of_label, self.joined = gain, _joined_cells(size, cell_score)
         self.gain, self.U = np.repeat(gain, counts if gain.size else 0), np.empty(0)
         if discount.size:
             self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
-            _place(edge, cell, np.cumsum(size) - size, upto, self.U)
-        self.spread, self.out = float(np.ptp(cell_score)), no_sums(n, 1)
-
-    @classmethod
-    def of_list(
-        cls, score: Floats, by_label: Ints, code: Int32s, edge: Ints, **others: Any
-    ) -> tuple[Ints, Self]:
-        """The rows in the order that this class needs, and the list; ``by_label`` sorts labels."""
-        cell_score, cell = round_to_cells(score)
-        order = by_label
-        if edge.size <= order.size:  # some labels have several rows
-            size = np.bincount(cell, minlength=cell_score.size)
-            order = rows_by_label(code, cell, edge.copy(), size)
-        return order, cls(cell[order], cell_score, edge, **others)
+            _place(edge, self.cell, np.cumsum(size) - size, upto, self.U)
+        self.spread, self.out = np.array([np.ptp(cell_score)]), no_sums(n, 1)
 
     def sums(self) -> Sums:
-        """The sums over all pairs, by row."""
-        edge, n, with_gain = self.edge, self.cell.size, self.gain.size > 0
-        # For the weight of all pairs of a range of labels, see `_weight_within`.
-        below = self.gain if with_gain else np.repeat(edge[:-1].astype(np.float64), np.diff(edge))
-        sums = np.zeros((2, n + 1))
-        np.cumsum(below, out=sums[0, 1:])
-        np.cumsum(below * np.arange(n), out=sums[1, 1:])
-        nodes = np.array([[0, edge.size - 1]])
-        while nodes.size:
-            split, leaves, nodes = _plan(nodes, edge, with_gain, *sums)
-            if leaves.size:
-                self._add_leaves(leaves)
-            if split.size:
-                self._add_level(split)
+        """The sums over all pairs, by row in their order."""
+        edge, n = self.edge, self.cell.size
+        # The number of pairs of a range of rows, or the sum of the differences of their gains.
+        below = self.gain if self.gain.size else np.repeat(edge[:-1] * 1.0, np.diff(edge))
+        before, moment = (np.append(0.0, np.cumsum(below * each)) for each in (1.0, np.arange(n)))
+
+        def weight_within(b: Ints, e: Ints) -> Floats:
+            total: Floats = before[e] - before[b]
+            if not self.gain.size:
+                return total - b * (e - b)
+            return np.asarray(2.0 * (moment[e] - moment[b]) - (b + e - 1.0) * total)
+
+        every = weight_within(edge[:1], edge[-1:])
+        first, last = np.array([0]), np.array([edge.size - 1])
+        while first.size:
+            size, weight = edge[last] - edge[first], weight_within(edge[first], edge[last])
+            kept = (last - first > 1) & (weight * n > NEGLIGIBLE * every * size)
+            share = np.maximum(size[kept] / n, weight[kept] / every)
+            first, last = first[kept], last[kept]
+            middle = middles(edge, first, last)
+            power = np.clip(np.ceil(np.log2(share)) + MOST_CELLS, FEWEST_CELLS, MOST_CELLS)
+            if first.size:
+                self._add_level(first, middle, last, power.astype(np.int64))
+            first, last = in_turn(first, middle), in_turn(middle, last)
         return self.out
 
-    def _add_level(self, split: Ints) -> None:
+    def _add_level(self, first: Ints, middle: Ints, last: Ints, power: Ints) -> None:
         """Add the sums over the pairs of rows in different halves of these nodes."""
-        first, middle, last, power = (np.ascontiguousarray(part) for part in split.T[:4])
         edge, joined = self.edge, self.joined
         cells, power = np.array([score.size for _, score in joined])[power], np.repeat(power, 2)
         slot = np.append(0, np.cumsum(np.repeat(cells, 2)))
         halves = Halves(
-            begin=np.stack([edge[first], edge[middle]], axis=1).ravel(),
-            end=np.stack([edge[middle], edge[last]], axis=1).ravel(),
+            begin=edge[in_turn(first, middle)],
+            end=edge[in_turn(middle, last)],
             slot=slot,
-            middle=np.repeat(_between_all(self.gain_of_label, first, middle, last), 2),
+            middle=np.repeat(between(self.gain_of_label, first, middle, last), 2),
         )
         slots = np.zeros((slot[-1], 6))
         slots[:, LEAST_U], slots[:, MOST_U] = np.inf, -np.inf
@@ -112,46 +116,24 @@ class ManyLabels:
             return which, halves, self.cell, joined[power[which[0]]][0], self.gain, self.U
 
         over_tasks(lambda i: count_rows(*at(i), slots), len(pieces))
-        per_node = 2 if self.gain.size else 1
-        points = elements_by_slot(slot, slots)
-        stop = np.cumsum(np.repeat(np.add.reduceat(points, slot[:-1:2]), per_node))
-        start = np.append(0, stop[:-1])
+        points = elements_by_slot(slots)
+        stop = np.cumsum(np.add.reduceat(points, slot[:-1:2]))
         cell_score = np.concatenate([joined[p][1] for p in power[::2]])
         of_slot, code = np.zeros((slot[-1], 2), np.int64), np.empty(stop[-1], np.int32)
-        score, U, weight = (np.empty(stop[-1]) for _ in range(3))
-        elements = score, code, U, weight
-        write_elements(slot, slots, points, cell_score, start, per_node, of_slot, elements)
-        zeros, potential = np.zeros_like(start), U if self.U.size else NONE
-        gains = np.array([0.0, 1.0] if self.gain.size else [])
-        of_elements = score, code, potential, potential, weight, NONE
-        sums = self._sums_of((start, stop, zeros, gains, zeros + 2, *of_elements))
+        score, U = np.empty((2, stop[-1]))
+        # With gains, a node has two lists of the same elements, with other weights.
+        totals = np.zeros((3, 2 if self.gain.size else 1, stop[-1]))
+        of_nodes, of_elements = (slot, slots, points), (score, code, U, totals[0])
+        write_elements(*of_nodes, cell_score, of_slot, of_elements)
+        start, none = np.append(0, stop[:-1]), np.zeros_like(stop)
+        bounds, U = (start, stop, none, NONE, none + 2), U if self.U.size else NONE
+        for weight, gradient, hessian in totals.swapaxes(0, 1):
+            sums = Sums(gradient, hessian, self.out.received)
+            lists = Lists(*bounds, score, code, U, U, weight, NONE, none, NO_ENTRIES)
+            add_pairs(lists, self.spread, self.shape, False, sums)
         values = np.zeros((slot[-1], 8))
-        totals = weight, sums.gradient, sums.hessian
-        values_by_slot(slot, slots, points, start, per_node, of_slot, totals, values)
+        values_by_slot(*of_nodes, of_slot, tuple(totals), values)
         over_tasks(lambda i: add_to_rows(*at(i), values, *self.out[:2]), len(pieces))
-
-    def _add_leaves(self, leaves: Ints) -> None:
-        """Add the sums over all pairs of the rows of each leaf."""
-        first, last = leaves.T
-        size = self.edge[last] - self.edge[first]
-        stop = np.cumsum(size)
-        row, code = np.empty(stop[-1], np.int64), np.empty(stop[-1], np.int32)
-        _rank_leaves(first, last, self.edge, self.cell, row, code)
-        U = self.U[row] if self.U.size else NONE
-        elements = self.cell_score[self.cell[row]], code, U, U, np.ones(row.size), NONE
-        bounds = stop - size, stop, first.copy(), self.gain_of_label, last - first
-        sums = self._sums_of((*bounds, *elements))
-        self.out.gradient[row] += sums.gradient
-        self.out.hessian[row] += sums.hessian
-
-    def _sums_of(self, lists: Any) -> Sums:
-        n_lists = lists[0].size
-        parts: Any = (*lists, np.arange(n_lists), np.empty(0, np.int64))
-        whole = Lists(*parts)
-        sums = no_sums(whole.score.size, n_lists)
-        add_pairs(whole, np.full(n_lists, self.spread), self.shape, False, sums)
-        self.out.received[0] += sums.received.sum()
-        return sums
 
 
 @compiled
@@ -208,77 +190,3 @@ def _joined_cells(size: Ints, score: Floats) -> list[tuple[Int32s, Floats]]:
         mean = np.bincount(number, size * score) / np.maximum(rows, 1)
         joined.append((number.astype(np.int32), mean))
     return joined
-
-
-@compiled
-def _weight_within(b: int, e: int, with_gains: bool, before: Floats, moments: Floats) -> float:
-    """The weight of all pairs of the rows b to e - 1: the sum of the differences of their gains.
-
-    From sums over the rows before each row, of gains and of gains times the number of the row;
-    without gains, the number of pairs, from those of the rows with lower labels.
-    """
-    total = before[e] - before[b]
-    if with_gains:
-        return float(2.0 * (moments[e] - moments[b]) - (b + e - 1.0) * total)
-    return float(total - b * (e - b))
-
-
-@compiled
-def _plan(
-    nodes: Ints, edge: Ints, with_gains: bool, before: Floats, moments: Floats
-) -> tuple[Ints, Ints, Ints]:
-    """Nodes that are divided (labels first, middle, last, and cells), leaves, and children."""
-    n = edge[-1]
-    every = _weight_within(0, n, with_gains, before, moments)
-    split, leaves = np.empty((nodes.shape[0], 5), np.int64), np.empty_like(nodes)
-    children = np.empty((2 * nodes.shape[0], 2), np.int64)
-    n_split = n_leaves = n_children = 0
-    for k in range(nodes.shape[0]):
-        first, last = nodes[k, 0], nodes[k, 1]
-        b, e = edge[first], edge[last]
-        size = e - b
-        inside = _weight_within(b, e, with_gains, before, moments)
-        if last - first < 2 or inside * n <= NEGLIGIBLE * every * size:
-            continue
-        if size <= FEW_ROWS:
-            leaves[n_leaves, 0], leaves[n_leaves, 1] = first, last
-            n_leaves += 1
-            continue
-        middle = middle_of(edge, first, last)
-        cells = min(2.0**MOST_CELLS * max(size / n, inside / every), 4.0 * size)
-        power = min(max(np.ceil(np.log2(cells)), FEWEST_CELLS), MOST_CELLS)
-        n_split = put(split, n_split, first, middle, last, int(power), 0)
-        children[n_children, 0] = first
-        children[n_children, 1] = children[n_children + 1, 0] = middle
-        children[n_children + 1, 1] = last
-        n_children += 2
-    return split[:n_split], leaves[:n_leaves], children[:n_children]
-
-
-@compiled
-def _between_all(gain: Floats, first: Ints, middle: Ints, last: Ints) -> Floats:
-    """A number between the gains of both halves of each node; 0 without gains."""
-    m = np.zeros(first.size)
-    if gain.size:
-        for k in range(m.size):
-            m[k] = between(gain, first[k], middle[k], last[k])
-    return m
-
-
-@compiled
-def _rank_leaves(
-    first: Ints, last: Ints, edge: Ints, cell: Int32s, row: Ints, code: Int32s
-) -> None:
-    """Write the rows of each leaf by cell, then label, and their classes in the leaf."""
-    at = 0
-    for k in range(first.size):
-        start = at
-        for x in range(first[k], last[k]):
-            for t in range(edge[x], edge[x + 1]):
-                # An insertion sort by cell; rows of a cell stay in the order of their labels.
-                i = at
-                while i > start and cell[row[i - 1]] > cell[t]:
-                    row[i], code[i] = row[i - 1], code[i - 1]
-                    i -= 1
-                row[i], code[i] = t, x - first[k]
-                at += 1

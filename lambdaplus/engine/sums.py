@@ -31,15 +31,13 @@ def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, s
     _in_pieces(few, np.arange(n_lists), lists)
     for function in np.unique(left[left != DONE]) if left.any() else ():
         of_pair = PairShape(shape.sigma) if function == PLAIN else shape
-        fits = pair_function(of_pair, far=function == DAMPED_FAR).fits
+        fits = pair_function(of_pair, far=function == DAMPED_FAR)
         add_sweep(np.flatnonzero(left == function), lists, fits, out)
     if own:
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
             total += np.bincount(lists.entry, part, minlength=total.size)
-        received = np.bincount(lists.query, out.received, minlength=sums.received.size)
-        sums.received[:] += received
-    else:
-        sums.received[lists.query] += out.received  # one list for each query
+    received = np.bincount(lists.query, out.received, minlength=sums.received.size)
+    sums.received[:] += received
 
 
 def add_sweep(which: Ints, lists: Lists, fits: Exponentials, out: Sums) -> None:

@@ -12,8 +12,7 @@ with a recurrence down the ranking: research/mathematics/sweep.md.  A second pas
 contributions of the documents below.  If the swap delta of two classes is the same for all pairs,
 there are no potentials (``U`` and ``V`` are None), and E alone is needed.
 
-Two octets of rates are swept together, since half of the cost of an element does not depend on
-them.  The second one is skipped if there is none.
+Eight rates, an octet, are swept at a time, one in each lane.
 """
 
 from typing import Any
@@ -49,21 +48,18 @@ def aligned(rows: int) -> Any:
 
 @compiled
 def _write_decays(
-    rates: Floats, octet: int, last_octet: int, score: Floats, begin: int, end: int, low: int,
-    high: int, decays: Any,
-) -> None:  # fmt: skip
+    rate: Any, score: Floats, begin: int, end: int, low: int, high: int, decays: Any
+) -> None:
     """Write the decays of the elements ``low`` to ``high`` of the list ``begin`` to ``end - 1``.
 
     Row i - low is the decay between elements i - 1 and i.  There is one more than elements of a
     chunk, since the way up begins with the decay between its last element and the next chunk.
     Beyond the ends of the list the distance is 0.
     """
-    # In loops of their own, so that the processor can pipeline exponentials.
-    for y in range(last_octet - octet + 1):
-        rate = load(rates, octet + y)
-        for i in range(low, high + 1):
-            here, before = min(i, end - 1), max(i - 1, begin)
-            store(decay(rate, score[before] - score[here]), decays, y * STEPS + i - low)
+    # In a loop of its own, so that the processor can pipeline exponentials.
+    for i in range(low, high + 1):
+        here, before = min(i, end - 1), max(i - 1, begin)
+        store(decay(rate, score[before] - score[here]), decays, i - low)
 
 
 @compiled(error_model="numpy")
@@ -79,22 +75,15 @@ def sweep_two_classes(
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
     score, code, weight = lists.score, lists.code, lists.weight
     (rates, concordant, discordant, curvature), (gradient, hessian, received) = fits, out
-    decays, tiny = aligned(2 * STEPS), splat(TINY)
+    decays, tiny = aligned(STEPS), splat(TINY)
     for k in range(which.size):
         begin, end, at = start[which[k]], stop[which[k]], gain_at[which[k]]
         chunks, lambdas = (end - begin + CHUNK - 1) // CHUNK, 0.0
         pair_weight = splat(abs(gain[at + 1] - gain[at]) if gain.size else 1.0)
-        # An octet has LANES rates, which are swept together; the contributions of octets add up.
-        # Names with a y belong to the second octet of a turn, if there are two.
-        for octet in range(0, rates.shape[0], 2):
-            two, laid_out = octet + 1 < rates.shape[0], -1
-            second = octet + 1 if two else octet
-            curve = mul(pair_weight, load(curvature, octet))
+        for octet in range(rates.shape[0]):  # their contributions add up
+            laid_out, curve = -1, mul(pair_weight, load(curvature, octet))
             of_concordant = mul(pair_weight, load(concordant, octet))
             of_discordant = mul(pair_weight, load(discordant, octet))
-            curve_y = mul(pair_weight, load(curvature, second))
-            of_concordant_y = mul(pair_weight, load(concordant, second))
-            of_discordant_y = mul(pair_weight, load(discordant, second))
             for way in range(first_way, last_way + 1):
                 # Class 0 is the worse class: going down, pairs with a class-0 document above are
                 # discordant, those with a class-1 document above are concordant; going up, it is
@@ -104,11 +93,9 @@ def sweep_two_classes(
                     P_0, P_1 = (V, U) if down else (U, V)
                 from_0 = pick(down, of_discordant, of_concordant)
                 from_1 = pick(down, of_concordant, of_discordant)
-                from_0y = pick(down, of_discordant_y, of_concordant_y)
-                from_1y = pick(down, of_concordant_y, of_discordant_y)
                 # The sums E and M of the module's docstring over the class-0 and the class-1
                 # elements that were visited on this way, with the potentials P_0 and P_1.
-                E_0 = E_1 = M_0 = M_1 = E_0y = E_1y = M_0y = M_1y = splat(0.0)
+                E_0 = E_1 = M_0 = M_1 = splat(0.0)
                 for turn in range(chunks):
                     # The last chunk on the way down is the first one up, and its decays are still
                     # there.
@@ -116,9 +103,7 @@ def sweep_two_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        _write_decays(
-                            rates, octet, octet + two, score, begin, end, low, high, decays
-                        )
+                        _write_decays(load(rates, octet), score, begin, end, low, high, decays)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
@@ -157,18 +142,6 @@ def sweep_two_classes(
                         # lanes.
                         slopes = madd(of_0, from_0, mul(of_1, from_1))
                         bends = mul(madd(of_0, splat(1.0), of_1), curve)
-                        if two:
-                            x = load(decays, STEPS + row)
-                            if U is None:
-                                M_0y, M_1y = madd(E_0y, x, tiny), madd(E_1y, x, tiny)
-                            else:
-                                M_0y = madd(madd(gap_0, E_0y, M_0y), x, tiny)
-                                M_1y = madd(madd(gap_1, E_1y, M_1y), x, tiny)
-                            E_0y = madd(E_0y, x, splat(joins_0 + TINY))
-                            E_1y = madd(E_1y, x, splat(joins_1 + TINY))
-                            of_0, of_1 = mul(M_0y, splat(receives_1)), mul(M_1y, splat(receives_0))
-                            slopes = madd(of_0, from_0y, madd(of_1, from_1y, slopes))
-                            bends = madd(madd(of_0, splat(1.0), of_1), curve_y, bends)
                         push, bend = totals(slopes, bends)
                         # A negative gradient raises the score of class 1. A pair is met once on
                         # each way, by its lower and by its higher element, so `lambdas` gets 2
@@ -191,7 +164,7 @@ def sweep_many_classes(
     most, n_classes = 0, lists.n_classes
     for k in range(which.size):
         most = max(most, n_classes[which[k]])
-    decays, E, M = aligned(2 * STEPS), aligned(2 * most), aligned(2 * most)
+    decays, E, M = aligned(STEPS), aligned(most), aligned(most)
     zero, tiny = splat(0.0), splat(TINY)
     # Pair weights of each class (row) with better classes, and with worse ones.
     with_better, with_worse = np.zeros((most, most)), np.zeros((most, most))
@@ -206,21 +179,17 @@ def sweep_many_classes(
                 pair_weight = abs(gain[at + a] - gain[at + b]) if gain.size else 1.0
                 with_better[a, b] = pair_weight if b > a else 0.0
                 with_worse[a, b] = pair_weight if b < a else 0.0
-        for octet in range(0, rates.shape[0], 2):
+        for octet in range(rates.shape[0]):
             # Octets, ways and chunks as for two classes.
-            two, laid_out = octet + 1 < rates.shape[0], -1
-            second = octet + 1 if two else octet
-            curve, curve_y = load(curvature, octet), load(curvature, second)
+            laid_out, curve = -1, load(curvature, octet)
             for way in range(first_way, last_way + 1):
                 down = way == DOWN
                 # Going down, better classes above are concordant with this document, worse ones
                 # discordant.  Better ones push its score down, worse ones push it up.
                 of_better = pick(down, load(concordant, octet), load(discordant, octet))
                 of_worse = pick(down, load(discordant, octet), load(concordant, octet))
-                of_better_y = pick(down, load(concordant, second), load(discordant, second))
-                of_worse_y = pick(down, load(discordant, second), load(concordant, second))
-                for c in range(2 * classes):
-                    # Of each class, a row of lanes for each octet: registers would not hold them.
+                for c in range(classes):
+                    # Of each class, a row of lanes: registers would not hold them.
                     store(zero, E, c)
                     store(zero, M, c)
                 for turn in range(chunks):
@@ -228,9 +197,7 @@ def sweep_many_classes(
                     low = begin + chunk * CHUNK
                     high = min(low + CHUNK, end)
                     if chunk != laid_out:
-                        _write_decays(
-                            rates, octet, octet + two, score, begin, end, low, high, decays
-                        )
+                        _write_decays(load(rates, octet), score, begin, end, low, high, decays)
                         laid_out = chunk
                     for step in range(high - low):
                         i = low + step if down else high - 1 - step
@@ -263,22 +230,6 @@ def sweep_many_classes(
                         # it up.
                         pushed, pulled = mul(better, of_better), mul(worse, of_worse)
                         bend = mul(madd(better, splat(1.0), worse), curve)
-                        if two:
-                            x, worse, better = load(decays, STEPS + row), zero, zero
-                            for c in range(classes):
-                                count = load(E, classes + c)
-                                moved = kept = madd(count, x, tiny)
-                                if U is not None:
-                                    moved = madd(madd(gap, count, load(M, classes + c)), x, tiny)
-                                    store(moved, M, classes + c)
-                                store(kept, E, classes + c)
-                                better = madd(moved, splat(with_better[own, c]), better)
-                                worse = madd(moved, splat(with_worse[own, c]), worse)
-                            joined = load(E, classes + own)
-                            store(madd(splat(joins), splat(1.0), joined), E, classes + own)
-                            pushed = madd(better, of_better_y, pushed)
-                            pulled = madd(worse, of_worse_y, pulled)
-                            bend = madd(madd(better, splat(1.0), worse), curve_y, bend)
                         slope = madd(pulled, splat(-1.0), pushed)
                         lambdas = madd(splat(receives), madd(pushed, splat(1.0), pulled), lambdas)
                         slope_sum, bend_sum = totals(slope, bend)

@@ -260,15 +260,19 @@ def _write_slots(
 ) -> None:
     """Write the slot of each row, by cell and class, and count the rows of each slot."""
     lift, top, per_unit, child, line = cuts
-    classes = np.int32(n_classes)
+    classes, any_cut = np.int32(n_classes), child.size > COARSE
     for i in range(score.size):
         s = score[i] * lift
         c = np.int32((top - s) * per_unit)
-        # Down the cuts, to a part that is not cut again.
-        cut = child[np.uintp(c)]
-        while cut >= 0:
-            c = cut + np.int32((line[np.uintp(c), 0] - s) * line[np.uintp(c), 1])
-            cut = child[np.uintp(c)]
+        # Down the cuts, to a part that is not cut again. Up to half of the scores are in parts that
+        # are cut, where a branch would be hard to predict; few are in parts that are cut twice.
+        for _ in range(any_cut):
+            k = np.uintp(c)
+            deeper = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
+            c = deeper if child[k] >= 0 else c
+        while child[np.uintp(c)] >= 0:
+            k = np.uintp(c)
+            c = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
         k = np.uintp(c)
         place = np.int32((line[k, 0] - s) * line[k, 1] + line[k, 2]) * classes + code[i]
         slot[i] = place
