@@ -16,6 +16,7 @@ FILES = {
     "run": "q Q0 d1 1 2.5 t\n",
     "twice": "q Q0 d1 1 2.5 t\nq Q0 d1 2 1.5 t\n",
     "scores.csv": TABLE.replace("score", "scores"),
+    "header.csv": "qid,label,score\n",
     "test.txt": "2 qid:1 1:0.5\n0 qid:1 1:0.1\n",
 }
 ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words of its output
@@ -29,6 +30,11 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "a document twice":
         ("evaluate twice.csv --columns qid,label,score,docno", 2, "document a is twice in query 1"),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),
+    "only a header": ("evaluate header.csv", 2, "header.csv has no rows below its header"),
+    "without queries":
+        ("evaluate header.csv --columns none,label,score", 2, "header.csv has no rows below its"),
+    "runs with other labels":
+        ("evaluate a.csv one.csv", 2, "not have the same labels: those of 2 of 2 queries differ"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
     "a metric that went":
         ("evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"),
