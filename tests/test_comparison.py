@@ -22,7 +22,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, find_methods, study_of
-from lambdaplus.study.trainers import values_of
+from lambdaplus.study.validation import values_of
 
 
 @pytest.fixture(scope="module")

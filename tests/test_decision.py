@@ -32,7 +32,8 @@ from lambdaplus.study import (
     study_of,
     write_report,
 )
-from lambdaplus.study.summary import ALPHA, outcome, results_table
+from lambdaplus.study.summary import ALPHA, outcome
+from lambdaplus.study.tables import results_table
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,15 @@ LAYERS = (
     {"lightgbm", "xgboost", "dask", "estimators"},
     {"study", "cli", "__main__"},
 )
+OF_STUDY = (
+    {"words", "config", "search_spaces", "labels", "methods"},
+    {"validation", "trainers", "catboost_trainer", "estimator_trainer"},
+    {"folds", "registry", "method_names", "plan"},
+    {"fits", "fitting", "preload"},
+    {"choices", "results"},
+    {"summary", "tables", "plot_style", "plots", "report"},
+    {"study", "from_config", "saved_model", "predict_script"},
+)
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
     "estimators": {"lightgbm", "xgboost"},
@@ -61,6 +70,15 @@ def test_no_layer_imports_an_upper_one() -> None:
             assert LAYER[other] <= LAYER[module], f"{what}, which is above it"
             if LAYER[other] == LAYER[module]:
                 assert other in MAY_IMPORT.get(module, set()), what
+
+
+def test_a_plan_knows_no_fits_and_a_fit_no_tables() -> None:
+    layer = {module: number for number, modules in enumerate(OF_STUDY) for module in modules}
+    for path in (PACKAGE / "study").glob("[a-z]*.py"):
+        for name in imported_names(path.read_text()):
+            other = name.removeprefix("lambdaplus.study.").partition(".")[0]
+            if name.startswith("lambdaplus.study.") and other != path.stem:
+                assert layer[other] <= layer[path.stem], f"{path} imports {other}, above it"
 
 
 def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:

@@ -14,9 +14,8 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Fitted, Method, Study, Task, find_methods, study_of
-from lambdaplus.study.methods import Range, draw
-from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
-from lambdaplus.study.trainers import Validation, values_of
+from lambdaplus.study.search_spaces import CATBOOST, LIGHTGBM, XGBOOST, Range, draw
+from lambdaplus.study.validation import Validation, values_of
 
 SETTINGS = Config(rounds=12, patience=6)
 METRICS = tuple(map(parse_metric, ("map", "ndcg@5", "mrr")))
@@ -102,7 +101,8 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             drawn = dict(choice.tasks[place].parameters)
             options = {name: drawn.pop(name) for name in ("sigma", "damping", "pointwise")}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
-                      "seed": choice.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
+                      "seed": choice.tasks[place].seed, "deterministic": True,
+                      "num_threads": 1}  # fmt: skip
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
             model = lightgbm.train(params, data, rounds)
             for part, value in (

@@ -33,7 +33,8 @@ from lambdaplus.study import (
 from lambdaplus.study.config import WHOLE_DIGITS
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
-from lambdaplus.study.summary import label, range_of, verdict_table
+from lambdaplus.study.tables import verdict_table
+from lambdaplus.study.words import label, range_of
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (

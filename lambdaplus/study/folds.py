@@ -26,7 +26,7 @@ from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
 from lambdaplus.study.labels import Labels, are_real
-from lambdaplus.study.summary import count
+from lambdaplus.study.words import count
 
 MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
