@@ -207,20 +207,14 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) ->
     [
         ({"folds": []}, "folds is empty"),
         ({"metrics": []}, "metrics is empty"),
-        ({"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
-        ({"seeds": (-1,)}, "a seed must be a whole number, at least 0, got -1"),
-        ({"every": 51}, "every must be"),
-        ({"seeds": (1, 1)}, "seeds: 1 is given more than once"),
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],
 )
 def test_a_study_that_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
-    changes = dict(changes)
     whole = {"folds": folds(), "methods": find_methods("feature:best"), "metrics": ["map"]}
-    asked = {name: changes.pop(name) for name in {*changes} & {*vars(Config())} - {*whole}}
     with pytest.raises(ValueError, match=message):
-        Study(**{**whole, **changes, "config": Config(**asked)})
+        Study(**{**whole, **changes})
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lambdaplus import ranking_trees
 from lambdaplus.data import digits_queries
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
-from lambdaplus.study.saved_model import ABOUT, predict_file
+from lambdaplus.study.saved_model import ABOUT, predict_file, train_final
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 
@@ -111,8 +111,6 @@ def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     config = Config(trials=4, rounds=20, patience=5)
     study = Study(digits_queries()[:2], find_methods("lightgbm:map"), ["map"], config)
     study.finish()
-    from lambdaplus.study.saved_model import train_final
-
     final = train_final(study)
     fits = study.results.fits
     means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}
@@ -192,7 +190,8 @@ def replace(*arguments):
     if count == at:
         os.kill(os.getpid(), 9)
     return real(*arguments)
-study = study_of(Config(methods=(sys.argv[3],), rounds=3, folds="2"), sys.argv[1] + "/out")
+config = Config(data=sys.argv[1] + "/data", methods=(sys.argv[3],), rounds=3)
+study = study_of(config, sys.argv[1] + "/out")
 study.finish()
 os.replace = replace
 study.save_model(sys.argv[1] + "/model")
@@ -202,7 +201,8 @@ study.save_model(sys.argv[1] + "/model")
 @pytest.mark.slow
 def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
     """One that replaces another is in none of the files, or in all that ``about.json`` names."""
-    model, file = tmp_path / "model", digits_file(tmp_path)
+    data = letor_folder(tmp_path / "data", folds=2, queries=8)
+    model, file = tmp_path / "model", data / "Fold1" / "test.txt"
 
     def run(at: int, method: str) -> int:
         command = [sys.executable, "-c", RUN, str(tmp_path), str(at), method]
@@ -226,13 +226,3 @@ def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> Non
     assert codes[-1] == 0
     assert codes.count(-signal.SIGKILL) >= 3
     assert about(model)["method"] == "lightgbm:lambda_ndcg"
-
-
-def digits_file(folder: Path) -> Path:
-    test, file = digits_queries()[0].test, folder / "digits.txt"
-    rows = zip(test.labels[:50], test.features[:50], strict=True)
-    file.write_text("".join(
-        f"{label:g} qid:1 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x.tolist(), 1)) + "\n"
-        for label, x in rows
-    ))  # fmt: skip
-    return file
