@@ -20,7 +20,7 @@ LAYERS = (
 OF_STUDY = (
     {"words", "config", "search_spaces", "labels", "methods"},
     {"validation", "trainers", "catboost_trainer", "estimator_trainer"},
-    {"folds", "registry", "method_names", "plan"},
+    {"folds", "data_in_words", "registry", "method_names", "plan"},
     {"fits", "fitting", "preload"},
     {"choices", "results"},
     {"summary", "tables", "plot_style", "plots", "report"},

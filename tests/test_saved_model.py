@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from commands import invoke
 from small_data import letor_folder
+from studies import of_digits
 from test_comparison_data import own_table
 
 from lambdaplus import ranking_trees
@@ -90,9 +91,7 @@ def test_a_model_of_numbered_features_reads_svmlight_files(tmp_path: Path) -> No
 
 def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_path: Path) -> None:
     methods = "lightgbm:lambdarank,lightgbm:map"
-    config = Config(rounds=5, select="map")
-    study = Study(digits_queries()[:2], find_methods(methods), ["ndcg@10", "map"], config)
-    study.finish()
+    study = of_digits(methods, "ndcg@10", "map", n_folds=2, rounds=5, select="map")
     means = study.results.validation_means
     final = study.save_model(tmp_path / "best")
     names = [method.name for method in study.methods]
@@ -108,9 +107,7 @@ def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_pat
 
 def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     """Of trials, each with a mean over the folds; rounds are of the same trial."""
-    config = Config(trials=4, rounds=20, patience=5)
-    study = Study(digits_queries()[:2], find_methods("lightgbm:map"), ["map"], config)
-    study.finish()
+    study = of_digits("lightgbm:map", "map", n_folds=2, trials=4, rounds=20, patience=5)
     final = train_final(study)
     fits = study.results.fits
     means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import TREES, Config
-from lambdaplus.study.folds import data_in_words, read_study_data
+from lambdaplus.study.data_in_words import data_in_words
+from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method

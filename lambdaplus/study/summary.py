@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lambdaplus.evaluation import Evaluation, RunComparison, Table, compare_runs
-from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
-from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 from lambdaplus.study.words import count, label
 
@@ -154,38 +152,6 @@ class Summary:
         results = self.results
         origins = {results.methods[name].origin for name in self.evaluations} - {OURS}
         return "other" if "yours" in origins else "built-in"
-
-    def notes(self) -> list[str]:
-        """Notes below a table of means: what is averaged, and how differences were tested."""
-        results, config = self.results, self.results.config
-        seeds = ", ".join(map(str, config.seeds))
-        over = f", and over the seeds {seeds}" if len(config.seeds) > 1 else ""
-        folds = count(len(results.folds), "fold")
-        if results.n_rows:
-            lines = [
-                f"Means over {folds}{over} of the value over all test rows of a fold "
-                f"({count(results.n_rows, 'row')}). Higher is better."
-            ]
-            if "map" in results.metrics:
-                lines.append("MAP of rows without queries is their average precision.")
-        else:
-            tested = count(results.queries, "test query", "test queries")
-            lines = [
-                f"Means of test values over the queries of each fold, then over {folds} "
-                f"({tested}){over}. Higher is better."
-            ]
-        tool = find_convention(config.convention).tool.partition(":")[0]
-        tied = "rows" if results.n_rows else "documents and queries without relevant documents"
-        lines.append(f"Tied {tied} follow {tool}'s convention.")
-        if (comparison := self.comparison) is not None:
-            test = f"{TESTS[comparison.test]} test over queries"
-            if results.n_rows:
-                test = "DeLong test (AUC) or bootstrap over rows"
-            lines.append(
-                f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
-                "Holm's correction for the number of tests in the table."
-            )
-        return lines
 
 
 def outcome(pair: Pair) -> str:

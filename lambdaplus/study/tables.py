@@ -1,15 +1,17 @@
 """Tables of a study's conclusions, for terminals and reports."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from lambdaplus.evaluation import Cell, Table
+from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, Summary, outcome
+from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
@@ -38,31 +40,60 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> results_table(Summary(study.results)).columns[:3]
-    ('method', 'MAP', 'MRR')
+    ['method', 'MAP', 'MRR']
     """
-    results, comparison = summary.results, summary.comparison
+    results = summary.results
     rows: list[list[Any]] = []
-    of_metrics = [_of_metric(summary, metric, narrow) for metric in results.metrics]
-    heads = [head for names, _ in of_metrics for head in names]
+    columns = [one for metric in results.metrics for one in _columns(summary, metric, narrow)]
     by_origin: dict[str, list[str]] = {}
     for method in results.methods:
         by_origin.setdefault(results.methods[method].origin, []).append(method)
-    for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == "lambdaplus"):
+    for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == OURS):
         if narrow:
-            head = origin if origin in ("lambdaplus", "yours") else f"{origin}, built-in"
-            rows.append([f"{head}:", *("" for _ in heads), ""])
+            head = origin if origin in (OURS, "yours") else f"{origin}, built-in"
+            rows.append([f"{head}:", *("" for _ in columns), ""])
         for method in methods:
-            cells = [cell for _, by_method in of_metrics for cell in by_method[method]]
+            cells = [by_method[method] for _, by_method in columns]
             more = [] if narrow else [origin]
             rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
-    key = "* highest of its column"
-    if comparison is not None and comparison.baseline is not None:
-        key = f"{ABOVE} significantly above {comparison.baseline}"
-    key += f"; {BELOW} significantly below it" if comparison is not None else ""
-    means, *notes = summary.notes()
-    foot = [means, f"{key}.", *notes]
-    if "lambdaplus" in by_origin:
-        foot.append(
+    heads = ["method", *(head for head, _ in columns), "time", *([] if narrow else ["by"])]
+    return Table(heads, rows, [*_notes(summary)], narrow=narrow)
+
+
+def _notes(summary: Summary) -> Iterator[str]:
+    """What is averaged, what marks mean, and how differences were tested."""
+    results, comparison, config = summary.results, summary.comparison, summary.results.config
+    over = f", and over the seeds {', '.join(map(str, config.seeds))}"
+    over = over if len(config.seeds) > 1 else ""
+    folds, test = count(len(results.folds), "fold"), "DeLong test (AUC) or bootstrap over rows"
+    if results.n_rows:
+        yield (
+            f"Means over {folds}{over} of the value over all test rows of a fold "
+            f"({count(results.n_rows, 'row')}). Higher is better."
+        )
+    else:
+        yield (
+            f"Means of test values over the queries of each fold, then over {folds} "
+            f"({count(results.queries, 'test query', 'test queries')}){over}. Higher is better."
+        )
+    below = f"; {BELOW} significantly below it" if comparison else ""
+    if comparison and comparison.baseline:
+        yield f"{ABOVE} significantly above {comparison.baseline}{below}."
+    else:
+        yield f"* highest of its column{below}."
+    if results.n_rows and "map" in results.metrics:
+        yield "MAP of rows without queries is their average precision."
+    tool = find_convention(config.convention).tool.partition(":")[0]
+    tied = "rows" if results.n_rows else "documents and queries without relevant documents"
+    yield f"Tied {tied} follow {tool}'s convention."
+    if comparison:
+        test = test if results.n_rows else f"{TESTS[comparison.test]} test over queries"
+        yield (
+            f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
+            "Holm's correction for the number of tests in the table."
+        )
+    if any(method.origin == OURS for method in results.methods.values()):
+        yield (
             "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
             "metric X."
         )
@@ -72,34 +103,33 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
             for metric in results.metrics
             if (found := [sd for (_, of), sd in results.spreads.items() if of == metric])
         )
-        foot.append(f"Largest standard deviation (sd) over seeds: {', '.join(largest)}.")
-    foot += [
-        "time: training time, summed over folds, seeds and parameters.",
-        *warnings_of(results),
-    ]
-    more = [] if narrow else ["by"]
-    return Table(("method", *heads, "time", *more), rows, foot, narrow=narrow)
+        yield f"Largest standard deviation (sd) over seeds: {', '.join(largest)}."
+    yield "time: training time, summed over folds, seeds and parameters."
+    yield from warnings_of(results)
 
 
-def _of_metric(
-    summary: Summary, metric: str, narrow: bool
-) -> tuple[list[str], dict[str, list[Any]]]:
-    """The headings of a metric, and the cells of each method: means, intervals and spreads."""
+def _columns(summary: Summary, metric: str, narrow: bool) -> list[tuple[str, dict[str, Any]]]:
+    """The columns of a metric, by their headings: means, intervals and spreads of the methods."""
     results, marks = summary.results, _marks(summary, metric)
-    intervals = {} if summary.comparison is None else summary.comparison.intervals.get(metric, {})
-    spread = not narrow and bool(results.spreads)
-    heads = [label(metric).replace("@", "\n@" if narrow else "@")]
-    if intervals:  # in the same column if tables may be split between columns
-        heads = [f"{label(metric)}\n95 % interval"] if narrow else [*heads, "95 % interval"]
-    cells: dict[str, list[Any]] = {}
-    for method in results.methods:
-        mark, mean = marks.get(method, " " * narrow), results.mean(method, metric)
-        bounds = [range_of(intervals.get(method, (math.nan, math.nan)))] if intervals else []
-        both = [Cell(" ".join([decimal(mean), *bounds]), mark)]
-        cells[method] = both if bounds and narrow else [Cell(mean, mark), *bounds]
-        if spread:
-            cells[method].append(results.spreads.get((method, metric), math.nan))
-    return [*heads, *(["sd"] if spread else [])], cells
+    means = {
+        method: Cell(results.mean(method, metric), marks.get(method, " " * narrow))
+        for method in results.methods
+    }
+    columns: list[tuple[str, dict[str, Any]]] = [
+        (label(metric).replace("@", "\n@" if narrow else "@"), means)
+    ]
+    intervals = summary.comparison.intervals.get(metric) if summary.comparison else None
+    if intervals:
+        none = math.nan, math.nan
+        bounds = {method: range_of(intervals.get(method, none)) for method in means}
+        columns.append(("95 % interval", bounds))
+        if narrow:  # in the same column, since tables may be split between columns
+            both = {m: Cell(f"{decimal(c.value)} {bounds[m]}", c.mark) for m, c in means.items()}
+            return [(f"{label(metric)}\n95 % interval", both)]
+    if results.spreads and not narrow:
+        spreads = {method: results.spreads.get((method, metric), math.nan) for method in means}
+        columns.append(("sd", spreads))
+    return columns
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
