@@ -12,8 +12,7 @@ import typer
 from rich.console import Console
 
 from lambdaplus.cli.config_options import parsed, with_config_options
-from lambdaplus.cli.errors import errors_of
-from lambdaplus.cli.terminal import run_with_progress, warnings_told
+from lambdaplus.cli.terminal import errors_of, run_with_progress, warnings_told
 from lambdaplus.compute.arguments import printable
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.evaluation.result_tables import decimal

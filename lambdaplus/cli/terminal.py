@@ -1,11 +1,13 @@
-"""What a terminal shows while a command works: progress, and warnings."""
+"""What a terminal shows while a command works: progress, warnings, and errors without traceback."""
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich import progress as bars
 from rich.console import Console
 
@@ -44,3 +46,17 @@ def warnings_told(console: Console) -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 console.print(printable(text), style="yellow")
+
+
+@contextmanager
+def errors_of(command: str) -> Iterator[None]:
+    """Print an error message and exit with code 2 instead of showing a traceback."""
+    try:
+        yield
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()  # so that the error of a full disk is raised here
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+        raise
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        typer.echo(printable(f"lambdaplus {command}: {error}"), err=True)
+        raise typer.Exit(2) from None

@@ -86,7 +86,7 @@ def write_report(
 
 SECTIONS: dict[str, tuple[str, Callable[[Summary], Table | Iterator[Plot] | None]]] = {
     "results": ("Results", lambda summary: results_table(summary, narrow=False)),
-    "pairs": ("Wins, losses and ties", lambda summary: summary.pair_table),
+    "pairs": ("Wins, losses and ties", lambda s: s.comparison.pair_table if s.comparison else None),
     "queries": ("Query by query", query_plots),
     "curves": ("Learning curves", curve_plots),
     "parameters": ("Parameters chosen", choices_table),

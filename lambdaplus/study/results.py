@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.comparable import mean_run
 from lambdaplus.evaluation.conventions import find_convention
@@ -162,13 +161,11 @@ class Results:
 
     def _run(self, method: str, seed: int, values: pl.DataFrame) -> Evaluation:
         """The values of a method with one seed on all folds."""
-        per_query: dict[str, Floats] = {}
-        queries: list[str] = []
-        for metric in self.metrics:
-            rows = values.filter(pl.col("metric") == metric)
-            per_query[metric] = rows["value"].fill_null(math.nan).to_numpy()
-            if not (rows["query"] == ALL_QUERIES).all():
-                queries = [" ".join(key) for key in rows.select("fold", "query").iter_rows()]
+        rows = {metric: values.filter(metric=metric) for metric in self.metrics}
+        per_query = {m: each["value"].fill_null(math.nan).to_numpy() for m, each in rows.items()}
+        by_query = (each for each in rows.values() if (each["query"] != ALL_QUERIES).any())
+        names = next(by_query, values.clear()).select("fold", "query")
+        queries = [" ".join(name) for name in names.iter_rows()]
         tables = [self.rows.get((method, fold, seed), {}) for fold in self.folds]
         return Evaluation(
             per_query,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from lambdaplus.evaluation import Evaluation, RunComparison, Table, compare_runs
+from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
 from lambdaplus.study.results import Results
@@ -54,11 +54,6 @@ class Summary:
         return compare_runs(
             self.evaluations, baseline=baseline if baseline in self.evaluations else None
         )
-
-    @property
-    def pair_table(self) -> Table | None:
-        """The differences of all pairs; None for fewer than two finished methods."""
-        return self.comparison.pair_table if self.comparison else None
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
