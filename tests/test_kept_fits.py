@@ -159,7 +159,7 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
     tmp_path: Path, content: bytes | None
 ) -> None:
     first = finished(tmp_path, odd("FirstFeature"))
-    other, victim = (first.file_of(task) for task in first.tasks[:2])
+    other, victim = (first.fits.file_of(task) for task in first.tasks[:2])
     victim.write_bytes(other.read_bytes() if content is None else content)
     again = study(tmp_path, odd("FirstFeature"))
     with pytest.warns(UserWarning, match=f"{victim.name} is damaged or not this .* fitted again"):
@@ -169,7 +169,7 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
 
 def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
     found = finished(tmp_path, odd("FirstFeature"))
-    gone = found.file_of(found.tasks[0])
+    gone = found.fits.file_of(found.tasks[0])
     gone.unlink()
     with pytest.raises(FileNotFoundError, match=f"{gone.name} was removed during the run"):
         _ = found.results

@@ -8,6 +8,8 @@ without fitting again.  Nothing is pickled.
 """
 
 import json
+import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.whole_files import written_whole
+from lambdaplus.study.methods import Task
+from lambdaplus.study.plan import Plan, group_of
 
 _ARRAYS = ("validation", "test", "curve")
 
@@ -69,3 +73,57 @@ def load_fits(file: Path) -> Mapping[str, Fit]:
             f"{file} is damaged or not this fit ({type(error).__name__}: {error}): remove it "
             "to have it fitted again"
         ) from None
+
+
+class KeptFits:
+    """The finished fits of a plan, each in a file of a folder, by default a temporary one.
+
+    Attributes
+    ----------
+    best : dict of str to dict of str to float
+        By the key of a task and by metric: the best validation values of the fits found so far.
+    """
+
+    def __init__(self, plan: Plan, folder: Path | None) -> None:
+        self.plan = plan
+        self.best: dict[str, Mapping[str, float]] = {}
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+            folder = Path(self._temporary.name)
+        self._folder = Path(folder) / "fits"
+
+    def file_of(self, task: Task) -> Path:
+        """Where the fit is stored when it is finished."""
+        return self._folder / f"{task.key}.npz"
+
+    def found(self, task: Task) -> bool:
+        """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
+        file = self.file_of(task)
+        if not file.exists():
+            return False
+        try:
+            fits = load_fits(file)
+        except ValueError as damaged:
+            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
+            return False
+        # Scores are left out of trials that an earlier one beats, perhaps in another search.
+        beaten = self.beaten(task)
+        for metric, fit in fits.items():
+            best = np.nan_to_num(fit.best, nan=-np.inf)
+            if not fit.validation.size and best > beaten.get(metric, -np.inf):
+                return False
+        self.best[task.key] = {metric: fit.best for metric, fit in fits.items()}
+        return True
+
+    def beaten(self, task: Task) -> dict[str, float]:
+        """The best validation value of the finished earlier trials, by metric."""
+        if not self.plan.searches(task.method):
+            return {}
+        # Later trials may have ended before, but of equal ones the first is chosen.
+        trials = self.plan.groups[group_of(task)][: task.trial]
+        earlier = [self.best[one.key] for one in trials if one.key in self.best]
+        return {
+            metric: float(np.nanmax([values[metric] for values in earlier] + [-np.inf]))
+            for metric in map(str, task.metrics)
+            if earlier and metric in earlier[0]
+        }

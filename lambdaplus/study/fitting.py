@@ -1,9 +1,12 @@
-"""From a task to a fit on disk: training, prediction, and what a process needs for it."""
+"""From tasks to fits on disk: training and prediction, here or in processes."""
 
+import contextlib
 import copy
+import importlib
+import multiprocessing
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +16,37 @@ import numpy as np
 from numba.core.event import install_timer
 
 from lambdaplus.compute.arguments import numbers
-from lambdaplus.data import RankingData
+from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
+from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
-from lambdaplus.study.fits import Fit, save_fits
+from lambdaplus.study.fits import Fit, KeptFits, save_fits
 from lambdaplus.study.methods import Fitted, Task
+
+PRELOADED = "lambdaplus.study.preload"
+
+
+def run_tasks(
+    tasks: Sequence[Task], kept: KeptFits, folds: Sequence[Fold], jobs: int
+) -> Generator[tuple[int, str]]:
+    """Fit and store; yield the place of each task and its error, if any, when it ends."""
+    # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
+    parallel = jobs > 1 and not multiprocessing.current_process().daemon
+    fitted = {task.fold for task in tasks}
+    parts: dict[str, Sequence[Any]] = {fold.name: fold.parts for fold in folds}
+    nothing: Any = None  # in place of data, which each fit copies or reads from files
+    with working_folder() if parallel else contextlib.nullcontext() as folder:
+        if folder is not None:
+            parts = {name: [laid_out(part, folder) for part in parts[name]] for name in fitted}
+        calls = (
+            (kept.file_of(task), replace(task, train=nothing, valid=nothing), kept.beaten(task),
+             parts[task.fold])
+            for task in tasks
+        )  # fmt: skip
+        if parallel:
+            yield from run_in_processes(fit_from_disk, calls, jobs, PRELOADED)
+        else:
+            importlib.import_module(PRELOADED)  # no part of training times
+            yield from run_here(fit_and_save, calls)
 
 
 def fit_and_save(

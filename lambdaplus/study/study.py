@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import multiprocessing
-import tempfile
-import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.digests import versions_in_words
-from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.names import listed
 from lambdaplus.study.choices import Choice, tables_of
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import load_fits
-from lambdaplus.study.fitting import fit_and_save, fit_from_disk, laid_out
+from lambdaplus.study.fits import KeptFits, load_fits
+from lambdaplus.study.fitting import run_tasks
 from lambdaplus.study.methods import Method, Task, parse_criterion
-from lambdaplus.study.plan import (
-    Plan,
-    group_of,
-    refuse_folds_without_values,
-    refuse_repeated_names,
-)
+from lambdaplus.study.plan import Plan, refuse_folds_without_values, refuse_repeated_names
 from lambdaplus.study.results import Results
 
 if TYPE_CHECKING:
     from lambdaplus.study.saved_model import Final
-
-PRELOADED = "lambdaplus.study.preload"
 
 
 @dataclass(eq=False)
@@ -70,8 +58,8 @@ class Study:
 
     Attributes
     ----------
-    finished : dict of str to dict of str to float
-        The best validation values of each stored fit, by the key of its task and by metric.
+    finished : set of str
+        Keys of the stored fits.
     kept : int
         Number of fits that were stored already when `run` began.
     errors : dict of str to str
@@ -103,7 +91,6 @@ class Study:
     notes: tuple[str, ...] = ()
     whole: RankingData | None = None
     levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    finished: dict[str, Mapping[str, float]] = field(default_factory=dict, init=False)
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
@@ -132,6 +119,16 @@ class Study:
         """The tasks of the study."""
         return Plan(self.folds, self.methods, self._evaluated, self.config, self.threads)
 
+    @cached_property
+    def fits(self) -> KeptFits:
+        """The finished fits."""
+        return KeptFits(self.plan, self.folder)
+
+    @property
+    def finished(self) -> set[str]:
+        """Keys of the stored fits."""
+        return {*self.fits.best}
+
     @property
     def tasks(self) -> list[Task]:
         """All fits, fold by fold."""
@@ -141,31 +138,21 @@ class Study:
         """Number of fits."""
         return len(self.tasks)
 
-    @cached_property
-    def _fits(self) -> Path:
-        """The folder of finished fits."""
-        if self.folder is not None:
-            return Path(self.folder) / "fits"
-        self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
-        return Path(self._temporary.name) / "fits"
-
-    def file_of(self, task: Task) -> Path:
-        """Where the fit is stored when it is finished."""
-        return self._fits / f"{task.key}.npz"
-
     def run(self) -> Iterator[Task]:
         """Run all fits that are not stored yet, and yield each task when it finishes or fails.
 
         The iteration can be stopped at any time, since finished fits are stored.
         """
-        stored = [task for task in self.tasks if self._is_stored(task)]
+        stored = [task for task in self.tasks if self.fits.found(task)]
         self.kept = len(stored)
+        self.__dict__.pop("results", None)  # computed from fewer fits
         yield from stored
-        missing = [task for task in self.tasks if task.key not in self.finished]
-        with contextlib.closing(self._fit(missing)) as running:
+        missing = [task for task in self.tasks if task.key not in self.fits.best]
+        with contextlib.closing(run_tasks(missing, self.fits, self.folds, self.jobs)) as running:
             for place, error in running:
                 task = missing[place]
-                if not error and not self._is_stored(task):
+                self.__dict__.pop("results", None)
+                if not error and not self.fits.found(task):
                     error = "it ended without a result"
                 if error:
                     self.errors.setdefault(task.method.name, f"{task.fold}: {error}")
@@ -185,72 +172,16 @@ class Study:
             errors = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
             raise RuntimeError(f"some fits failed; the finished ones are stored: {errors}")
 
-    def _is_stored(self, task: Task) -> bool:
-        """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
-        file = self.file_of(task)
-        if not file.exists():
-            return False
-        try:
-            fits = load_fits(file)
-        except ValueError as damaged:
-            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
-            return False
-        # Scores are left out of trials that an earlier one beats, perhaps in another search.
-        beaten = self._beaten(task)
-        for metric, fit in fits.items():
-            best = np.nan_to_num(fit.best, nan=-np.inf)
-            if not fit.validation.size and best > beaten.get(metric, -np.inf):
-                return False
-        self.finished[task.key] = {metric: fit.best for metric, fit in fits.items()}
-        self.__dict__.pop("results", None)  # computed from fewer fits
-        return True
-
-    def _beaten(self, task: Task) -> dict[str, float]:
-        """The best validation value of the finished earlier trials, by metric."""
-        if not self.plan.searches(task.method):
-            return {}
-        # Later trials may have ended before, but of equal ones the first is chosen.
-        trials = self.plan.groups[group_of(task)][: task.trial]
-        earlier = [self.finished[one.key] for one in trials if one.key in self.finished]
-        return {
-            metric: float(np.nanmax([values[metric] for values in earlier] + [-np.inf]))
-            for metric in map(str, task.metrics)
-            if earlier and metric in earlier[0]
-        }
-
-    def _fit(self, tasks: Sequence[Task]) -> Generator[tuple[int, str]]:
-        """Run fits; yield the place of each and its error, if any, when it ends."""
-        # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
-        parallel = self.jobs > 1 and not multiprocessing.current_process().daemon
-        fitted = {task.fold for task in tasks}
-        parts: dict[str, Sequence[Any]] = {
-            fold.name: fold.parts for fold in self.folds if fold.name in fitted
-        }
-        nothing: Any = None  # in place of data, which each fit copies or reads from files
-        with working_folder() if parallel else contextlib.nullcontext() as folder:
-            if folder is not None:
-                parts = {name: [laid_out(part, folder) for part in parts[name]] for name in parts}
-            calls = (
-                (self.file_of(task), replace(task, train=nothing, valid=nothing),
-                 self._beaten(task), parts[task.fold])
-                for task in tasks
-            )  # fmt: skip
-            if parallel:
-                yield from run_in_processes(fit_from_disk, calls, self.jobs, PRELOADED)
-            else:
-                importlib.import_module(PRELOADED)  # no part of training times
-                yield from run_here(fit_and_save, calls)
-
     def choices(self, method: Method) -> list[Choice]:
         """Selected parameters for each fold and seed whose fits are all finished."""
         folds = {fold.name: fold for fold in self.folds}
         return [
             Choice(
-                tasks, [load_fits(self.file_of(task)) for task in tasks], folds[fold],
+                tasks, [load_fits(self.fits.file_of(task)) for task in tasks], folds[fold],
                 self.plan.selects(method), self._convention,
             )
             for (name, fold, _), tasks in self.plan.groups.items()
-            if name == method.name and all(task.key in self.finished for task in tasks)
+            if name == method.name and all(task.key in self.fits.best for task in tasks)
         ]  # fmt: skip
 
     def save_model(self, folder: Path, method: str = "", metric: str = "") -> Final:
@@ -312,6 +243,6 @@ class Study:
             without_relevant=int((~relevant).sum()),
             n_rows=0 if tests[0].grouped else sum(test.n_documents for test in tests),
             planned=len(self),
-            finished=len(self.finished),
+            finished=len(self.fits.best),
             notes=self.notes,
         )
