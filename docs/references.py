@@ -21,7 +21,7 @@ from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.metrics.parameters import Parameter
 from lambdaplus.study import METHODS
-from lambdaplus.study.registry import CATBOOST, LIGHTGBM, XGBOOST
+from lambdaplus.study.search_spaces import CATBOOST, LIGHTGBM, XGBOOST
 
 ROOT = Path(__file__).parents[1]
 TIES = {

@@ -12,7 +12,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.study import Fitted, Task
-from lambdaplus.study.trainers import train_estimator
+from lambdaplus.study.estimator_trainer import train_estimator
 
 
 @dataclass(eq=False, repr=False)

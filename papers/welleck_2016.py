@@ -25,7 +25,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.study import Config, Method, Results, Task, find_methods
-from lambdaplus.study.trainers import train_estimator
+from lambdaplus.study.estimator_trainer import train_estimator
 from papers.class_auc_svm import ClassAUCSVM, train_on_one_list
 from papers.class_metrics import CLASS_AUC, MACRO_PRECISION, MICRO_PRECISION, PRECISIONS
 from papers.drawing import Panel

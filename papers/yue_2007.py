@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
-from lambdaplus.study.trainers import train_estimator
+from lambdaplus.study.estimator_trainer import train_estimator
 from papers.algorithm_1 import algorithm_1
 from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper

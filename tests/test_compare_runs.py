@@ -227,14 +227,19 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
     other = evaluate(labels, scores, qid=["x", "x", "z", "z"])
     fewer = evaluate(labels[:2], scores[:2], qid=qid[:2])
     rules = evaluate(labels, scores, qid=qid, ties="worst")
+    labelled = evaluate([1, 0, 2, 0], scores, qid=qid)
     for one, two, message in (
         (a, other, r"'b' and 'a' do not have the same queries: .*such as 'y'"),
         (a, fewer, "they have 1 and 2, and 1 of 'a' are missing in 'b'"),
         (fewer, a, "they have 2 and 1, and 0 of 'a' are missing"),
         (a, rules, "not evaluated with the same metrics and conventions"),
+        (a, labelled, "not have the same labels: those of 1 of 2 queries differ, such as 'y'"),
     ):
         with pytest.raises(ValueError, match=message):
             compare_runs({"a": one, "b": two})
+    # Documents may be in another order, and one run may lack those that are not relevant.
+    same = evaluate([0, 1, 0, -0.0, 1], [2, 1, 4, 5, 3], qid=[*qid[:2], *"yyy"])
+    assert len(compare_runs({"a": a, "b": same}).of("map")) == 1
 
 
 # Tables ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, find_methods, study_of
-from lambdaplus.study.trainers import values_of
+from lambdaplus.study.validation import values_of
 
 
 @pytest.fixture(scope="module")
@@ -237,6 +237,9 @@ def test_a_file_may_set_what_is_tried(letor: Path) -> None:
         ("[grid.'svm:auc']\nC = [1]", "grid of 'svm:auc', which is not one"),
         ("baseline = 'x'", "baseline 'x' is not one of the methods"),
         ("seeds = []", "seeds is empty: a study needs at least one"),
+        ("seeds = [-1]", "a seed must be a whole number, at least 0, got -1"),
+        ("seeds = [1, 1]", "seeds: 1 is given more than once"),
+        ("every = 51", "every must be at most rounds and patience, got 51"),
         ("seeds = [true]", "seeds = .* should be a list of whole numbers"),
         ("rounds = -1", "rounds must be a whole number, at least 1, got -1"),
         ("documents_in_leaf = 4294967297", "documents_in_leaf must be below 2147483648"),

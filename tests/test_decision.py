@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from small_data import letor_folder
+from studies import of_digits
 from test_report import values_of
 
 from lambdaplus import compare_runs, evaluate
-from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.objectives import lambda_objective
@@ -26,13 +26,13 @@ from lambdaplus.study import (
     METHODS,
     Config,
     Method,
-    Study,
     Summary,
     find_methods,
     study_of,
     write_report,
 )
-from lambdaplus.study.summary import ALPHA, outcome, results_table
+from lambdaplus.study.summary import ALPHA, outcome
+from lambdaplus.study.tables import results_table
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +47,7 @@ def letor(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("select", ["auc", "mrr"])
 def test_select_governs_early_stopping(method: str, select: str) -> None:
     """The last round is ``patience`` after the best one by the selecting metric."""
-    config = Config(rounds=40, patience=5, select=select)
-    study = Study(digits_queries()[:1], find_methods(method), ["map"], config)
-    study.finish()
+    study = of_digits(method, "map", rounds=40, patience=5, select=select)
     curves = study.results.curves
     assert curves["metric"].unique().to_list() == [select]
     [rounds] = study.results.chosen_fits()["rounds"]
@@ -58,15 +56,6 @@ def test_select_governs_early_stopping(method: str, select: str) -> None:
 
 
 # Verdicts ----------------------------------------------------------------------------------------
-
-
-def test_each_metric_that_is_asked_for_has_a_verdict(letor: Path, tmp_path: Path) -> None:
-    methods = "lightgbm:lambdarank,lightgbm:ndcg"
-    options = ("--metrics", "map@10,ndcg@10,auc", "--methods", methods, "--rounds", 3)
-    said = invoke("compare", letor, *options, "--out", tmp_path / "out", width=80).output
-    table = said.partition("best lambdaplus")[2].partition("Both are chosen")[0]
-    first = [line.split()[0] for line in table.splitlines() if line.strip()]
-    assert [word for word in first if word.isupper()] == ["MAP@10", "NDCG@10", "AUC"]
 
 
 @given(
@@ -109,16 +98,13 @@ def test_verdicts_correct_the_test_and_the_interval_alike(gap: float) -> None:
 
 
 def test_the_spread_over_seeds_is_in_reports() -> None:
-    config = Config(rounds=4, seeds=(0, 1, 2))
-    methods = find_methods("lightgbm:map,lightgbm:lambdarank(bagging_fraction=0.5,bagging_freq=1)")
-    study = Study(digits_queries()[:2], methods, ["map"], config)
-    study.finish()
-    results = study.results
-    [name] = [method.name for method in methods if "bagging" in method.name]
+    methods = "lightgbm:map,lightgbm:lambdarank(bagging_fraction=0.5,bagging_freq=1)"
+    results = of_digits(methods, "map", n_folds=2, rounds=4, seeds=(0, 1, 2)).results
+    [name] = [method for method in results.methods if "bagging" in method]
     values = results.values.filter(method=name)
     means = [
         np.mean([values.filter(seed=seed, fold=fold)["value"].mean() for fold in results.folds])
-        for seed in config.seeds
+        for seed in (0, 1, 2)
     ]
     assert results.spreads[name, "map"] == pytest.approx(np.std(means, ddof=1))
     assert np.std(means) > 0
@@ -131,14 +117,20 @@ def test_the_spread_over_seeds_is_in_reports() -> None:
 # The terminal ------------------------------------------------------------------------------------
 
 
-def test_names_are_whole_at_80_columns(letor: Path, tmp_path: Path) -> None:
+def test_names_are_whole_at_80_columns_and_each_metric_has_a_verdict(
+    letor: Path, tmp_path: Path
+) -> None:
     names = ("xgboost:binary:logistic", "xgboost:rank:pairwise", "lightgbm:lambda_ndcg")
-    options = ("--methods", ",".join(names), "--rounds", 2, "--baseline", names[0])
-    said = invoke("compare", letor, *options, "--out", tmp_path / "out", width=80).output
+    options = ("--methods", ",".join(names), "--metrics", "map@10,ndcg@10,auc", "--rounds", 2)
+    options += ("--baseline", names[0], "--out", tmp_path / "out", "--jobs", 1)
+    said = invoke("compare", letor, *options, width=80).output
     for name in names:
         assert re.search(rf"(?m)^ *{name} +[.0-9]", said), said
     rows = said.split("Wrote")[0].splitlines()[1:]
     assert max(map(len, rows)) <= 80
+    table = said.partition("best lambdaplus")[2].partition("Both are chosen")[0]
+    first = [line.split()[0] for line in table.splitlines() if line.strip()]
+    assert [word for word in first if word.isupper()] == ["MAP@10", "NDCG@10", "AUC"]
 
 
 # Contenders --------------------------------------------------------------------------------------
@@ -246,8 +238,7 @@ def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
     assert find_methods(named.name)[0].name == named.name
     objective = lambda_objective(metric, **options)
     plain = Method("plain", named.trainer, objective, named.criterion)
-    study = Study(digits_queries()[:1], [named, plain], ["map"], Config(rounds=4))
-    study.finish()
+    study = of_digits([named, plain], "map", rounds=4)
     scores = []
     for method in study.methods:
         [choice] = study.choices(method)
@@ -265,23 +256,15 @@ def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
         ("lightgbm:lambdarank(lambdarank_truncation_level=5)", {"lambdarank_truncation_level": 5}),
         ("xgboost:reg:squarederror", {}),
         ("lightgbm:poisson", {}),
-        ("svm:map(C=10)", {"C": 10}),
     ],
 )
 def test_own_objectives_of_a_framework_take_its_options(name: str, options: dict[str, Any]) -> None:
-    [method] = find_methods(name)
-    study = Study(digits_queries()[:1], [method], ["map"], Config(rounds=3))
-    study.finish()
-    assert len(study) == 1
-    [used] = map(json.loads, study.results.chosen_fits()["parameters"])
-    assert {key: used[key] for key in options} == options
-    if "C" not in options:
-        [plain] = find_methods(name.partition("(")[0])
-        alone = Study(digits_queries()[:1], [plain], ["map"], Config(rounds=3))
-        alone.finish()
-        [trees] = map(json.loads, alone.results.chosen_fits()["parameters"])
-        assert {**trees, **options} == used
-        assert "learning_rate" in used
+    used, trees = (
+        json.loads(of_digits(one, "map", rounds=3).results.chosen_fits()["parameters"].item())
+        for one in (name, name.partition("(")[0])
+    )
+    assert {**trees, **options} == used
+    assert "learning_rate" in used
 
 
 # First use ---------------------------------------------------------------------------------------
@@ -318,9 +301,7 @@ def test_a_table_without_options_says_what_was_taken_for_what_and_how_to_change_
 
 def test_a_table_without_labels_is_refused(tmp_path: Path) -> None:
     file = table_of(tmp_path, flags)
-    pl.read_csv(file).rename({"label": "no idea"}).write_csv(file)
-    assert "has no column 'label'; it has: qid, no idea" in invoke("compare", file, ends=2).output
-    frame = pl.read_csv(file).with_row_index()
+    frame = pl.read_csv(file).rename({"label": "no idea"}).with_row_index()
     frame.with_columns(clicked=pl.col("index") % 2, rating=pl.col("index") % 5).write_csv(file)
     said = invoke("compare", file, ends=2).output
     assert "may be in rating or clicked: name the column with --label" in said
@@ -347,12 +328,10 @@ def test_tables_that_are_too_wide_are_split_and_repeat_the_names() -> None:
 
 
 def test_a_report_says_what_was_chosen_and_why_and_what_it_cost(tmp_path: Path) -> None:
-    methods = find_methods("lightgbm:map,lightgbm:lambdarank,xgboost:rank:map")
-    study = Study(digits_queries()[:2], methods, ["ndcg@10", "map"], Config(rounds=4, select="map"))
-    study.finish()
-    results, summary = study.results, Summary(study.results)
-    order = sorted(methods, key=lambda m: -results.validation_means[m.name, "map"])
-    best, second, _ = (method.name for method in order)
+    methods = "lightgbm:map,lightgbm:lambdarank,xgboost:rank:map"
+    results = of_digits(methods, "ndcg@10", "map", n_folds=2, rounds=4, select="map").results
+    summary = Summary(results)
+    best, second, _ = sorted(results.methods, key=lambda m: -results.validation_means[m, "map"])
     values = [results.validation_means[name, "map"] for name in (best, second)]
     evaluation = summary.evaluations[best]
     bounds = [decimal(bound, 3) for bound in evaluation.interval("map")]

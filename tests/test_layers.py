@@ -18,6 +18,15 @@ LAYERS = (
     {"lightgbm", "xgboost", "dask", "estimators"},
     {"study", "cli", "__main__"},
 )
+OF_STUDY = (
+    {"words", "config", "search_spaces", "labels", "methods"},
+    {"validation", "boosters", "trainers", "catboost_trainer", "estimator_trainer"},
+    {"folds", "data_in_words", "registry", "method_names", "plan"},
+    {"fits", "fitting", "preload"},
+    {"choices", "results"},
+    {"summary", "tables", "plot_style", "plots", "report"},
+    {"study", "from_config", "saved_model", "predict_script"},
+)
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
     "estimators": {"lightgbm", "xgboost"},
@@ -84,6 +93,15 @@ def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
         & {"lightgbm", "xgboost"}
     }
     assert importing == {"frameworks/internals.py", "baselines/mcrank.py"}  # trained by LightGBM
+
+
+def test_a_plan_knows_no_fits_and_a_fit_no_tables() -> None:
+    layer = {module: number for number, modules in enumerate(OF_STUDY) for module in modules}
+    for path in (PACKAGE / "study").glob("[a-z]*.py"):
+        for name in imported_names(path.read_text()):
+            other = name.removeprefix("lambdaplus.study.").partition(".")[0]
+            if name.startswith("lambdaplus.study.") and other != path.stem:
+                assert layer[other] <= layer[path.stem], f"{path} imports {other}, above it"
 
 
 def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:

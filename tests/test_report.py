@@ -28,7 +28,8 @@ from lambdaplus.study import (
 )
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import learning_curves
-from lambdaplus.study.summary import ABOVE, BELOW, outcome, results_table
+from lambdaplus.study.summary import outcome
+from lambdaplus.study.tables import ABOVE, BELOW, results_table
 from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"

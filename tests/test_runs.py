@@ -108,9 +108,6 @@ def test_malformed_lines_are_named(tmp_path: Path, name: str, text: str, message
         read(tmp_path / name)
 
 
-# Scores for a data set, CSV, Parquet -------------------------------------------------------------
-
-
 def letor_files(folder: Path) -> tuple[Path, Path]:
     (folder / "test.txt").write_text("2 qid:1 1:0.5\n0 qid:1 1:0.1\n1 qid:2 1:0.5\n0 qid:2 1:1\n")
     with gzip.open(folder / "scores.txt.gz", "wt") as file:
@@ -135,9 +132,6 @@ def test_ranks_and_judgements_as_in_ms_marco_and_beir(tmp_path: Path) -> None:
         run.write_text(ranks)
         with pytest.raises(ValueError, match="the ranks of 7 are not 1, 2, 3"):
             read_trec_run(run, read_qrels(qrels))
-
-
-# Scores for a data set, CSV, Parquet -------------------------------------------------------------
 
 
 def test_evaluate_several_runs(tmp_path: Path) -> None:

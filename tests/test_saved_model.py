@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 from commands import invoke
 from small_data import letor_folder
+from studies import of_digits
 from test_comparison_data import own_table
 
 from lambdaplus import ranking_trees
 from lambdaplus.data import digits_queries
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
-from lambdaplus.study.saved_model import ABOUT, predict_file
+from lambdaplus.study.saved_model import ABOUT, predict_file, train_final
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 
@@ -90,9 +91,7 @@ def test_a_model_of_numbered_features_reads_svmlight_files(tmp_path: Path) -> No
 
 def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_path: Path) -> None:
     methods = "lightgbm:lambdarank,lightgbm:map"
-    config = Config(rounds=5, select="map")
-    study = Study(digits_queries()[:2], find_methods(methods), ["ndcg@10", "map"], config)
-    study.finish()
+    study = of_digits(methods, "ndcg@10", "map", n_folds=2, rounds=5, select="map")
     means = study.results.validation_means
     final = study.save_model(tmp_path / "best")
     names = [method.name for method in study.methods]
@@ -108,11 +107,7 @@ def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_pat
 
 def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     """Of trials, each with a mean over the folds; rounds are of the same trial."""
-    config = Config(trials=4, rounds=20, patience=5)
-    study = Study(digits_queries()[:2], find_methods("lightgbm:map"), ["map"], config)
-    study.finish()
-    from lambdaplus.study.saved_model import train_final
-
+    study = of_digits("lightgbm:map", "map", n_folds=2, trials=4, rounds=20, patience=5)
     final = train_final(study)
     fits = study.results.fits
     means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}
@@ -192,7 +187,8 @@ def replace(*arguments):
     if count == at:
         os.kill(os.getpid(), 9)
     return real(*arguments)
-study = study_of(Config(methods=(sys.argv[3],), rounds=3, folds="2"), sys.argv[1] + "/out")
+config = Config(data=sys.argv[1] + "/data", methods=(sys.argv[3],), rounds=3)
+study = study_of(config, sys.argv[1] + "/out")
 study.finish()
 os.replace = replace
 study.save_model(sys.argv[1] + "/model")
@@ -202,7 +198,8 @@ study.save_model(sys.argv[1] + "/model")
 @pytest.mark.slow
 def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
     """One that replaces another is in none of the files, or in all that ``about.json`` names."""
-    model, file = tmp_path / "model", digits_file(tmp_path)
+    data = letor_folder(tmp_path / "data", folds=2, queries=8)
+    model, file = tmp_path / "model", data / "Fold1" / "test.txt"
 
     def run(at: int, method: str) -> int:
         command = [sys.executable, "-c", RUN, str(tmp_path), str(at), method]
@@ -226,13 +223,3 @@ def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> Non
     assert codes[-1] == 0
     assert codes.count(-signal.SIGKILL) >= 3
     assert about(model)["method"] == "lightgbm:lambda_ndcg"
-
-
-def digits_file(folder: Path) -> Path:
-    test, file = digits_queries()[0].test, folder / "digits.txt"
-    rows = zip(test.labels[:50], test.features[:50], strict=True)
-    file.write_text("".join(
-        f"{label:g} qid:1 " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x.tolist(), 1)) + "\n"
-        for label, x in rows
-    ))  # fmt: skip
-    return file

@@ -13,9 +13,9 @@ import pytest
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
+from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.results import write_tables
-from lambdaplus.study.summary import results_table
-from lambdaplus.study.trainers import train_estimator
+from lambdaplus.study.tables import results_table
 
 TESTS = Path(__file__).parent
 
@@ -186,7 +186,8 @@ def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
     assert whole is not None
     assert whole.n_queries == 18
     by_seed = [
-        [c.tested["map"].values for c in found.choices(method) if c.seed == seed] for seed in (0, 1)
+        [c.tested["map"].values for c in found.choices(method) if c.tasks[0].seed == seed]
+        for seed in (0, 1)
     ]
     expected = np.mean([np.concatenate(values) for values in by_seed], axis=0)
     np.testing.assert_allclose(whole.per_query["map"], expected)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich import progress as bars
 from rich.console import Console
 
 from lambdaplus.cli.config_options import parsed, with_config_options
-from lambdaplus.cli.errors import errors_of
+from lambdaplus.cli.terminal import errors_of, run_with_progress, warnings_told
 from lambdaplus.compute.messages import printable
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.evaluation.result_tables import decimal
@@ -33,7 +28,8 @@ from lambdaplus.study import (
 from lambdaplus.study.config import WHOLE_DIGITS
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
-from lambdaplus.study.summary import label, range_of, verdict_table
+from lambdaplus.study.tables import verdict_table
+from lambdaplus.study.words import label, range_of
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -83,7 +79,7 @@ def compare(
         else:
             config = Config(data=str(data or ""), **asked)
         jobs = jobs or cores
-        with _warnings_told(console), console.status("Reading the data ..."):
+        with warnings_told(console), console.status("Reading the data ..."):
             study = study_of(config, out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, Path(config.data)) if path and path.is_file()]
         if method and save_model is None:
@@ -133,8 +129,8 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
             is_command = "lambdaplus compare" in line  # which is copied
             console.print(printable(f"  {line}"), soft_wrap=is_command)
         try:
-            with _warnings_told(console):
-                _fit(study, console)
+            with warnings_told(console):
+                run_with_progress(study, console)
             if study.finished:
                 summary = Summary(study.results)
                 _write_tables(summary, made, console)
@@ -143,7 +139,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
                 folder.publish(made)  # whatever happens to the report
                 if report:
                     date = time.strftime("%Y-%m-%d")
-                    with _warnings_told(console), console.status("Writing the report ..."):
+                    with warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
                     folder.publish(made, outdated=["plots/"])
         except KeyboardInterrupt:
@@ -162,25 +158,6 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
     return int(bool(study.errors))
 
 
-def _fit(study: Study, console: Console) -> None:
-    columns = (
-        bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
-    )
-    # Estimate the time left from all fits, since those of different methods take different times.
-    lasting: Any = {"transient": True, "speed_estimate_period": math.inf}
-    with bars.Progress(*columns, console=console, **lasting) as progress:
-        bar = progress.add_task("starting processes", total=len(study))
-        for done, task in enumerate(study.run(), start=1):
-            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
-            if done == study.kept:  # stored fits must not enter the estimate
-                progress.reset(bar, completed=done)
-
-
 def _write_tables(summary: Summary, folder: Path, console: Console) -> None:
     """Print the best methods, then the means with their notes, and write the tables."""
     with console.status("Testing significance ..."):
@@ -190,16 +167,3 @@ def _write_tables(summary: Summary, folder: Path, console: Console) -> None:
     for line in summary.decision():
         console.print(printable(line), soft_wrap=False)
     write_tables(summary.results, folder)
-
-
-@contextmanager
-def _warnings_told(console: Console) -> Iterator[None]:
-    """Print the warnings of the block, such as damaged files, once each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ResourceWarning)
-        try:
-            yield
-        finally:
-            for text in dict.fromkeys(str(warning.message) for warning in caught):
-                console.print(printable(text), style="yellow")

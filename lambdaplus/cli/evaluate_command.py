@@ -10,7 +10,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from lambdaplus.cli.errors import errors_of
+from lambdaplus.cli.terminal import errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from lambdaplus.cli.errors import errors_of
+from lambdaplus.cli.terminal import errors_of
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import CATALOGUE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from lambdaplus.cli.errors import errors_of
+from lambdaplus.cli.terminal import errors_of
 from lambdaplus.data.whole_files import written_whole
 from lambdaplus.study.saved_model import predict_file
 

@@ -169,7 +169,7 @@ def read_table(
     Raises
     ------
     FileNotFoundError, ValueError, ImportError
-        As in `read_columns`; a score must be a finite number as well.
+        As in `read_columns`; there must be a row, and a score must be a finite number as well.
 
     Examples
     --------
@@ -186,6 +186,8 @@ def read_table(
     table = TableFile(Path(path), [*named, label, score])
     ids = {name: table.identifiers(name) for name in named}
     labels, scores = table.numbers(label), table.numbers(score)
+    if not labels.size:
+        raise ValueError(f"{table.file} has no rows below its header")
     rows = rows_by_query(ids[qid]) if qid else np.arange(labels.size)
     numbers = ids[docno].astype(np.str_)[rows] if docno else None
     queries = ids[qid][rows] if qid else None

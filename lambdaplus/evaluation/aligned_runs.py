@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.evaluation import Evaluation
+from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.row_significance import RankedRows
 from lambdaplus.evaluation.significance import ROUNDING
 
@@ -100,6 +100,7 @@ def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats
             )
         places = [place[query] for query in queries]
         _refuse_other_weights(both, first.weights, run.weights, places)
+        _refuse_other_labels(both, first, run, places)
         for metric, values in run.per_query.items():
             by_query = len(values) == run.n_queries
             aligned[metric][name] = values[places] if by_query else values
@@ -119,6 +120,19 @@ def _refuse_other_rules(both: str, first: Evaluation, run: Evaluation) -> None:
                 f"{both} were evaluated with different metrics of the name {metric}: rename "
                 "one, or evaluate both with the same Declaration"
             )
+
+
+def _refuse_other_labels(both: str, first: Evaluation, run: Evaluation, places: list[int]) -> None:
+    """Raise a ValueError unless the queries have the labels of those of the first run."""
+    if first.labels is None or run.labels is None:  # of results that `evaluate` did not make
+        return
+    differs = np.flatnonzero(first.labels != run.labels[places])
+    if differs.size:
+        raise ValueError(
+            f"{both} do not have the same labels: those of {differs.size} of "
+            f"{queries_in_words(first.n_queries)} differ, such as {first.qid.item(differs[0])!r}; "
+            "evaluate all runs with the labels of all documents, also of those that a run lacks"
+        )
 
 
 def _refuse_other_weights(

@@ -74,7 +74,8 @@ def compare_runs(
     ------
     ValueError
         If runs differ in queries, weights, conventions or metrics, including different metrics with
-        the same name; if there are fewer than two runs; or if an option is unknown or out of range.
+        the same name; if the labels of a query differ, other than by 0 and in order; if there are
+        fewer than two runs; or if an option is unknown or out of range.
 
     Notes
     -----

@@ -40,6 +40,8 @@ class Evaluation(Tabular):
     metrics : dict of str to RankingMetric
         The metric with each name; empty after unpickling, since user-defined metrics may not be
         picklable.
+    labels : (n_queries,) uint64 or None
+        A digest of the labels of each query other than 0, in any order, for `compare_runs`.
     rows : dict of str to tuple of RankedRows
         The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
         several data sets, such as the test rows of folds, the value is the mean over them.
@@ -73,6 +75,7 @@ class Evaluation(Tabular):
     convention: Convention
     weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
+    labels: NDArray[np.uint64] | None = None
     rows: Mapping[str, tuple[RankedRows, ...]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -229,8 +229,15 @@ def evaluate_run(
         convention=convention,
         weights=queries.query_weights,
         metrics={str(metric): metric for metric in parsed},
+        labels=_digests(queries),
         rows=rows,
     )
+
+
+def _digests(queries: Queries) -> NDArray[np.uint64]:
+    """The sum of the bits of the labels of each query, (n_queries,), which no order changes."""
+    bits = (queries.labels + 0.0).view(np.uint64)  # all 0 for a label of 0, also for -0
+    return np.add.reduceat(bits, queries.boundaries[:-1])
 
 
 def _refuse_ties(scored: Scored) -> None:

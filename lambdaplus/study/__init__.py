@@ -1,7 +1,7 @@
 """Compare methods as the papers do: folds, selection on validation data, significance tests.
 
-A `Study` trains methods on folds and stores the fits.  Its `Results` are tables, from which
-reports, files and plots are made.
+A `Study` has a plan of tasks, each of which trains a method on a fold.  Their fits are kept.
+`Results` are tables of kept fits, from which reports, files and plots are made.
 
 Examples
 --------
@@ -19,12 +19,14 @@ True
 from lambdaplus.compute.digests import installed_versions, versions_in_words
 from lambdaplus.study.config import Config
 from lambdaplus.study.from_config import study_of
+from lambdaplus.study.method_names import find_methods
 from lambdaplus.study.methods import Fitted, Method, Task
-from lambdaplus.study.registry import METHODS, find_methods
+from lambdaplus.study.registry import METHODS
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results, write_tables
 from lambdaplus.study.study import Study
-from lambdaplus.study.summary import Summary, results_table
+from lambdaplus.study.summary import Summary
+from lambdaplus.study.tables import results_table
 
 __all__ = [
     "METHODS",

@@ -184,9 +184,10 @@ class Config:
         for option in fields(self):
             _check_type(option.name, getattr(self, option.name), option.type)
         rounds, patience = ROUNDS_OF_TRIALS if self.trials else ROUNDS
-        self._default("rounds", rounds)
-        self._default("patience", patience)
-        self._default("every", max(1, min(self.rounds // LOOKS, self.patience) * bool(self.trials)))
+        self._set("rounds", self.rounds or rounds)
+        self._set("patience", self.patience or patience)
+        looks = min(self.rounds // LOOKS, self.patience) if self.trials else 1
+        self._set("every", self.every or max(1, looks))
         for name, least in _LEAST.items():
             whole_number(name, getattr(self, name), least, below=2**31)
         if self.learning_rate:
@@ -209,9 +210,8 @@ class Config:
             raise ValueError("gap is a number of dates of order: set order as well")
         self._check_grid()
 
-    def _default(self, name: str, value: int) -> None:
-        if getattr(self, name) == 0:
-            object.__setattr__(self, name, value)
+    def _set(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, value)
 
     def _check_grid(self) -> None:
         for method, grid in self.grid.items():

@@ -7,25 +7,20 @@ The file contains scores but no test metrics, so that a study can be evaluated w
 without fitting again.  Nothing is pickled.
 """
 
-import copy
 import json
-import time
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.event import install_timer
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.arrays import numbers
-from lambdaplus.data import RankingData
-from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.data.whole_files import written_whole
-from lambdaplus.study.methods import Fitted, Task
+from lambdaplus.study.methods import Task
+from lambdaplus.study.plan import Plan, group_of
 
 _ARRAYS = ("validation", "test", "curve")
 
@@ -80,79 +75,55 @@ def load_fits(file: Path) -> Mapping[str, Fit]:
         ) from None
 
 
-def fit_and_save(
-    file: Path,
-    task: Task,
-    beaten: Mapping[str, float],
-    parts: Sequence[RankingData] | Sequence[Path],
-) -> None:
-    """Train, score validation and test documents, and store the scores.
+class KeptFits:
+    """The finished fits of a plan, each in a file of a folder, by default a temporary one.
 
-    Scores are omitted for trials that are not better than ``beaten``, the best earlier values.
-    Training and each prediction get arrays of their own, which they may change in place.
+    Attributes
+    ----------
+    best : dict of str to dict of str to float
+        By the key of a task and by metric: the best validation values of the fits found so far.
     """
-    train, valid, test = parts
-    parameters = {**task.method.fixed, **task.parameters}
-    whole = replace(task, parameters=parameters, train=_own(train), valid=_own(valid))
-    # The time in which numba compiles kernels, or loads compiled ones, is not training time.
-    compiling: list[float] = []
-    timer = install_timer("numba:compiler_lock", compiling.append)
-    with warnings.catch_warnings(record=True) as caught, timer:
-        warnings.simplefilter("always")
-        start = time.perf_counter()
-        fitted = task.method.trainer(whole)
-        seconds = time.perf_counter() - start
-    seconds = max(0.0, seconds - sum(compiling))
-    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-    models = {"": fitted} if isinstance(fitted, Fitted) else {str(m): f for m, f in fitted.items()}
-    lacking = {*map(str, task.metrics)} - models.keys()
-    if lacking and "" not in models:
-        raise ValueError(f"the trainer returned no ranker for {', '.join(sorted(lacking))}")
-    fits = {}
-    for metric, model in models.items():
-        curve = np.asarray(model.curve, dtype=np.float64)
-        scores: tuple[Any, Any] = np.zeros(0), np.zeros(0)
-        # The first of equal trials is chosen, so that a later one has to be better.
-        if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
-            scores = _scores(model, valid, "validation"), _scores(model, test, "test")
-        fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
-    save_fits(file, fits)
 
+    def __init__(self, plan: Plan, folder: Path | None) -> None:
+        self.plan = plan
+        self.best: dict[str, Mapping[str, float]] = {}
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+            folder = Path(self._temporary.name)
+        self._folder = Path(folder) / "fits"
 
-def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
-    """`fit_and_save` in a separate process, with the number of threads of its settings."""
-    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
-    fit_and_save(file, task, *work)
+    def file_of(self, task: Task) -> Path:
+        """Where the fit is stored when it is finished."""
+        return self._folder / f"{task.key}.npz"
 
-
-def laid_out(data: RankingData, root: Path) -> Path:
-    """Write the data to a folder from which processes read it."""
-    folder = root / fingerprint(data)
-    if not folder.exists():
+    def found(self, task: Task) -> bool:
+        """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
+        file = self.file_of(task)
+        if not file.exists():
+            return False
         try:
-            write_binary(data, folder)
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
-                "folder with more space, or use one job, which needs none",
-                str(root),
-            ) from error
-    return folder
+            fits = load_fits(file)
+        except ValueError as damaged:
+            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
+            return False
+        # Scores are left out of trials that an earlier one beats, perhaps in another search.
+        beaten = self.beaten(task)
+        for metric, fit in fits.items():
+            best = np.nan_to_num(fit.best, nan=-np.inf)
+            if not fit.validation.size and best > beaten.get(metric, -np.inf):
+                return False
+        self.best[task.key] = {metric: fit.best for metric, fit in fits.items()}
+        return True
 
-
-def _own(part: RankingData | Path) -> RankingData:
-    """A copy of the data; those on disk are copied where they are changed."""
-    return copy.deepcopy(part) if isinstance(part, RankingData) else read_binary(part)
-
-
-def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
-    part = _own(data)
-    scores = numbers(model.predict(part), f"the scores of {name} documents")
-    if scores.shape != part.labels.shape:
-        raise ValueError(
-            f"it gave scores of shape {scores.shape} for {part.labels.size} {name} documents"
-        )
-    if not np.isfinite(scores).all():
-        raise ValueError(f"it scored {name} documents with NaN or infinity")
-    return scores
+    def beaten(self, task: Task) -> dict[str, float]:
+        """The best validation value of the finished earlier trials, by metric."""
+        if not self.plan.searches(task.method):
+            return {}
+        # Later trials may have ended before, but of equal ones the first is chosen.
+        trials = self.plan.groups[group_of(task)][: task.trial]
+        earlier = [self.best[one.key] for one in trials if one.key in self.best]
+        return {
+            metric: float(np.nanmax([values[metric] for values in earlier] + [-np.inf]))
+            for metric in map(str, task.metrics)
+            if earlier and metric in earlier[0]
+        }

@@ -13,14 +13,13 @@ import numpy as np
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
 from lambdaplus.data.folders import folds_of_folder, read_file
-from lambdaplus.data.table_columns import doubts, guess_columns, in_words, read_table_data
+from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
 from lambdaplus.study.config import WHOLE_DIGITS, Config
-from lambdaplus.study.labels import Labels
-from lambdaplus.study.summary import count
+from lambdaplus.study.data_in_words import left_out_in_words, weights_in_words
+from lambdaplus.study.words import count
 
-MOST_NAMES = 60  # of features that are listed
 N_FOLDS = 5
 
 
@@ -39,7 +38,7 @@ def read_study_data(config: Config) -> StudyData:
     read = _all_folds(config)
     notes = read.notes
     if read.folds[0].train.weights is not None and not config.weight:
-        notes = [*notes, _weights_in_words(config, "the numbers in .weight files")]
+        notes = [*notes, weights_in_words(config, "the numbers in .weight files")]
     chosen = _indices(config.folds, len(read.folds))
     folds = [_with_features(read.folds[i], config) for i in chosen]
     return read._replace(folds=folds, notes=[*filter(None, notes)])
@@ -66,7 +65,7 @@ def _all_folds(config: Config) -> StudyData:
             return found.data
 
         folds = _complete(data, folds_of_folder(Path(data), read, config.valid or None))
-        notes = [_left_out(left_out), _weights_in_words(config), *unsure]
+        notes = [left_out_in_words(left_out), weights_in_words(config), *unsure]
         return StudyData(folds, notes, config)
     return _of_one_file(Path(data), config)
 
@@ -88,7 +87,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    left_out, weights = _left_out(read.left_out), _weights_in_words(config)
+    left_out, weights = left_out_in_words(read.left_out), weights_in_words(config)
     notes = [*guesses, left_out, weights, *doubts(read.data, columns)]
     if config.order:
         notes.append(
@@ -107,20 +106,6 @@ def _refuse_columns(config: Config, why: str) -> None:
             "qid, label, weight, features, drop and order are columns of CSV and Parquet files; "
             f"{why}"
         )
-
-
-def _left_out(why: Mapping[str, str]) -> str:
-    return f"Left out: {in_words(why)}." if why else ""
-
-
-def _weights_in_words(config: Config, name: str = "") -> str:
-    """What is done with row weights, a column or a file."""
-    if not (name or config.weight):
-        return ""
-    use = f"Weights: {name or config.weight}, in training and in validation values"
-    if config.qid == NO_QUERIES:
-        return f"{use}, and in AUC and average precision of test rows."
-    return f"{use}. In test means and in tests, each query counts equally."
 
 
 def _complete(data: str, folds: list[Fold]) -> list[Fold]:
@@ -174,37 +159,3 @@ def _with_features(fold: Fold, config: Config) -> Fold:
     if not fold.test.grouped:
         raise ValueError("--scaling query needs queries: the table has none")
     return Fold(fold.name, *map(scaled, fold.parts))
-
-
-def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -> list[str]:
-    """What a study uses: rows, queries, labels, features, and the notes."""
-    train = folds[0].train
-    names = [
-        f"{name} (category)" if name in train.categories else name for name in train.feature_names
-    ]
-    width = train.features.shape[1]
-    size = _size_in_words(folds[0], labels)
-    if any(_size_in_words(fold, labels) != size for fold in folds):
-        size = f"{folds[0].name}: {size}"
-    listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
-    if train.categories and not listed:
-        listed = f", of which categories: {', '.join(train.categories)}"
-    return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
-
-
-def _size_in_words(fold: Fold, labels: Labels) -> str:
-    each = np.concatenate([part.labels for part in fold.parts])
-    kind = f"labels: {labels.in_words}"
-    if labels.real:
-        kind = f"{kind} from {each.min():.3g} to {each.max():.3g}"
-    if not labels.grouped:
-        relevant = int((each >= 1).sum())
-        kind = kind if labels.real else f"{kind}, {relevant:,} of them 1 or more"
-        return f"{each.size:,} rows as one ranking without queries; {kind}"
-    has = [
-        np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
-        for part in fold.parts
-    ]
-    queries = np.concatenate(has)
-    without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
-    return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"

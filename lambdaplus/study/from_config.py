@@ -8,10 +8,11 @@ from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import TREES, Config
-from lambdaplus.study.folds import data_in_words, read_study_data
+from lambdaplus.study.data_in_words import data_in_words
+from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.labels import Labels
+from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import find_fitting, find_methods
 from lambdaplus.study.study import Study
 from lambdaplus.study.trainers import BoostedTrainer
 
@@ -88,15 +89,12 @@ def _with_grids(methods: list[Method], config: Config) -> list[Method]:
     for name in config.grid:
         if name not in names:
             raise ValueError(f"grid of {name!r}, which is not one of {', '.join(names)}")
-    methods = [replace(one, grid=config.grid.get(one.name, one.grid)) for one in methods]
-    if len(config.trees) < 2 or config.trials:
-        return methods
+    sizes = {"trees": config.trees} if len(config.trees) > 1 and not config.trials else {}
     return [
-        replace(one, grid={"trees": config.trees, **one.grid})
-        if isinstance(one.trainer, BoostedTrainer)
-        else one
+        replace(one, grid={**(sizes if isinstance(one.trainer, BoostedTrainer) else {}),
+                           **config.grid.get(one.name, one.grid)})
         for one in methods
-    ]
+    ]  # fmt: skip
 
 
 def _refuse_what_needs_queries(

@@ -1,9 +1,8 @@
-"""The methods of a study: rankers, the parameters to try, and functions that train them."""
+"""A method of a study, a task, which is one fit of it, and what its trainer returns."""
 
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,47 +16,7 @@ from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of
 from lambdaplus.study.boosters import ranks_queries
 from lambdaplus.study.config import Config
-
-
-@dataclass(frozen=True)
-class Range:
-    """Numbers between two bounds, which are included."""
-
-    low: float
-    high: float
-    log: bool = False  # uniform on a log scale
-    whole: bool = False  # integers only
-    like: str = ""  # parameters of different names get the same draws if this is equal
-
-    def at(self, share: float) -> float | int:
-        """The number at this share of the range, in [0, 1)."""
-        low, high = self.low, self.high + self.whole  # the same share for each integer
-        number = low * (high / low) ** share if self.log else low + share * (high - low)
-        return min(int(number), int(self.high)) if self.whole else float(f"{number:.4g}")
-
-
-Draw = Range | Sequence[Any]
-"""The numbers of a range, or one of several values with equal probabilities."""
-
-Space = Mapping[str, Draw]
-
-
-def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
-    """Draw one set of parameters.
-
-    A draw depends only on the seed, the number of the trial and the name of the parameter.
-    Therefore all methods get the same values of the parameters that all trees have in common, and a
-    new parameter does not change the draws of the others.
-    """
-    drawn = {}
-    for name, values in space.items():
-        like = getattr(values, "like", "") or name
-        share = np.random.default_rng([seed, trial, zlib.crc32(like.encode())]).random()
-        drawn[name] = (
-            values.at(share) if isinstance(values, Range) else values[int(share * len(values))]
-        )
-    return drawn
-
+from lambdaplus.study.search_spaces import Draw
 
 Criterion = RankingMetric | WeightedSum
 """What selects on validation data."""
@@ -107,7 +66,7 @@ class Task:
     ----------
     method : Method
     parameters : dict
-        The set to try; a trainer also gets the fixed parameters of the method.
+        The fixed ones of the method, and the set to try.
     train, valid : RankingData
     config : Config
         Its rounds, patience and parameters of trees are used.
@@ -141,6 +100,9 @@ class Task:
     trial: int = 0
     key: str = ""
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", {**self.method.fixed, **self.parameters})
 
 
 Trainer = Callable[[Task], "Fitted | Mapping[Criterion, Fitted]"]

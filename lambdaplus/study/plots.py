@@ -13,7 +13,8 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import Summary, label
+from lambdaplus.study.summary import Summary
+from lambdaplus.study.words import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

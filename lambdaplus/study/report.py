@@ -1,23 +1,19 @@
 """The results of a study as a self-contained page, and its plots and tables as files."""
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.evaluation import Cell, Table
+from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.plots import Plot, curve_plots, query_plots
-from lambdaplus.study.summary import (
-    Summary,
-    choices_table,
-    count,
-    results_table,
-    rules_table,
-    verdict_table,
-)
+from lambdaplus.study.summary import Summary
+from lambdaplus.study.tables import choices_table, results_table, rules_table, verdict_table
+from lambdaplus.study.words import count
 
 
 def write_report(
@@ -90,13 +86,14 @@ def write_report(
 
 SECTIONS: dict[str, tuple[str, Callable[[Summary], Table | Iterator[Plot] | None]]] = {
     "results": ("Results", lambda summary: results_table(summary, narrow=False)),
-    "pairs": ("Wins, losses and ties", lambda summary: summary.pair_table),
+    "pairs": ("Wins, losses and ties", lambda s: s.comparison.pair_table if s.comparison else None),
     "queries": ("Query by query", query_plots),
     "curves": ("Learning curves", curve_plots),
     "parameters": ("Parameters chosen", choices_table),
     "protocol": ("Protocol and conventions", lambda summary: rules_table(summary.results)),
 }
 """Title and content of each section of the page; one without content is left out."""
+_NUMBER = re.compile(r"<?[+-]?(\d*\.?\d+(e[+-]\d+)?|nan)")
 
 
 def _content(found: Table | Iterator[Plot] | None, folder: Path) -> Any:
@@ -115,13 +112,5 @@ def _shown(value: Any) -> str:
 
 def _numeric_columns(table: Table) -> list[int]:
     """The columns of numbers, which may be formatted as text."""
-
-    def is_number(cell: Cell) -> bool:
-        try:
-            float(str(cell.value).lstrip("<"))
-        except ValueError:
-            return False
-        return True
-
-    columns = zip(*table.cells, strict=True)
-    return [place for place, column in enumerate(columns) if all(map(is_number, column))]
+    columns = enumerate(zip(*table.cells, strict=True))
+    return [i for i, column in columns if all(_NUMBER.fullmatch(str(c.value)) for c in column)]

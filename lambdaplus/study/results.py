@@ -1,174 +1,23 @@
-"""The results of a study: what validation data selects, its values on test data, and files."""
+"""The results of a study: tables of kept fits, their means, and files."""
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from lambdaplus.compute.array_types import Floats
-from lambdaplus.data import Fold
-from lambdaplus.evaluation import Convention, Evaluation, evaluate
+from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.aligned_runs import mean_run
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.row_significance import RankedRows
-from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.means import mean_of
+from lambdaplus.study.choices import ALL_QUERIES
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Criterion, Method, Task
-from lambdaplus.study.trainers import parameters_of, values_of
-
-KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "values": {**KEY, "metric": pl.String, "query": pl.String, "value": pl.Float64},
-    "fits": {
-        **KEY, "trial": pl.Int64, "metric": pl.String, "validation": pl.Float64,
-        "round": pl.Int64, "seconds": pl.Float64, "chosen": pl.Boolean,
-        "parameters": pl.String, "warnings": pl.String,
-    },
-    "curves": {**KEY, "metric": pl.String, "round": pl.Int64, "value": pl.Float64},
-    "validation": {**KEY, "metric": pl.String, "value": pl.Float64},
-}  # fmt: skip
-"""The columns of the tables of `Results`."""
-ALL_QUERIES = "all"
-"""The query of a metric that has one value for the whole data set."""
-
-
-class Tested(NamedTuple):
-    """Values of a metric by test query, the rules that gave them, and the rows of a table."""
-
-    values: Floats
-    rules: str
-    rows: tuple[RankedRows, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The parameters selected on validation data for a method on a fold with a seed.
-
-    One metric selects the model that all metrics are evaluated on; in a search, each metric is
-    evaluated on the model that it selected, unless one metric selects for all.
-    """
-
-    tasks: Sequence[Task]
-    fits: Sequence[Mapping[str, Fit]]  # of each task
-    fold: Fold
-    selects: Mapping[RankingMetric, Criterion]  # the selecting metric of each evaluated metric
-    convention: Convention
-
-    @property
-    def method(self) -> Method:
-        return self.tasks[0].method
-
-    @property
-    def seed(self) -> int:
-        return self.tasks[0].seed
-
-    @cached_property
-    def values(self) -> dict[Criterion, Floats]:
-        """Values of all fits on validation data, by selecting metric."""
-
-        def value(fits: Mapping[str, Fit], by: Criterion) -> float:
-            if str(by) in fits:
-                return fits[str(by)].best
-            return values_of([by], self.fold.valid, _fit_by(fits, by).validation)[by]
-
-        return {by: np.array([value(fits, by) for fits in self.fits])
-                for by in dict.fromkeys(self.selects.values())}  # fmt: skip
-
-    @property
-    def by(self) -> Criterion:
-        """The metric whose selection represents the method: its criterion if it selects."""
-        criterion: Criterion = self.method.criterion
-        return criterion if criterion in self.values else next(iter(self.values))
-
-    def place(self, by: Criterion) -> int:
-        """The number of the best fit, the first among equals; 0 if none has a value."""
-        values = self.values[by]
-        return 0 if np.isnan(values).all() else int(np.nanargmax(values))
-
-    def chosen(self, by: Criterion) -> Fit:
-        """The fit selected by a metric."""
-        return _fit_by(self.fits[self.place(by)], by)
-
-    @cached_property
-    def tested(self) -> dict[str, Tested]:
-        """Each metric on the test queries of the fold, by the study's convention."""
-        test = self.fold.test
-        # Test queries count equally, whatever the weights of their rows.
-        lists: dict[str, Any] = {"qid": test.qid} if test.grouped else {"weight": test.weights}
-        # Metrics that selected the same fit share a ranking of the documents.
-        metrics_of: dict[Fit, list[RankingMetric]] = {}
-        for metric, by in self.selects.items():
-            metrics_of.setdefault(self.chosen(by), []).append(metric)
-        tested = {}
-        for fit, metrics in metrics_of.items():
-            by_rules = [self.convention.metric(metric) for metric in metrics]
-            evaluation = evaluate(
-                test.labels, fit.test, metrics=[*dict.fromkeys(by_rules)],
-                convention=self.convention, **lists,
-            )  # fmt: skip
-            for metric, name in zip(metrics, map(str, by_rules), strict=True):
-                tested[str(metric)] = Tested(
-                    evaluation.per_query[name],
-                    evaluation.conventions[name],
-                    evaluation.rows.get(name, ()),
-                )
-        return {str(metric): tested[str(metric)] for metric in self.selects}
-
-    def columns(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Names of tables, with columns of rows to add to each."""
-        test, valid = self.fold.test, self.fold.valid
-        qid = [str(qid) for qid in test.qid[test.queries.boundaries[:-1]].tolist()]
-        for metric, tested in self.tested.items():
-            whole = not test.grouped or len(tested.values) != len(qid)
-            query = [ALL_QUERIES] if whole else qid
-            yield "values", {"metric": metric, "query": query, "value": tested.values}
-        for selected, by in self.selects.items():
-            value = values_of([selected], valid, self.chosen(by).validation)[selected]
-            yield "validation", {"metric": str(selected), "value": [value]}
-        chose_rounds = [by for by in self.values if str(by) in self.fits[0]]
-        for by in chose_rounds or [self.method.criterion]:
-            fit = self.chosen(by if by in chose_rounds else self.by)
-            rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-            yield "curves", {"metric": str(by), "round": rounds, "value": fit.curve}
-        for by, values in self.values.items():
-            fits = [_fit_by(fits, by) for fits in self.fits]
-            parameters = [json.dumps(parameters_of(task), default=str) for task in self.tasks]
-            of_tasks = {
-                "trial": [task.trial for task in self.tasks],
-                "metric": str(by),
-                "validation": values,
-                "round": [fit.rounds for fit in fits],
-                "seconds": [fit.seconds for fit in fits],
-                "chosen": [task.trial == self.place(by) for task in self.tasks],
-                "parameters": parameters,
-                "warnings": ["\n".join(fit.warnings) for fit in fits],
-            }
-            yield "fits", of_tasks
-
-
-def _fit_by(fits: Mapping[str, Fit], by: Criterion) -> Fit:
-    """The fit whose rounds a metric chose, or else the first."""
-    return fits.get(str(by)) or next(iter(fits.values()))
-
-
-def tables_of(choices: Iterable[Choice]) -> dict[str, pl.DataFrame]:
-    """The tables of `Results`, by name."""
-    tables = {name: [pl.DataFrame(schema=schema)] for name, schema in SCHEMAS.items()}
-    for choice in choices:
-        key = {"method": choice.method.name, "fold": choice.fold.name, "seed": choice.seed}
-        for name, columns in choice.columns():
-            nulls = name == "values"
-            frame = pl.DataFrame({**key, **columns}, SCHEMAS[name], nan_to_null=nulls)
-            tables[name].append(frame)
-    return {name: pl.concat(frames) for name, frames in tables.items()}
+from lambdaplus.study.methods import Method
+from lambdaplus.study.plan import Group
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,9 +80,7 @@ class Results:
     curves: pl.DataFrame
     validation: pl.DataFrame
     errors: Mapping[str, str] = field(default_factory=dict)
-    rows: Mapping[tuple[str, str, int], Mapping[str, tuple[RankedRows, ...]]] = field(
-        default_factory=dict
-    )
+    rows: Mapping[Group, Mapping[str, tuple[RankedRows, ...]]] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     versions: str = ""
     queries: int = 0
@@ -314,13 +161,11 @@ class Results:
 
     def _run(self, method: str, seed: int, values: pl.DataFrame) -> Evaluation:
         """The values of a method with one seed on all folds."""
-        per_query: dict[str, Floats] = {}
-        queries: list[str] = []
-        for metric in self.metrics:
-            rows = values.filter(pl.col("metric") == metric)
-            per_query[metric] = rows["value"].fill_null(math.nan).to_numpy()
-            if not (rows["query"] == ALL_QUERIES).all():
-                queries = [" ".join(key) for key in rows.select("fold", "query").iter_rows()]
+        rows = {metric: values.filter(metric=metric) for metric in self.metrics}
+        per_query = {m: each["value"].fill_null(math.nan).to_numpy() for m, each in rows.items()}
+        by_query = (each for each in rows.values() if (each["query"] != ALL_QUERIES).any())
+        names = next(by_query, values.clear()).select("fold", "query")
+        queries = [" ".join(name) for name in names.iter_rows()]
         tables = [self.rows.get((method, fold, seed), {}) for fold in self.folds]
         return Evaluation(
             per_query,

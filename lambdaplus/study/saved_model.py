@@ -91,7 +91,7 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     if not best:
         raise ValueError(f"no fit of {', '.join(names)} has a value of {metric} on every fold")
     chosen = results.methods[best]
-    by = {str(one): str(by) for one, by in study.chooses(chosen).items()}[metric]
+    by = {str(one): str(by) for one, by in study.plan.selects(chosen).items()}[metric]
     task, rounds = _task_of(study, chosen, by)
     trainer: Any = chosen.trainer  # a BoostedTrainer
     model = trainer.model(task, rounds=rounds)
@@ -107,11 +107,7 @@ def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
     of_all = tried.agg(*mean).filter(pl.col("len") == len(study.folds))
     seed, trial, _, rounds, _ = of_all.sort("validation", *key, descending=[True, False, False],
                                             nulls_last=True).row(0)  # fmt: skip
-    task = next(
-        task
-        for task in study.tasks
-        if (task.method.name, task.seed, task.trial) == (method.name, seed, trial)
-    )
+    task = study.plan.groups[method.name, study.folds[0].name, seed][trial]
     whole = study.whole if study.whole is not None else joined(study.folds[-1])
     threads = study.threads * study.jobs  # nothing else runs now
     return replace(task, train=whole, threads=threads), max(1, round(rounds))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study import Method
-from lambdaplus.study.trainers import train_estimator
+from lambdaplus.study.estimator_trainer import train_estimator
 
 # The paper's discounts are 1, 1, 1/log2 3, ..., as its own toy example shows.
 COLUMNS = {"MAP": "map", **{f"NDCG@{k}": f"ndcg(discount=letor)@{k}" for k in (1, 5, 10)}}

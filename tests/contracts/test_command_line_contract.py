@@ -1,5 +1,7 @@
 """What the command line promises: messages with a place and what to do, and no traceback."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,22 @@ FILES = {
     "run": "q Q0 d1 1 2.5 t\n",
     "twice": "q Q0 d1 1 2.5 t\nq Q0 d1 2 1.5 t\n",
     "scores.csv": TABLE.replace("score", "scores"),
+    "header.csv": "qid,label,score\n",
     "test.txt": "2 qid:1 1:0.5\n0 qid:1 1:0.1\n",
+    "scores": "1\n2\n",
 }
+OVERWRITTEN = "is an input of this command and would be overwritten"
 ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words of its output
     "evaluate": ("evaluate a.csv --metrics map", 0, "0.7500"),
     "a folder as --per-query":
         ("evaluate a.csv --per-query sub", 2, "sub is a folder: pass a file, as"),
+    "an input as --per-query": ("evaluate a.csv --per-query a.csv", 2, OVERWRITTEN),
+    "by way of another folder": ("evaluate a.csv --per-query sub/../a.csv", 2, OVERWRITTEN),
+    "a symbolic link to it": ("evaluate a.csv --per-query symbolic.csv", 2, OVERWRITTEN),
+    "a hard link to it": ("evaluate a.csv --per-query hard.csv", 2, OVERWRITTEN),
+    "scores": ("evaluate scores --data test.txt --per-query scores", 2, OVERWRITTEN),
+    "labels": ("evaluate scores --data test.txt --per-query test.txt", 2, OVERWRITTEN),
+    "judgements": ("evaluate run --qrels qrels --per-query qrels", 2, OVERWRITTEN),
     "this folder": ("evaluate a.csv --per-query .", 2, "per-query . is a folder: pass a file"),
     "a file in no folder":
         ("evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"),
@@ -29,6 +41,11 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "a document twice":
         ("evaluate twice.csv --columns qid,label,score,docno", 2, "document a is twice in query 1"),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),
+    "only a header": ("evaluate header.csv", 2, "header.csv has no rows below its header"),
+    "without queries":
+        ("evaluate header.csv --columns none,label,score", 2, "header.csv has no rows below its"),
+    "runs with other labels":
+        ("evaluate a.csv one.csv", 2, "not have the same labels: those of 2 of 2 queries differ"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
     "a metric that went":
         ("evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"),
@@ -57,21 +74,62 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "ends", "words"), ROWS.values(), ids=ROWS)
-def test_command(
-    command: str, ends: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("sub").mkdir()
     for name, text in FILES.items():
         Path(name).write_text(text)
+    Path("symbolic.csv").symlink_to("a.csv")
+    Path("hard.csv").hardlink_to("a.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "ends", "words"), ROWS.values(), ids=ROWS)
+def test_command(command: str, ends: int, words: str) -> None:
     found = invoke(*command.split(), ends=ends)
     assert words in " ".join(found.output.replace("│", " ").split())
     assert {str(path): path.read_text() for path in map(Path, FILES)} == FILES
 
 
-def test_labels_1_and_2_are_warned_of(tmp_path: Path) -> None:
-    file = tmp_path / "one.csv"
-    file.write_text(FILES["one.csv"])
+def test_labels_1_and_2_are_warned_of() -> None:
     with pytest.warns(UserWarning, match="all documents are relevant, as map needs it"):
-        invoke("evaluate", file, "--metrics", "map")
+        invoke("evaluate", "one.csv", "--metrics", "map")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("({} evaluate a.csv >&-) 2>&1; echo ended with $?", "ended with 0"),
+        ("{} evaluate a.csv --per-query /dev/stdout | cat", "a,1,map,"),
+        ("{} evaluate a.csv --per-query /dev/full 2>&1; echo $?", "No space left on device"),
+        ("{} evaluate a.csv 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
+        ("{} metrics 2>&1 >/dev/full; echo $?", "No space left on device\n2"),
+    ],
+)
+def test_odd_outputs_lose_nothing_and_give_no_traceback(line: str, words: str) -> None:
+    line = line.format(f"{sys.executable} -m lambdaplus")
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert words in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["[red]a.csv", "📈 [bold].csv", "[red][.csv", ":smile:.csv"])
+def test_brackets_and_emoji_in_names_are_printed_as_they_are(folder: Path, name: str) -> None:
+    (folder / name).write_text(TABLE)
+    found = invoke("evaluate", name, "a.csv", "--per-query", f"out {name}")
+    assert name.removesuffix(".csv").split(".")[0] in found.output
+    assert (folder / f"out {name}").exists()
+    assert f"missing{name}" in invoke("evaluate", f"missing{name}", ends=2).output
+
+
+def test_control_characters_of_a_file_are_printed_as_escapes() -> None:
+    """In a terminal, they would clear the screen, or change its title or what was printed."""
+    evil = "sc\x1b[2Jore\x9b31m"
+    Path("evil.csv").write_text(TABLE.replace("score", evil))
+    for command in ("evaluate evil.csv", "compare evil.csv --label x --out out"):
+        found = invoke(*command.split(), ends=2).output
+        assert r"sc\x1b[2Jore\x9b31m" in found
+        assert not {"\x1b", "\x9b"} & {*found}

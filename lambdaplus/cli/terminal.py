@@ -1,0 +1,62 @@
+"""What a terminal shows while a command works: progress, warnings, and errors without traceback."""
+
+import math
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich import progress as bars
+from rich.console import Console
+
+from lambdaplus.compute.messages import printable
+from lambdaplus.study import Study
+
+
+def run_with_progress(study: Study, console: Console) -> None:
+    """Run all fits that are not stored yet, below a bar."""
+    columns = (
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    # Estimate the time left from all fits, since those of different methods take different times.
+    lasting: Any = {"transient": True, "speed_estimate_period": math.inf}
+    with bars.Progress(*columns, console=console, **lasting) as progress:
+        bar = progress.add_task("starting processes", total=len(study))
+        for done, task in enumerate(study.run(), start=1):
+            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
+            if done == study.kept:  # stored fits must not enter the estimate
+                progress.reset(bar, completed=done)
+
+
+@contextmanager
+def warnings_told(console: Console) -> Iterator[None]:
+    """Print the warnings of the block, such as damaged files, once each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                console.print(printable(text), style="yellow")
+
+
+@contextmanager
+def errors_of(command: str) -> Iterator[None]:
+    """Print an error message and exit with code 2 instead of showing a traceback."""
+    try:
+        yield
+        if sys.stdout is not None:  # it may be closed
+            sys.stdout.flush()  # so that the error of a full disk is raised here
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+        raise
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        typer.echo(printable(f"lambdaplus {command}: {error}"), err=True)
+        raise typer.Exit(2) from None

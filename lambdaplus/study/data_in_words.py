@@ -1,0 +1,63 @@
+"""What a study uses and leaves out of its data, in words."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lambdaplus.data import Fold
+from lambdaplus.data.table_columns import in_words
+from lambdaplus.data.table_files import NO_QUERIES
+from lambdaplus.study.config import Config
+from lambdaplus.study.labels import Labels
+from lambdaplus.study.words import count
+
+MOST_NAMES = 60  # of features that are listed
+
+
+def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -> list[str]:
+    """What a study uses: rows, queries, labels, features, and the notes."""
+    train = folds[0].train
+    names = [
+        f"{name} (category)" if name in train.categories else name for name in train.feature_names
+    ]
+    width = train.features.shape[1]
+    size = _size_in_words(folds[0], labels)
+    if any(_size_in_words(fold, labels) != size for fold in folds):
+        size = f"{folds[0].name}: {size}"
+    listed = f": {', '.join(names)}" if names and width <= MOST_NAMES else ""
+    if train.categories and not listed:
+        listed = f", of which categories: {', '.join(train.categories)}"
+    return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
+
+
+def _size_in_words(fold: Fold, labels: Labels) -> str:
+    each = np.concatenate([part.labels for part in fold.parts])
+    kind = f"labels: {labels.in_words}"
+    if labels.real:
+        kind = f"{kind} from {each.min():.3g} to {each.max():.3g}"
+    if not labels.grouped:
+        relevant = int((each >= 1).sum())
+        kind = kind if labels.real else f"{kind}, {relevant:,} of them 1 or more"
+        return f"{each.size:,} rows as one ranking without queries; {kind}"
+    has = [
+        np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
+        for part in fold.parts
+    ]
+    queries = np.concatenate(has)
+    without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
+    return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"
+
+
+def left_out_in_words(why: Mapping[str, str]) -> str:
+    """The columns that are left out, and why if that is known."""
+    return f"Left out: {in_words(why)}." if why else ""
+
+
+def weights_in_words(config: Config, name: str = "") -> str:
+    """What is done with row weights, a column or a file."""
+    if not (name or config.weight):
+        return ""
+    use = f"Weights: {name or config.weight}, in training and in validation values"
+    if config.qid == NO_QUERIES:
+        return f"{use}, and in AUC and average precision of test rows."
+    return f"{use}. In test means and in tests, each query counts equally."

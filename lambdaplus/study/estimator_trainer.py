@@ -1,0 +1,84 @@
+"""The trainer of scikit-learn compatible estimators."""
+
+import importlib
+import inspect
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.arrays import numbers
+from lambdaplus.data import RankingData
+from lambdaplus.data.ranking_data import numeric_part
+from lambdaplus.study.methods import Fitted, Task
+
+
+def train_estimator(task: Task) -> Fitted:
+    """Fit the estimator ``task.method.target``, passing the arguments that its signatures accept.
+
+    Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
+    ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
+    predict: ``qid``; also ``sample_weight`` if there are weights.  A classifier ranks by its
+    ``decision_function`` or ``predict_proba``.  Categories are left out.
+    """
+    train, valid = numeric_part(task.train), numeric_part(task.valid)
+    # With several selecting metrics, each chooses among the same fits.
+    by = task.method.criterion if len(task.metrics) > 1 else task.metrics[0]
+    criterion = str(by)
+    estimator = find_class(task.method.target)
+    offered = {
+        "random_state": task.seed,
+        "n_jobs": task.threads,
+        **dict.fromkeys(("metric", "eval_metric"), criterion),
+    }
+    accepted = inspect.signature(estimator).parameters
+    model = estimator(**{**{k: v for k, v in offered.items() if k in accepted}, **task.parameters})
+    fit_arguments = inspect.signature(model.fit).parameters
+    data: dict[str, Any] = {"qid": train.qid} if "qid" in fit_arguments else {"group": train.group}
+    if train.weights is not None:
+        data["sample_weight"] = train.weights
+    data["eval_set"] = valid.features, valid.labels, valid.qid
+    if "eval_qid" in fit_arguments:  # as LightGBM's and XGBoost's rankers take evaluation sets
+        data |= {"eval_set": [(valid.features, valid.labels)], "eval_qid": [valid.qid]}
+    passed = {name: value for name, value in data.items() if name in fit_arguments}
+    model.fit(train.features, train.labels, **passed)
+    takes_queries = "qid" in inspect.signature(model.predict).parameters
+
+    def predict(part: RankingData) -> Floats:
+        features = numeric_part(part).features
+        # Of rankers, such as McRank, `predict` returns scores; of classifiers, classes.
+        if hasattr(model, "decision_function"):
+            return numbers(model.decision_function(features), "scores")
+        if hasattr(model, "predict_proba"):
+            return numbers(model.predict_proba(features)[:, -1], "scores")
+        queries = {"qid": part.qid} if takes_queries else {}
+        return numbers(model.predict(features, **queries), "scores")
+
+    return Fitted(predict, _rounds(model), _curve(model, criterion))
+
+
+def _rounds(model: Any) -> int:
+    """Number of passes or rounds of the model, from the attributes that estimators have."""
+    for name in ("n_iter_", "n_rounds_", "best_iteration_", "n_estimators_", "n_passes_"):
+        rounds = getattr(model, name, None)
+        if rounds is not None and np.ndim(rounds) == 0 and rounds > 0:  # LightGBM: -1 without one
+            return int(rounds)
+    return 0
+
+
+def _curve(model: Any, criterion: str) -> list[float]:
+    curve = getattr(model, "learning_curve_", ())
+    return list(map(float, getattr(model, "learning_curves_", {}).get(criterion, curve)))
+
+
+def find_class(target: Any) -> Any:
+    """The class itself, or that given as ``module:Class``."""
+    if not isinstance(target, str):
+        return target
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        if isinstance(error, ImportError) and module.startswith("lambdaplus"):
+            raise
+        raise ValueError(f"{target!r} cannot be imported as module:Class: {error}") from None

@@ -1,0 +1,126 @@
+"""From tasks to fits on disk: training and prediction, here or in processes."""
+
+import contextlib
+import copy
+import importlib
+import multiprocessing
+import time
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.event import install_timer
+
+from lambdaplus.compute.arrays import numbers
+from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
+from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.cache import fingerprint, read_binary, write_binary
+from lambdaplus.study.fits import Fit, KeptFits, save_fits
+from lambdaplus.study.methods import Fitted, Task
+
+PRELOADED = "lambdaplus.study.preload"
+
+
+def run_tasks(
+    tasks: Sequence[Task], kept: KeptFits, folds: Sequence[Fold], jobs: int
+) -> Generator[tuple[int, str]]:
+    """Fit and store; yield the place of each task and its error, if any, when it ends."""
+    # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
+    parallel = jobs > 1 and not multiprocessing.current_process().daemon
+    fitted = {task.fold for task in tasks}
+    parts: dict[str, Sequence[Any]] = {fold.name: fold.parts for fold in folds}
+    nothing: Any = None  # in place of data, which each fit copies or reads from files
+    with working_folder() if parallel else contextlib.nullcontext() as folder:
+        if folder is not None:
+            parts = {name: [laid_out(part, folder) for part in parts[name]] for name in fitted}
+        calls = (
+            (kept.file_of(task), replace(task, train=nothing, valid=nothing), kept.beaten(task),
+             parts[task.fold])
+            for task in tasks
+        )  # fmt: skip
+        if parallel:
+            yield from run_in_processes(fit_from_disk, calls, jobs, PRELOADED)
+        else:
+            importlib.import_module(PRELOADED)  # no part of training times
+            yield from run_here(fit_and_save, calls)
+
+
+def fit_and_save(
+    file: Path,
+    task: Task,
+    beaten: Mapping[str, float],
+    parts: Sequence[RankingData] | Sequence[Path],
+) -> None:
+    """Train, score validation and test documents, and store the scores.
+
+    Scores are omitted for trials that are not better than ``beaten``, the best earlier values.
+    Training and each prediction get arrays of their own, which they may change in place.
+    """
+    train, valid, test = parts
+    whole = replace(task, train=_own(train), valid=_own(valid))
+    # The time in which numba compiles kernels, or loads compiled ones, is not training time.
+    compiling: list[float] = []
+    timer = install_timer("numba:compiler_lock", compiling.append)
+    with warnings.catch_warnings(record=True) as caught, timer:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        fitted = task.method.trainer(whole)
+        seconds = time.perf_counter() - start
+    seconds = max(0.0, seconds - sum(compiling))
+    notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    models = {"": fitted} if isinstance(fitted, Fitted) else {str(m): f for m, f in fitted.items()}
+    lacking = {*map(str, task.metrics)} - models.keys()
+    if lacking and "" not in models:
+        raise ValueError(f"the trainer returned no ranker for {', '.join(sorted(lacking))}")
+    fits = {}
+    for metric, model in models.items():
+        curve = np.asarray(model.curve, dtype=np.float64)
+        scores: tuple[Any, Any] = np.zeros(0), np.zeros(0)
+        # The first of equal trials is chosen, so that a later one has to be better.
+        if metric not in beaten or np.nanmax([*curve, -np.inf]) > beaten[metric]:
+            scores = _scores(model, valid, "validation"), _scores(model, test, "test")
+        fits[metric] = Fit(model.rounds, model.every, curve, *scores, seconds, notes)
+    save_fits(file, fits)
+
+
+def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
+    """`fit_and_save` in a separate process, with the number of threads of its settings."""
+    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
+    fit_and_save(file, task, *work)
+
+
+def laid_out(data: RankingData, root: Path) -> Path:
+    """Write the data to a folder from which processes read it."""
+    folder = root / fingerprint(data)
+    if not folder.exists():
+        try:
+            write_binary(data, folder)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
+                "folder with more space, or use one job, which needs none",
+                str(root),
+            ) from error
+    return folder
+
+
+def _own(part: RankingData | Path) -> RankingData:
+    """A copy of the data; those on disk are copied where they are changed."""
+    return copy.deepcopy(part) if isinstance(part, RankingData) else read_binary(part)
+
+
+def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
+    part = _own(data)
+    scores = numbers(model.predict(part), f"the scores of {name} documents")
+    if scores.shape != part.labels.shape:
+        raise ValueError(
+            f"it gave scores of shape {scores.shape} for {part.labels.size} {name} documents"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(f"it scored {name} documents with NaN or infinity")
+    return scores

@@ -1,0 +1,159 @@
+"""Methods by their names, which may have options in brackets."""
+
+import ast
+import contextlib
+import importlib.util
+import re
+from typing import Any
+
+from lambdaplus.compute.messages import hint
+from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.names import split_names
+from lambdaplus.study.estimator_trainer import find_class, train_estimator
+from lambdaplus.study.labels import Labels
+from lambdaplus.study.methods import Method
+from lambdaplus.study.registry import BOOSTED, METHODS, WITH_OURS, native, ours, with_options
+from lambdaplus.study.trainers import OBJECTIVE_OPTIONS
+
+OWN_LOSSES = (
+    "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",
+    "cross_entropy",
+)  # fmt: skip
+"""Losses of LightGBM that are no default; those of XGBoost have a colon in their names."""
+_NAMED = {method.name: method for method in METHODS}
+
+
+def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]:  # noqa: B008
+    """Find methods by name.
+
+    Parameters
+    ----------
+    names : str or None
+        Comma-separated: names of methods, prefixes of them (``lightgbm``, ``xgboost:rank``), a
+        framework and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), a
+        framework and an objective of its own (``xgboost:reg:squarederror``), a
+        scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
+        boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
+        Options are in brackets: those of a metric, of `~lambdaplus.objectives.lambda_objective`
+        (``lightgbm:ndcg@10(truncation=30)``), of a framework beside its own objective
+        (``xgboost:rank:map(lambdarank_pair_method=mean)``), or of an estimator
+        (``svm:map(C=10)``).  With ``labels=ranks``, a framework's own objective is trained on
+        the ranks of labels in their query.
+    labels : Labels
+        Of the data; without, grades in queries.  A prefix, ``all`` and the default stand for those
+        of its methods that fit.
+
+    Returns
+    -------
+    list of Method
+
+    Raises
+    ------
+    ValueError
+        For an unknown name (the message lists the known ones), invalid options, and if no method
+        of a prefix fits.
+    ImportError
+        If a framework that an estimator of lambdaplus needs is not installed.
+
+    Examples
+    --------
+    >>> [method.name for method in find_methods("lightgbm:lambdarank,xgboost:map@5(sigma=2)")]
+    ['lightgbm:lambdarank', 'xgboost:lambda_map@5(sigma=2)']
+    """
+    return find_fitting(names, labels)[0]
+
+
+def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[str, list[str]]]:
+    """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
+    methods: dict[str, Method] = {}
+    reasons: dict[str, str] = {}
+    listed = [""] if names is None else split_names(names)
+    for name in listed:
+        if listed.count(name) > 1:
+            raise ValueError(f"method {name!r} is given twice")
+        several = _beginning_with(name)
+        misfits = {one.name: why for one in several if (why := labels.misfit(one))}
+        if several and len(misfits) == len(several):
+            why = "; ".join(f"{other}: {why}" for other, why in misfits.items())
+            raise ValueError(f"no method {name!r} fits the data: {why}")
+        fitting = [one for one in several if one.name not in misfits]
+        methods |= {one.name: one for one in fitting or [_new(name)]}
+        reasons |= misfits
+    if not methods:
+        raise ValueError("no method was given")
+    left_out: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        if name not in methods:  # nor named itself
+            left_out.setdefault(why, []).append(name)
+    return list(methods.values()), left_out
+
+
+def _beginning_with(name: str) -> list[Method]:
+    """The methods of a prefix: all for ``all``, the boosted trees for an empty one."""
+    if name in _NAMED:
+        return []
+    if name not in ("", "all"):
+        return [method for method in METHODS if method.name.startswith(name)]
+    without = "" if importlib.util.find_spec("catboost") else "catboost"
+    families = {method.family for method in METHODS} if name else {*BOOSTED}
+    return [method for method in METHODS if method.family in families - {without}]
+
+
+def _new(name: str) -> Method:
+    """One method: of the list, one of these with options, FRAMEWORK:METRIC, or module:Class."""
+    if name in _NAMED:
+        return _NAMED[name]
+    framework, _, rest = name.partition(":")
+    base, options = _split(name)
+    known = _NAMED.get(base)
+    if known and not (framework in WITH_OURS and callable(known.target)):
+        return with_options(known, options)
+    own = base.partition(":")[2]
+    if (framework == "xgboost" and ":" in own) or (framework == "lightgbm" and own in OWN_LOSSES):
+        return native(framework, own, **options)
+    try:
+        if framework in WITH_OURS and rest:
+            return _ours(framework, rest.removeprefix("lambda_"))
+    except ValueError as error:
+        raise ValueError(f"method {name!r}: {error}") from None
+    if rest and framework not in {method.family for method in METHODS}:
+        find_class(base)
+        return with_options(Method(base, train_estimator, base, "ndcg@10"), options)
+    raise ValueError(
+        f"unknown method {name!r}{hint(name, _NAMED)}; known: {', '.join(_NAMED)}; or "
+        "FRAMEWORK:METRIC, or module:Class"
+    )
+
+
+def _ours(framework: str, name: str) -> Method:
+    """A method for a metric, with its options and those of the objective in brackets."""
+    base, given = _split(name)
+    if re.search("[+*]", base):  # a sum, whose parts may have options of their metrics
+        base, given = name, {}
+    options = {option: given.pop(option) for option in [*given] if option in OBJECTIVE_OPTIONS}
+    try:
+        metric = parse_metric(base, **given) if given else base
+    except ValueError as error:
+        known = f"; the objective has: {', '.join(sorted(OBJECTIVE_OPTIONS))}"
+        raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
+    return ours(framework, metric, **options)
+
+
+def _split(name: str) -> tuple[str, dict[str, Any]]:
+    """A name without its brackets, and the options in them."""
+    options: dict[str, Any] = {}
+    for inside in re.findall(r"\(([^()]*)\)", name):
+        for option in filter(None, inside.split(",")):
+            key, equals, value = (part.strip() for part in option.partition("="))
+            if not equals or key in options:
+                raise ValueError(f"{option.strip()!r} is not of the form option=value, or is twice")
+            options[key] = _value(value)
+    return re.sub(r"\([^()]*\)", "", name), options
+
+
+def _value(text: str) -> Any:
+    """A number, True, False or None, in any case, or else the text."""
+    with contextlib.suppress(ValueError, SyntaxError):
+        word = text.capitalize() if text.lower() in ("true", "false", "none") else text
+        return ast.literal_eval(word)
+    return text
