@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +46,26 @@ def boxes() -> str:
 
 
 def gains() -> str:
-    """The rows of `boxes` that tell trees and objectives apart."""
+    """The rows of `boxes` that tell trees and objectives apart, and that of a search."""
     found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
-    return _gains(found, GAINS)
+    [searched] = rows_of("equal-search", "Over built-in objectives")
+    title, *cells = searched
+    return _gains(found, GAINS, [[title, *map(_cell, cells)]])
 
 
-def _gains(found: dict[str, Any], names: dict[str, str]) -> str:
-    """The rows with these names, under the names that they get here."""
+def helps() -> str:
+    """What each change gives in MAP and NDCG@10; bold if significant after Holm."""
+    [found] = measured("what-helps")["tables"]
+    rows = [[row[0], *map(_cell, row[1:])] for row in found["rows"]]
+    return Table(found["columns"], rows).to_markdown()
+
+
+def _gains(found: dict[str, Any], names: dict[str, str], more: Sequence[list[str]] = ()) -> str:
+    """The rows with these names, under the names that they get here, and more rows."""
     shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
     rows = {row[0]: [_cell(row[i]) for i in shown] for row in found["rows"]}
     kept = [[title, *rows[name]] for name, title in names.items()]
-    return Table(("", *(found["columns"][i] for i in shown)), kept).to_markdown()
+    return Table(("", *(found["columns"][i] for i in shown)), [*kept, *more]).to_markdown()
 
 
 def _cell(text: str) -> str:
@@ -107,4 +117,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, gains, times)}
+KINDS = {made.__name__: made for made in (boxes, gains, helps, times)}

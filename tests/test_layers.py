@@ -19,8 +19,8 @@ LAYERS = (
     {"study", "cli", "__main__"},
 )
 OF_STUDY = (
-    {"words", "config", "search_spaces", "labels", "methods"},
-    {"validation", "boosters", "trainers", "catboost_trainer", "estimator_trainer"},
+    {"words", "config", "boosters", "search_spaces", "labels", "methods"},
+    {"validation", "trainers", "catboost_trainer", "estimator_trainer"},
     {"folds", "data_in_words", "registry", "method_names", "plan"},
     {"fits", "fitting", "preload"},
     {"choices", "results"},
