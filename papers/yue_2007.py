@@ -173,9 +173,13 @@ def train_on_steps(task: Task) -> Fitted:
     def stepped(part: RankingData) -> RankingData:
         return replace(part, features=steps.transform(part.features))
 
+    method = replace(task.method, fixed={})  # they are among the parameters
     fitted = train_estimator(
-        replace(task, parameters=others, train=stepped(task.train), valid=stepped(task.valid))
-    )
+        replace(
+            task, method=method, parameters=others,
+            train=stepped(task.train), valid=stepped(task.valid),
+        )
+    )  # fmt: skip
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 
 

@@ -343,8 +343,8 @@ def _checked(y: Any) -> NDArray[Any]:
     if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
         types = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            f"y holds objects of type {' and '.join(types)}: labels must be all text or all "
-            "numbers, as by y.astype(str) or y.astype(int)"
+            f"Unknown label type: y holds objects of type {' and '.join(types)}: labels must be "
+            "all text or all numbers, as by y.astype(str) or y.astype(int)"
         )
     check_classification_targets(labels)
     return labels
