@@ -12,8 +12,6 @@ best round on validation queries are tested.  `show` also reads the trainings of
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
@@ -24,8 +22,16 @@ from typing import Any
 import list_sets
 import numpy as np
 import out_of_the_box as box
-from kept_fits import fit_all, mean_over_sets, read, train_and_test, values_in
-from tables import Tested, keep
+from kept_fits import (
+    keep_tables,
+    mean_over_sets,
+    read,
+    run,
+    study_parser,
+    train_and_test,
+    values_in,
+)
+from tables import Tested
 
 from lambdaplus import lambda_objective
 from lambdaplus.compute.array_types import Floats
@@ -267,25 +273,14 @@ def show(given: argparse.Namespace) -> None:
         "By set": by_set,
         "Settings": chosen(fits),
     }
-    hours = sum(fit["seconds"] for fit in fits.values()) / 3600
-    command = " ".join(["python benchmarks/equal_search.py", *sys.argv[1:]])
-    keep("equal-search", command, tables, hours=hours, fits=len(fits))
+    keep_tables("equal-search", fits, tables)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("step", choices=("fit", "show"))
-    parser.add_argument("sets", nargs="*")
-    parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
+    parser = study_parser(__doc__, "equal-search")
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*CONTENDERS])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--kept", type=Path, default=Path("build/equal-search"))
     parser.add_argument("--plain", type=Path, default=Path("build/out-of-the-box"))
-    given = parser.parse_args()
-    if given.step == "fit":
-        fit_all(fit, tasks(given), given.kept, given.jobs)
-    else:
-        show(given)
+    run(parser.parse_args(), fit, tasks, show)
 
 
 if __name__ == "__main__":

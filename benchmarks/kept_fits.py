@@ -5,10 +5,12 @@ The test values of all queries are kept, so any two trainings can be compared by
 
 from __future__ import annotations
 
+import argparse
 import base64
 import json
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,11 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.progress import track
 from scipy import stats
+from tables import keep
 
 from lambdaplus import evaluate
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task, parse_criterion
 from lambdaplus.study.trainers import BoostedTrainer
@@ -65,16 +69,22 @@ def train(
     )
 
 
-def train_and_test(*args: Any, **settings: Any) -> dict[str, Any]:
-    """What is kept of a training with the arguments of `train`."""
+def train_and_test(
+    trainer: BoostedTrainer,
+    target: Any,
+    params: Mapping[str, Any],
+    fold: Fold,
+    metrics: Sequence[str],
+    **settings: int,
+) -> dict[str, Any]:
+    """What is kept of a training; the settings are those of `train`."""
     start = time.process_time()
-    trained = train(*args, **settings)
-    test = args[3].test
+    trained = train(trainer, target, params, fold, metrics, **settings)
     return {
         "valid": trained.valid,
         "rounds": trained.rounds,
         "ran": trained.ran,
-        "test": {metric: per_query(test, metric, each) for metric, each in trained.scores.items()},
+        "test": {name: per_query(fold.test, name, each) for name, each in trained.scores.items()},
         "seconds": time.process_time() - start,
     }
 
@@ -109,6 +119,36 @@ def fit_all(
         for one in track(pool.imap_unordered(fit, left), total=len(left)):
             out.write(json.dumps(one, default=float) + "\n")
             out.flush()
+
+
+def keep_tables(name: str, fits: Mapping[Any, dict[str, Any]], tables: Mapping[str, Table]) -> None:
+    """Keep the tables of a study, with the command, the hours and the number of its fits."""
+    command = " ".join([f"python benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    hours = sum(fit["seconds"] for fit in fits.values()) / 3600
+    keep(name, command, tables, hours=hours, fits=len(fits))
+
+
+def study_parser(description: str, folder: str) -> argparse.ArgumentParser:
+    """The arguments that all studies of kept fits have."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("step", choices=("fit", "show"))
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kept", type=Path, default=Path("build", folder))
+    return parser
+
+
+def run(
+    given: argparse.Namespace, fit: Callable[[Any], dict[str, Any]],
+    tasks: Callable[[argparse.Namespace], Iterable[tuple[Any, ...]]],
+    show: Callable[[argparse.Namespace], None],
+) -> None:  # fmt: skip
+    """Do the step that the command names."""
+    if given.step == "fit":
+        fit_all(fit, tasks(given), given.kept, given.jobs)
+    else:
+        show(given)
 
 
 def mean_over_sets(each: Sequence[Floats]) -> tuple[float, float, float]:

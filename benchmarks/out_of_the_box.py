@@ -15,18 +15,23 @@ from which the same command continues.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import list_sets
 import numpy as np
-from kept_fits import fit_all, mean_over_sets, read, train_and_test, values_in
-from tables import Tested, keep
+from kept_fits import (
+    keep_tables,
+    mean_over_sets,
+    read,
+    run,
+    study_parser,
+    train_and_test,
+    values_in,
+)
+from tables import Tested
 
 from lambdaplus import lambda_objective
 from lambdaplus.evaluation import Table
@@ -364,28 +369,17 @@ def show(given: argparse.Namespace) -> None:
         **{f"Trees, {title.lower()}": by_trees(fits, some) for title, some in of.items() if some},
         **{f"Options, {FRAMEWORKS[name]}": by_option(fits, name, lists) for name in THEIRS},
     }
-    hours = sum(fit["seconds"] for fit in fits.values()) / 3600
-    command = " ".join(["python benchmarks/out_of_the_box.py", *sys.argv[1:]])
-    keep("out-of-the-box", command, tables, hours=hours, fits=len(fits))
+    keep_tables("out-of-the-box", fits, tables)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("step", choices=("fit", "show"))
-    parser.add_argument("sets", nargs="*")
-    parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
+    parser = study_parser(__doc__, "out-of-the-box")
     parser.add_argument(
         "--trees", type=lambda text: text.split(","), default=["box", *TREES.values()]
     )
     parser.add_argument("--contenders", type=lambda text: text.split(";"), default=["main"])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--kept", type=Path, default=Path("build/out-of-the-box"))
-    given = parser.parse_args()
-    if given.step == "fit":
-        fit_all(fit, tasks(given), given.kept, given.jobs)
-    else:
-        show(given)
+    run(parser.parse_args(), fit, tasks, show)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ SET is named as in `list_sets`; the seed is the number of the fold.  All trainin
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,9 +24,19 @@ import equal_search
 import list_sets
 import numpy as np
 import out_of_the_box as box
-from kept_fits import fit_all, mean_over_sets, per_query, read, train, train_and_test, values_in
+from kept_fits import (
+    keep_tables,
+    mean_over_sets,
+    per_query,
+    read,
+    run,
+    study_parser,
+    train,
+    train_and_test,
+    values_in,
+)
 from scipy.stats import rankdata
-from tables import Tested, keep
+from tables import Tested
 
 from lambdaplus import lambda_objective
 from lambdaplus.compute.array_types import Floats
@@ -166,27 +174,14 @@ def show(given: argparse.Namespace) -> None:
         "gains in test values, the mean over sets; then: beside ranking_trees and the objective of "
         "lambdaplus; ±: standard errors over test queries"
     )
-    hours = sum(fit["seconds"] for fit in kept.values()) / 3600
-    command = " ".join(["python benchmarks/what_helps.py", *sys.argv[1:]])
-    table = Table(heads, rows, [foot])
-    keep("what-helps", command, {"What helps": table}, hours=hours, fits=len(kept))
+    keep_tables("what-helps", kept, {"What helps": Table(heads, rows, [foot])})
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("step", choices=("fit", "show"))
-    parser.add_argument("sets", nargs="*")
-    parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    for name, folder in {
-        "kept": "what-helps", "plain": "out-of-the-box", "searches": "equal-search",
-    }.items():  # fmt: skip
-        parser.add_argument(f"--{name}", type=Path, default=Path("build", folder))
-    given = parser.parse_args()
-    if given.step == "fit":
-        fit_all(fit, tasks(given), given.kept, given.jobs)
-    else:
-        show(given)
+    parser = study_parser(__doc__, "what-helps")
+    parser.add_argument("--plain", type=Path, default=Path("build/out-of-the-box"))
+    parser.add_argument("--searches", type=Path, default=Path("build/equal-search"))
+    run(parser.parse_args(), fit, tasks, show)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Parameters of trees that suit rankings, for LightGBM and XGBoost.
 
-The default parameters of both frameworks suit large and clean data.  In a ranking, the gradients of
+The default parameters of both frameworks suit clean labels.  In a ranking, the gradients of
 a query are made of the same few relevant documents, so trees overfit them: smaller trees on a part
 of the rows and columns improve the metrics of test queries, with any objective.
 
@@ -47,7 +47,7 @@ def ranking_trees(
     ----------
     framework : {"lightgbm", "xgboost", "catboost"}
     size : {"small", "middle", "large"}, default="middle"
-        Small trees suit noisy labels and few queries, large ones clean labels and many queries.
+        Small trees suit noisy labels and few queries, large ones clean labels.
 
     Returns
     -------
