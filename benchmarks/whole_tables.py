@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -318,7 +319,7 @@ def main() -> None:
     for metric in METRICS:
         tables[f"{metric} by table"] = found.by_table(metric, shown)
     tables["Probabilities"] = found.probabilities()
-    keep(given.results, " ".join(["python benchmarks/whole_tables.py", *sys.argv[1:]]), tables)
+    keep(given.results, shlex.join(["python", "benchmarks/whole_tables.py", *sys.argv[1:]]), tables)
 
 
 if __name__ == "__main__":

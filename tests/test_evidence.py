@@ -4,6 +4,7 @@ Tables are written from the same files by docs/generate.py, which `test_docs.py`
 """
 
 import inspect
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import lambdaplus
 from lambdaplus import lambda_objective
 
 ROOT = Path(__file__).parents[1]
@@ -60,3 +62,15 @@ def test_the_options_of_the_page_are_those_of_the_function() -> None:
         if option.kind is inspect.Parameter.KEYWORD_ONLY:
             assert name in shown
             assert option.default in ("default", None) or str(option.default) in shown[name]
+
+
+def test_results_are_of_this_version() -> None:
+    """A change of defaults raises the minor version; then the numbers are measured again."""
+    minor = ".".join(lambdaplus.__version__.split(".")[:2])
+    found = {
+        file.name: json.loads(file.read_text())["versions"].split(",")[0]
+        for file in sorted((ROOT / "benchmarks/results").glob("*.json"))
+    }
+    assert len(found) > 10
+    others = {name: of for name, of in found.items() if not of.startswith(f"lambdaplus {minor}.")}
+    assert others | {name: of for name, of in found.items() if "dev" in of} == {}
