@@ -65,6 +65,18 @@ def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> Non
     assert row == ["a", "+.1", "+.1"]  # twice .03
 
 
+@pytest.mark.parametrize("name", ["out_of_the_box", "equal_search", "what_helps"])
+def test_a_study_without_trainings_keeps_the_results_that_are_there(
+    benchmark_named: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = benchmark_named(name)
+    for step, message in (("show", "no trainings in .*: fit them first"), ("fit", "needs sets")):
+        monkeypatch.setattr(sys, "argv", [name, step, "--kept", str(tmp_path / "kept")])
+        with pytest.raises(SystemExit, match=message):
+            script.main()
+    assert not list(tmp_path.glob("*.json"))
+
+
 @pytest.mark.slow
 def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
     benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
