@@ -350,6 +350,7 @@ def show(given: argparse.Namespace) -> None:
     sets = list(dict.fromkeys(key[0] for key in fits))
     large = [on for on in sets if on.startswith("web-search")]
     other = [on for on in sets if on.startswith(OTHER_SHAPES)]
+    digits = [on for on in sets if on == "digits"]
     real = [on for on in sets if not on.startswith(("generated", "digits", "web-search"))]
     lists = [on for on in sets if on not in large]
     generated = [on for on in lists if on not in (*real, *other)]
@@ -367,7 +368,11 @@ def show(given: argparse.Namespace) -> None:
             if some and (some != large or metrics == FIRST)  # there, NDCG is trained alone
         },
         **{f"By set, {metric.upper()}": by_set(fits, metric, lists) for metric in OURS_FOR},
-        **{f"Trees, {title.lower()}": by_trees(fits, some) for title, some in of.items() if some},
+        **{
+            f"Trees, {title.lower()}": by_trees(fits, some)
+            for title, some in {**of, "images of digits": digits}.items()
+            if some
+        },
         **{f"Options, {FRAMEWORKS[name]}": by_option(fits, name, lists) for name in THEIRS},
     }
     keep_tables("out-of-the-box", fits, tables)
