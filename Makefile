@@ -9,7 +9,7 @@ OLDEST := .venv-oldest
 # Versions that passed the tests, for pip.  A newer Python may need newer ones.
 LOCK = $(shell $(BIN)/python -c 'import sys; sys.version_info < (3, 14) or sys.exit( \
 	"No versions are locked for this Python: pip takes the newest ones."); print("-c constraints.txt")')
-PAPERS := $(subst _,-,$(basename $(notdir $(wildcard papers/*_[12]???*))))
+PAPERS := $(subst _,-,$(basename $(notdir $(wildcard papers/*_[12][0-9][0-9][0-9]*))))
 MAKEFLAGS += --no-print-directory
 
 .DELETE_ON_ERROR:

@@ -174,7 +174,7 @@ def contenders(fits: Fits, plain: box.Fits, framework: str, metric: str) -> dict
         found["lambdaplus, ranking_trees without a search"] = without_search(
             plain, framework, ours, metric
         )
-        found[f"{own} as it comes"] = without_search(plain, framework, ("box", own), metric)
+        found[f"{own}, default trees"] = without_search(plain, framework, ("box", own), metric)
     return found
 
 
@@ -195,9 +195,9 @@ def after_search(fits: Fits, plain: box.Fits) -> list[Table]:
     heads = [("", *(head for m in METRICS for head in (m.upper(), f"{m.upper()}, difference")))]
     heads.append(("", *(f"{m.upper()}, {list_sets.in_words(on)}" for m in METRICS for on in sets)))
     foot = (
-        "test values, the mean over sets; differences from our objective for the metric in the "
-        "same framework, for CatBoost in LightGBM, over the folds of both; no value where searches "
-        "of some folds are missing; ±: standard error over test queries"
+        "test values, the mean over sets; differences from the objective of lambdaplus for the "
+        "metric in the same framework (for CatBoost, in LightGBM), over the folds of both; no mean "
+        "where searches of some folds are missing; ±: standard error over test queries"
     )
     return [Table(heads[0], [*rows.values()], [foot]), Table(heads[1], [*by_set.values()])]
 
@@ -233,7 +233,7 @@ def over_built_in(fits: Fits) -> Table:
         _, found = _beside(ours, searched(fits, framework, name, metric), sets)
         head = f"{metric.upper()}, {FRAMEWORKS[framework]}"
         cells[head] = found._replace(more=f" ({name})") if isinstance(found, Tested) else found
-    title = f"lambdaplus less the best built-in objective, each after {DRAWS} draws"
+    title = f"lambdaplus less the best built-in objective, each after {DRAWS} trials"
     return Table(["", *cells], [[title, *cells.values()]])
 
 
@@ -255,7 +255,7 @@ def chosen(fits: Fits) -> Table:
             quartiles = np.quantile(np.array(found, dtype=float), [0.25, 0.5, 0.75], axis=0).T
             shown = [" / ".join(f"{one:.2g}" for one in row) for row in quartiles]
             rows.append([f"{name}, {FRAMEWORKS[framework]}", *shown])
-    foot = "quartiles of the draws that are best on validation queries"
+    foot = "quartiles of the trials that are best on validation queries"
     return Table(["", *heads, "rounds"], rows, [foot])
 
 

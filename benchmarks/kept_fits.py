@@ -130,7 +130,9 @@ def keep_tables(name: str, fits: Mapping[Any, dict[str, Any]], tables: Mapping[s
 
 def study_parser(description: str, folder: str) -> argparse.ArgumentParser:
     """The arguments that all studies of kept fits have."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("step", choices=("fit", "show"))
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--seeds", type=lambda text: list(map(int, text.split(","))), default=[0])
@@ -146,7 +148,14 @@ def run(
 ) -> None:  # fmt: skip
     """Do the step that the command names."""
     if given.step == "fit":
+        if not given.sets:
+            sys.exit("fit needs sets, as --help shows")
         fit_all(fit, tasks(given), given.kept, given.jobs)
+    elif not read(given.kept):  # tables of nothing would replace those in benchmarks/results
+        sys.exit(
+            f"no trainings in {given.kept}: fit them first, as --help shows; "
+            "benchmarks/tables.py NAME shows the tables of a file in benchmarks/results"
+        )
     else:
         show(given)
 

@@ -81,7 +81,10 @@ def show(tables: Mapping[str, Table]) -> None:
 
 
 def main() -> None:
-    name, *begin = sys.argv[1:]
+    names = sorted(file.stem for file in RESULTS.glob("*.json"))
+    name, *begin = sys.argv[1:] or [""]
+    if name not in names:
+        sys.exit(f"usage: tables.py NAME [TITLE]; NAME is one of {', '.join(names)}")
     kept = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     print(kept["command"])
     show({

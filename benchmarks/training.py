@@ -161,7 +161,9 @@ def lightgbm_steps(data: Any, threads: int) -> dict[str, Contender]:
         "LightGBM, lambda_mrr": step(lp.lambda_mrr),
         "LightGBM, lambda_auc": step(lp.lambda_auc),
         "LightGBM, lambdarank, ndcg@10 each round": step("lambdarank", watched=True),
-        "LightGBM, lambda_ndcg, our ndcg@10 each round": step(lp.lambda_ndcg, watched=True),
+        "LightGBM, lambda_ndcg, lambdaplus's ndcg@10 each round": step(
+            lp.lambda_ndcg, watched=True
+        ),
     }
 
 

@@ -113,7 +113,7 @@ def fit(key: Key) -> dict[str, Any]:
 # What was measured --------------------------------------------------------------------------------
 
 
-SEARCH = f"{equal_search.DRAWS} draws of trees and options"
+SEARCH = f"a search of {equal_search.DRAWS} trials"
 Pair = tuple[box.Contender, box.Contender]  # the middle of two keys of trainings
 
 
@@ -123,12 +123,12 @@ def pairs(framework: str, metric: str) -> dict[str, Pair]:
     ours = trees, box.OURS_FOR[metric]
     same = metric, "none"
     return {
-        "trees of ranking_trees, not those of the framework": ((trees, own), ("box", own)),
+        "ranking_trees, not default trees": ((trees, own), ("box", own)),
         "then: the objective of lambdaplus, not lambdarank, rank:ndcg": (ours, (trees, own)),
         f"then: {SEARCH}": ((metric, SEARCH), ours),
         f"then: {SEEDS}": ((metric, SEEDS), same),
         "then: ranks in the query beside the features": ((metric, "ranks"), same),
-        "then: z in the query beside the features": ((metric, "z"), same),
+        "then: z-scores in the query beside the features": ((metric, "z"), same),
         "all training queries, not half of them": (same, (metric, "half")),
     }
 

@@ -13,14 +13,12 @@ from lambdaplus.evaluation import Table
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SHOWN = ("MAP", "NDCG@10")
-GAINS = {  # rows of the table of gains on the front page
-    "lambdarank, rank:ndcg as they come": "`lambdarank`, `rank:ndcg` as they come",
-    "lambdarank, rank:ndcg, trees of ranking_trees": "the same, trees of `ranking_trees`",
-    "lambdaplus, trees of ranking_trees": "lambdaplus, trees of `ranking_trees`",
-    "the same, less the best built-in objective with these trees": (
-        "lambdaplus less the best built-in objective, both with these trees"
-    ),
-}
+GAINS = (  # rows of the table of gains on the front page
+    "lambdarank, rank:ndcg, default trees",
+    "lambdarank, rank:ndcg, ranking_trees",
+    "lambdaplus, ranking_trees",
+    "lambdaplus less the best built-in objective, both with ranking_trees",
+)
 TRAININGS = {  # rows of the table of times, and the titles of what was measured
     "12,000 rows in short queries": "Whole training: README's example",
     "180,000 rows in queries of about 120": "Whole training: queries of about 120",
@@ -42,7 +40,7 @@ def rows_of(name: str, title: str) -> list[list[str]]:
 def boxes() -> str:
     """What trees and objectives gain on real sets; bold if significant after Holm."""
     found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
-    return _gains(found, {row[0]: row[0] for row in found["rows"]})
+    return _gains(found, [row[0] for row in found["rows"]])
 
 
 def gains() -> str:
@@ -50,21 +48,21 @@ def gains() -> str:
     found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
     [searched] = rows_of("equal-search", "Over built-in objectives")
     title, *cells = searched
-    return _gains(found, GAINS, [[title, *map(_cell, cells)]])
+    return _gains(found, GAINS, [[_code(title), *map(_cell, cells)]])
 
 
 def helps() -> str:
     """What each change gives in MAP and NDCG@10; bold if significant after Holm."""
     [found] = measured("what-helps")["tables"]
-    rows = [[row[0], *map(_cell, row[1:])] for row in found["rows"]]
+    rows = [[_code(row[0]), *map(_cell, row[1:])] for row in found["rows"]]
     return Table(found["columns"], rows).to_markdown()
 
 
-def _gains(found: dict[str, Any], names: dict[str, str], more: Sequence[list[str]] = ()) -> str:
-    """The rows with these names, under the names that they get here, and more rows."""
+def _gains(found: dict[str, Any], names: Sequence[str], more: Sequence[list[str]] = ()) -> str:
+    """The rows with these names, and more rows."""
     shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
     rows = {row[0]: [_cell(row[i]) for i in shown] for row in found["rows"]}
-    kept = [[title, *rows[name]] for name, title in names.items()]
+    kept = [[_code(name), *rows[name]] for name in names]
     return Table(("", *(found["columns"][i] for i in shown)), [*kept, *more]).to_markdown()
 
 
@@ -75,9 +73,15 @@ def _cell(text: str) -> str:
     mean, _, error = difference.rstrip("*").partition(" ± ")
     if not error:
         return short(f"{float(mean):.3f}")
-    cell = short(f"{float(mean):+.3f} ± {float(error):.3f}")
+    rounded = round(float(mean), 3) + 0.0  # not -0.0
+    cell = short(f"{rounded:+.3f} ± {float(error):.3f}")
     cell = f"**{cell}**" if star else cell
-    return f"{cell} ({name}" if name else cell
+    return f"{cell} ({_code(name)}" if name else cell
+
+
+def _code(text: str) -> str:
+    """The names of objectives and functions as code."""
+    return re.sub(r"\b(?:lambdarank|rank:\w+|rank_xendcg|ranking_trees)\b", r"`\g<0>`", text)
 
 
 def times() -> str:

@@ -76,9 +76,9 @@ FORMULAS = {
 # Labels from the first rank to the last, a metric, and its value, which `references` checks.
 GRADED, REAL, TIMES = (0, 2, 1, 0, 0), (3, 1, 2), (4, 1, -3, 5)
 WORKED = {
-    "auc": (GRADED, "auc", "(2 + 2) / 6"),
+    "auc": (GRADED, "auc", "4 / 6"),
     "mauc": (GRADED, "mauc", "(1 * 2/4 + 1 * 3/4) / 2"),
-    "concordance": (GRADED, "concordance", "(3 + 2) / 7"),
+    "concordance": (GRADED, "concordance", "5 / 7"),
     "cindex": (TIMES, "cindex", "3 / 4"),
     "spearman": (REAL, "spearman", "(1 * 1 - 1 * 0 - 0 * 1) / 2"),
     "gini": (REAL, "gini", "(3 - 2) / (3 - 1)"),

@@ -68,7 +68,9 @@ def _entry(declared: Declaration) -> str:
     objective = f"As an objective: {_cost(declared)}."
     if declared.surrogate:
         objective += f" Its surrogate is `{declared.surrogate}`."
-    parts += [objective, f"[Source](#sources): {declared.source}."]
+    # Publications have a year, and are listed; other sources are tools and definitions.
+    link = "[Source](#sources)" if re.search(r"\b\d{4}\b", declared.source) else "Source"
+    parts += [objective, f"{link}: {declared.source}."]
     if declared.parameters:
         rows = [(f"`{p.name}`", f"`{p.default}`", _allowed(p), p.help) for p in declared.parameters]
         parts.append(_table(("option", "default", "allowed values", "description"), rows))

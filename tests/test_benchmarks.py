@@ -65,6 +65,18 @@ def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> Non
     assert row == ["a", "+.1", "+.1"]  # twice .03
 
 
+@pytest.mark.parametrize("name", ["out_of_the_box", "equal_search", "what_helps"])
+def test_a_study_without_trainings_keeps_the_results_that_are_there(
+    benchmark_named: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = benchmark_named(name)
+    for step, message in (("show", "no trainings in .*: fit them first"), ("fit", "needs sets")):
+        monkeypatch.setattr(sys, "argv", [name, step, "--kept", str(tmp_path / "kept")])
+        with pytest.raises(SystemExit, match=message):
+            script.main()
+    assert not list(tmp_path.glob("*.json"))
+
+
 @pytest.mark.slow
 def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
     benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -139,7 +151,7 @@ def test_a_study_of_trees_and_objectives_keeps_its_tables(
     assert kept["fits"] == len(keys)
     [table] = [t for t in kept["tables"] if t["title"] == "Generated sets and digits"]
     rows = {row[0]: row[1:] for row in table["rows"]}
-    assert 0 < float(rows["lambdarank, rank:ndcg as they come"][0]) < 1
+    assert 0 < float(rows["lambdarank, rank:ndcg, default trees"][0]) < 1
     assert all("±" in cell for row in list(rows.values())[1:] for cell in row)
 
 

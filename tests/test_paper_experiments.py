@@ -1,6 +1,9 @@
 """The papers' experiments: on a small set, and against figures by hand."""
 
 import math
+import re
+import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +116,17 @@ def test_several_sets_stand_side_by_side() -> None:
     assert text.index(f"\n{row}\n") < text.index("Other readings") < text.index(f"\n{below}")
     assert "reading: Table 1, with care.\n" in text  # it changes no verdict
     assert "A to B. As told." in text
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_papers_runs_the_papers() -> None:
+    """Other modules whose names end in a number are none."""
+    root = Path(__file__).parents[1]
+    planned = subprocess.run(
+        ["make", "--dry-run", "papers"], cwd=root, capture_output=True, text=True, check=True
+    )
+    [named] = re.findall("^for paper in (.*?); do", planned.stdout, re.MULTILINE)
+    assert sorted(named.split()) == sorted(paper.name for paper in PAPERS)
 
 
 def test_the_command_line_says_what_is_wrong(

@@ -54,8 +54,8 @@ def ranking_trees(
     dict
         Learning rate, leaves, and the shares of rows and columns that are drawn for each tree.  The
         names are those that both ``train`` and the estimators of the framework take.  The rounds
-        are up to you: pass many, such as 1000, and stop early, after 100 rounds without a better
-        validation value.
+        are up to you: pass many, such as 1000, and stop early, after 50 rounds or more without a
+        better validation value.
 
     Raises
     ------
