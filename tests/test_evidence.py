@@ -73,4 +73,4 @@ def test_results_are_of_this_version() -> None:
     }
     assert len(found) > 10
     others = {name: of for name, of in found.items() if not of.startswith(f"lambdaplus {minor}.")}
-    assert others | {name: of for name, of in found.items() if "dev" in of} == {}
+    assert others == {}
