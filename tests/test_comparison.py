@@ -91,7 +91,7 @@ SAVE = ("--save-model", "model")
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
         (["--methods", "catboost:map"], "unknown method 'catboost:map'"),
         (["--methods", "lightgbm:map(sigmaa=3)"], "map has no option 'sigmaa'"),
-        (["--methods", "lightgbm:map(sigmaa=3)"], "the objective has: balance"),
+        (["--methods", "lightgbm:map(sigmaa=3)"], "the objective and its trees have: bagging_fr"),
         (["--methods", "lightgbm:map(sigma=-3)"], "sigma must be a number"),
         (["--methods", "lightgbm:map(sigma)"], "'sigma' is not of the form option=value"),
         (["--methods", "lightgbm:map(sigma=1,sigma=2)"], "twice"),
@@ -220,11 +220,10 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
 
 
 def test_a_file_may_set_what_is_tried(letor: Path) -> None:
-    text = 'methods = ["svm:map"]\nleaves = 7\nlearning_rate = 1\n[grid."svm:map"]\nC = [1, 2.5]\n'
+    text = 'methods = ["svm:map"]\n[grid."svm:map"]\nC = [1, 2.5]\n'
     config = Config.from_toml(text)
     study = study_of(replace(config, data=str(letor)))
     assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
-    assert (study.config.leaves, study.config.learning_rate) == (7, 1)
     assert Config.from_toml(config.to_toml()) == config
 
 
@@ -242,8 +241,8 @@ def test_a_file_may_set_what_is_tried(letor: Path) -> None:
         ("every = 51", "every must be at most rounds and patience, got 51"),
         ("seeds = [true]", "seeds = .* should be a list of whole numbers"),
         ("rounds = -1", "rounds must be a whole number, at least 1, got -1"),
-        ("documents_in_leaf = 4294967297", "documents_in_leaf must be below 2147483648"),
-        ("learning_rate = nan", "learning_rate must be a number above 0, got nan"),
+        ("rounds = 4294967297", "rounds must be below 2147483648"),
+        ("leaves = 8", "unknown key 'leaves': it was removed; use trees, or .* in a method's name"),
         ("metrics = [1]", r"metrics = \(1,\) should be a list of texts"),
         ("convention = 'letor'", "unknown convention 'letor'; known: lambdaplus"),
         ("[grid]\nsvm = 1", "grid: svm = 1 should be a table of parameters"),

@@ -228,6 +228,7 @@ def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
         ("lightgbm:auc(surrogate=auc,damping=None)", "auc", {"surrogate": "auc", "damping": None}),
         ("lightgbm:ndcg(gain=linear,sigma=2)@5", "ndcg(gain=linear)@5", {"sigma": 2}),
         ("lightgbm:map(relevant=0.5,normalize=false)", "map(relevant=0.5)", {"normalize": False}),
+        ("xgboost:auc(max_leaves=3,sigma=2)", "auc", {"max_leaves": 3, "sigma": 2}),
     ],
 )
 def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
@@ -236,8 +237,9 @@ def test_options_within_a_name_are_those_of_the_metric_and_the_objective(
     """The scores are those of the objective in Python, with the trees of other methods."""
     [named] = find_methods(name)
     assert find_methods(named.name)[0].name == named.name
-    objective = lambda_objective(metric, **options)
-    plain = Method("plain", named.trainer, objective, named.criterion)
+    trees = {name: value for name, value in options.items() if name == "max_leaves"}
+    objective = lambda_objective(metric, **{k: v for k, v in options.items() if k not in trees})
+    plain = Method("plain", named.trainer, objective, named.criterion, trees)
     study = of_digits([named, plain], "map", rounds=4)
     scores = []
     for method in study.methods:

@@ -90,10 +90,6 @@ def test_a_study_trains_every_boosted_method_with_these_trees() -> None:
     [used] = found["xgboost:rank:map"]
     assert ranking_trees("xgboost").items() <= used.items()
     assert "learning_rate" not in found["pairs:ranksvm"][0]
-    own = parameters(leaves=5, learning_rate=0.3)
-    assert own["lightgbm:lambdarank"][0]["num_leaves"] == 5
-    assert own["xgboost:rank:map"][0]["max_leaves"] == 5
-    assert {own[name][0]["learning_rate"] for name in NAMES[:3]} == {0.3}
 
 
 def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:

@@ -259,5 +259,5 @@ def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     assert (short.rounds, short.patience, short.every) == (500, 50, 1)
     [method] = study(trials=2, grid={"lightgbm:lambda_map": {"num_leaves": [4]}}).methods
     assert [draw(method.searched, 0, trial)["num_leaves"] for trial in range(3)] == [4, 4, 4]
-    with pytest.raises(ValueError, match="leaves is drawn at random with trials"):
-        study(trials=2, leaves=7)
+    with pytest.raises(ValueError, match="trees are drawn at random with trials"):
+        study(trials=2, trees=("small",))

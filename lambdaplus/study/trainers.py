@@ -16,7 +16,6 @@ from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import boosters, catboost_trainer
 from lambdaplus.study.boosters import Boosted, Watch
-from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.validation import Validation
 
@@ -79,18 +78,10 @@ class BoostedTrainer:
 
     def trees(self, task: Task) -> dict[str, Any]:
         """The parameters of trees that all boosted methods of a study have in common."""
-        config: Config = task.config
-        trees = ranking_trees(self.framework, task.parameters.get("trees", config.trees[0]))
-        if config.leaves:
-            depth = max(1, round(np.log2(config.leaves)))  # CatBoost's trees are symmetric
-            replaced = {"num_leaves": config.leaves, "max_leaves": config.leaves, "depth": depth}
-            trees |= {name: value for name, value in replaced.items() if name in trees}
-        if config.learning_rate:
-            trees["learning_rate"] = config.learning_rate
-        if self.framework == "lightgbm":
-            trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
-            trees["min_data_in_leaf"] = config.documents_in_leaf
-        return trees
+        trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
+        if self.framework != "lightgbm":
+            return trees
+        return {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
 
 
 train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)
