@@ -15,7 +15,6 @@ try:
     from lambdaplus.cli.compare_command import compare
     from lambdaplus.cli.evaluate_command import evaluate
     from lambdaplus.cli.metrics_command import metrics
-    from lambdaplus.cli.predict_command import predict
 except ImportError as error:
     sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
@@ -58,7 +57,7 @@ def _options(
     pass
 
 
-for command in (compare, predict, evaluate, metrics):
+for command in (compare, evaluate, metrics):
     app.command()(command)
 
 
