@@ -142,7 +142,10 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     ("options", "message"),
     [
         ({"qid": "query"}, "has no column 'query'; it has: .* pass --qid none if the table"),
-        ({"qid": "q", "label": "l"}, "'q' and no 'l'; .* Name the columns with --qid and --label"),
+        (
+            {"qid": "q", "label": "l"},
+            "'q' and no 'l'; .* Name the columns as qid and label .--qid, --label",
+        ),
         ({"label": "title", "drop": ()}, "not a number. Labels are numbers, such as 1 for yes"),
         ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
         ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
@@ -287,7 +290,7 @@ def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("qid,label,x,day\n" + "".join(f"{i},1,2,{i}\n" for i in range(9)))
     for options, message in (
-        ({"order": "date"}, r"a.csv has no column 'date'.* Name the column with --order"),
+        ({"order": "date"}, r"a.csv has no column 'date'.* Name the column as order .--order"),
         ({"order": "label"}, "order is the column of labels or weights, 'label'"),
         (
             {"order": "day", "gap": 1},

@@ -65,7 +65,9 @@ REFUSED = {
     "# only a comment\n": ": .*labels is empty",
     "\ufeff": ": .*labels is empty",
     # Python reads these as other numbers.
-    "1 qid:1 1:2 # a_b\n0 qid:1 1:1_0\n": ", line 2: a number with an underscore",
+    "1 qid:1 1:2 # a_b\n0 qid:1 1:1_0\n": ", line 2: '1:1_0': a number with an underscore",
+    "1 qid:1 1:2\n0 qid:1_0 1:1\n": ", line 2: 'qid:1_0': a number with an underscore",
+    "1 qid:1 1:2\n0 qid:1 1_0:1\n": ", line 2: '1_0:1': a number with an underscore",
     "1 qid:1 1:2 # a_b\n0 qid:1 1:1e400\n": ", line 2: .*is beyond the largest float64",
 }  # fmt: skip
 

@@ -141,10 +141,6 @@ def folds_of_folder(
     ]
 
 
-def _is_part(file: Path) -> re.Match[str] | None:
-    return _PART.fullmatch(file.name) if file.is_file() else None
-
-
 def _fold_folders(folder: Path) -> list[Path]:
     folds = [entry for entry in folder.iterdir() if re.fullmatch(r"(?i)fold\d+", entry.name)]
     return sorted(folds, key=lambda entry: int(entry.name[4:]))
@@ -153,7 +149,7 @@ def _fold_folders(folder: Path) -> list[Path]:
 def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
     folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
-        if match := _is_part(file):
+        if file.is_file() and (match := _PART.fullmatch(file.name)):
             files = folds.setdefault(match[1] or folder.name, {})
             if (other := files.setdefault(match[2].lower(), file)) is not file:
                 raise ValueError(f"{other} and {file} are the same part; keep one of them")

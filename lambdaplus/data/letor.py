@@ -144,13 +144,9 @@ def _read(file: Path) -> RankingData:
             f"and features in ascending order: {error}"
         ) from None
     # Python reads 1_0 as 10 and 1e400 as infinity, and rounds integers beyond 2**53.
-    if b"_" in content:
-        for number, line in enumerate(io.BytesIO(content), 1):
-            if b"_" in line.partition(b"#")[0]:
-                raise ValueError(f"{file}, line {number}: a number with an underscore")
     missing = (matrix.data >= MISSING) & (matrix.data < np.inf)
     numbers = np.abs(np.concatenate([matrix.data[~missing], labels]))
-    if (numbers >= 2.0**53).any():
+    if (numbers >= 2.0**53).any() or b"_" in content:
         _refuse_changed(content, file)
     grouped = qid.size > 0
     if grouped and qid.size < labels.size:
@@ -180,6 +176,8 @@ def _refuse_changed(content: bytes, file: Path) -> None:
         for field in line.partition(b"#")[0].split():
             name, _, text = field.decode().rpartition(":")
             try:
+                if b"_" in field:
+                    raise ValueError("a number with an underscore")
                 if name != "qid" and abs(number_of(text)) >= 2.0**53:
                     refuse_rounded(text, "it")
             except ValueError as error:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arrays import plain
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, rows_by_query
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,11 +144,6 @@ def rows_of_data(data: RankingData, rows: NDArray[Any]) -> RankingData:
         qid=data.qid[rows],
         weights=None if data.weights is None else data.weights[rows],
     )
-
-
-def with_queries(data: RankingData, qid: NDArray[Any]) -> RankingData:
-    """The data as queries, (n,), whose rows become adjacent."""
-    return replace(rows_of_data(replace(data, qid=qid), rows_by_query(qid)), grouped=True)
 
 
 def numeric_part(data: RankingData) -> RankingData:
