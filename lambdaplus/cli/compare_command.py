@@ -26,7 +26,6 @@ from lambdaplus.study import (
     write_report,
     write_tables,
 )
-from lambdaplus.study.config import WHOLE_DIGITS
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
 from lambdaplus.study.tables import verdict_table
@@ -49,7 +48,7 @@ def compare(
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "which is split into five folds of queries (or of rows, with --qid none); or "
         "a TOML file with options, including data. By default, a built-in data set: query by "
-        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
+        "example on handwritten digits.",
     ),
     *,
     save: Path | None = typer.Option(
@@ -115,7 +114,7 @@ def _save_model(study: Study, folder: Path, console: Console) -> None:
 def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Console) -> int:
     """Fit, write the results, and return the exit code."""
     config = study.config
-    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
+    shown = config.data or DIGITS
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.

@@ -11,7 +11,6 @@ from lambdaplus.compute.removed import removed
 from lambdaplus.data.table_columns import Columns
 from lambdaplus.frameworks.ranking_trees import SIZES
 
-WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
 ROUNDS = (500, 50)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
@@ -38,8 +37,7 @@ class Config:
     data : str
         A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
         `~lambdaplus.data.read_data` and split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
-        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     qid : str
         Column of queries in CSV and Parquet files; ``none`` for a single file without queries, all
         of whose rows are one ranking.

@@ -16,7 +16,7 @@ from lambdaplus.data.folders import folds_of_folder, read_file
 from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.config import WHOLE_DIGITS, Config
+from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import left_out_in_words, weights_in_words
 from lambdaplus.study.words import count
 
@@ -46,9 +46,9 @@ def read_study_data(config: Config) -> StudyData:
 
 def _all_folds(config: Config) -> StudyData:
     data = config.data
-    if data in ("", WHOLE_DIGITS):
+    if not data:
         _refuse_columns(config, "the built-in digits have none: set data as well")
-        return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
+        return StudyData(digits_queries(), [], config)
     if Path(data).is_dir():
         if config.qid == NO_QUERIES or config.order:
             raise ValueError(
