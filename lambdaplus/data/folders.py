@@ -14,7 +14,7 @@ from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
-from lambdaplus.data.table_files import KINDS, TableFile, table_kind
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
@@ -71,9 +71,10 @@ def read_file(file: Path, columns: Columns) -> TableData:
     """Read one file in any format; columns of a table that are left out are not warned of."""
     if table_kind(file):
         return read_table_data(TableFile(file), columns, categories=False)
-    if columns != Columns():
+    grouped = columns.qid != NO_QUERIES
+    if columns != (Columns() if grouped else Columns(NO_QUERIES)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(file), None, {}, {})
+    return TableData(read_letor(file, grouped=grouped), None, {}, {})
 
 
 def read_folds(

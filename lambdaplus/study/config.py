@@ -191,21 +191,17 @@ class Config:
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
-        columns = self.columns  # which are checked
-        if self.gap and not columns.order:
+        if not self.columns.order and self.gap:  # the columns are checked, too
             raise ValueError("gap is a number of dates of order: set order as well")
-        self._check_grid()
-
-    def _set(self, name: str, value: int) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_grid(self) -> None:
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+
+    def _set(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> Columns:
