@@ -22,13 +22,10 @@ Watch = Callable[[Floats], bool]
 
 @dataclass(frozen=True)
 class Boosted:
-    """A trained model; calling it gives scores, (n,) float64, by the trees of the first rounds."""
+    """A trained model."""
 
-    predict: Callable[[RankingData, int], Floats]
+    predict: Callable[[RankingData, int], Floats]  # scores, (n,), by the trees of the first rounds
     save: Callable[[str], Any]  # to a file, in the framework's own format
-
-    def __call__(self, part: RankingData, rounds: int) -> Floats:
-        return self.predict(part, rounds)
 
 
 POINTWISE = ("binary", "binary:logistic")
@@ -135,18 +132,12 @@ def fit_xgboost(
 
     def matrix(part: RankingData, labels: Floats | None = None) -> Any:
         types = ["c" if name in part.categories else "q" for name in part.feature_names]
-        matrix = xgb.DMatrix(
-            part.features, labels, nthread=threads, enable_categorical=True,
-            feature_types=types if part.categories else None,
-        )  # fmt: skip
-        if labels is None:
-            return matrix
         by_query = part.grouped and ranks_queries(objective)
-        if by_query:
-            matrix.set_group(part.group)
-        if part.weights is not None:
-            matrix.set_weight(part.queries.query_weights if by_query else part.weights)
-        return matrix
+        return xgb.DMatrix(
+            part.features, labels, group=part.group if by_query else None,
+            weight=part.queries.query_weights if by_query else part.weights, nthread=threads,
+            feature_types=types if part.categories else None, enable_categorical=True,
+        )  # fmt: skip
 
     is_function = callable(objective)
     params = {

@@ -53,7 +53,7 @@ class BoostedTrainer:
         fitted = {}
         for metric, progress in validation.progress.items():
             best = validation.best_round(metric)
-            scores = partial(model, rounds=best)
+            scores = partial(model.predict, rounds=best)
             fitted[metric] = Fitted(scores, best, progress.values, validation.every)
         return fitted
 
