@@ -216,14 +216,6 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
         assert (tmp_path / "again" / name).read_text() == (tmp_path / "said" / name).read_text()
 
 
-def test_a_file_may_set_what_is_tried(letor: Path) -> None:
-    text = 'methods = ["svm:map"]\n[grid."svm:map"]\nC = [1, 2.5]\n'
-    config = Config.from_toml(text)
-    study = study_of(replace(config, data=str(letor)))
-    assert study.methods[0].points == [{"C": 1}, {"C": 2.5}]
-    assert Config.from_toml(config.to_toml()) == config
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -74,12 +74,6 @@ def test_a_column_has_one_purpose(tmp_path: Path) -> None:
         read_table(file, label="qid")
 
 
-def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
-    message = r"1 query is in both .*train.csv and .*test.csv, such as 1"
-    with pytest.warns(UserWarning, match=message):
-        fold_of(tmp_path, CSV)
-
-
 # Folds -------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """The report shows the results of a study, loads nothing, and is the same for the same fits."""
 
-import csv
 import math
 import re
 import sys
@@ -12,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from lambdaplus.data import digits_queries
 from lambdaplus.evaluation import compare_runs
@@ -240,22 +240,15 @@ def test_learning_curves_end_where_training_ended() -> None:
 def test_csv_and_parquet_have_the_values(results: Results, tmp_path: Path) -> None:
     write_tables(results, tmp_path)
     frame = pl.read_parquet(tmp_path / "per_query.parquet")
-    with (tmp_path / "per_query.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == frame.height > 0
-    for row, found in zip(rows, frame.iter_rows(named=True), strict=True):
-        assert row == {k: "" if v is None else str(v) for k, v in found.items()}
-    by_fold = {row[:3]: row[3] for row in frame.group_by("method", "metric", "fold")
-               .agg(pl.col("value").mean()).iter_rows()}  # fmt: skip
-    with (tmp_path / "summary.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            method, metric = row["method"], row["metric"]
-            means = {fold: float(row[fold]) for fold in results.folds}
-            assert means == results.fold_means(method, metric)
-            expected = {fold: by_fold[method, metric, fold] for fold in results.folds}
-            assert means == pytest.approx(expected, abs=1e-12)
-            assert float(row["mean"]) == results.mean(method, metric)
-            assert float(row["mean"]) == pytest.approx(np.mean([*means.values()]), abs=1e-12)
+    assert pl.read_csv(tmp_path / "per_query.csv").cast(dict(frame.schema)).equals(frame)
+    summary = pl.read_csv(tmp_path / "summary.csv")
+    keys = ["method", "metric"]
+    by_fold = frame.pivot("fold", index=keys, values="value", aggregate_function="mean")
+    means = by_fold.with_columns(mean=pl.mean_horizontal(results.folds)).select(summary.columns)
+    assert_frame_equal(summary, means, check_row_order=False, abs_tol=1e-12)
+    for method, metric, mean, *folds in summary.rows():
+        assert mean == results.mean(method, metric)
+        assert folds == [*results.fold_means(method, metric).values()]
 
 
 @pytest.mark.parametrize(("missing", "extra"), [("matplotlib", "plot"), ("jinja2", "cli")])

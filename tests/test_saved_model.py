@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -182,53 +181,3 @@ def test_files_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
     unknown = by_script(model, other)
     frame.with_columns(shop=pl.lit(None, pl.String)).write_parquet(other)
     assert by_script(model, other) == unknown  # a category that is new is missing
-
-
-# Kills -------------------------------------------------------------------------------------------
-
-RUN = """
-import os, pathlib, sys
-from lambdaplus.study import study_of, Config, save_model
-at, count, real = int(sys.argv[2]), 0, os.replace
-def replace(*arguments):
-    global count
-    count += 1
-    if count == at:
-        os.kill(os.getpid(), 9)
-    return real(*arguments)
-config = Config(data=sys.argv[1] + "/data", methods=(sys.argv[3],), rounds=3)
-study = study_of(config, sys.argv[1] + "/out")
-study.finish()
-os.replace = replace
-save_model(study, pathlib.Path(sys.argv[1], "model"))
-"""
-
-
-@pytest.mark.slow
-def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
-    """One that replaces another is in none of the files, or in all that ``about.json`` names."""
-    data = letor_folder(tmp_path / "data", folds=2, queries=8)
-    model, file = tmp_path / "model", data / "Fold1" / "test.txt"
-
-    def run(at: int, method: str) -> int:
-        command = [sys.executable, "-c", RUN, str(tmp_path), str(at), method]
-        return subprocess.run(command, timeout=300).returncode
-
-    assert run(0, "lightgbm:map") == 0
-    first = about(model)
-    whole = by_script(model, file)
-    fits = sorted((tmp_path / "out" / "fits").iterdir())
-    codes = []
-    for at in range(1, 9):
-        codes.append(run(at, "lightgbm:ndcg"))
-        if (model / ABOUT).exists():
-            now = about(model)
-            assert (now == first) == (by_script(model, file) == whole)
-        assert {*fits} <= {*(tmp_path / "out" / "fits").iterdir()}
-        if codes[-1] == 0:
-            break
-        assert run(0, "lightgbm:map") == 0  # which completes what was killed
-        assert by_script(model, file) == whole
-    assert codes[-1] == 0
-    assert codes.count(-signal.SIGKILL) >= 3
-    assert about(model)["method"] == "lightgbm:lambda_ndcg"
