@@ -14,28 +14,15 @@ from sklearn.metrics import roc_auc_score
 from small_data import graded, write_letor
 from test_comparison import finished
 
-from lambdaplus.data import Fold
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
 from lambdaplus.study.folds import read_study_data
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file of 20 queries; one has no relevant document."""
-    path = tmp_path_factory.mktemp("one") / "all.svm"
-    write_letor(path, *graded(20).ranking)
-    return path
-
-
-def sizes(fold: Fold) -> tuple[int, int, int]:
-    return fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
-
-
-def test_a_file_becomes_five_folds(file: Path) -> None:
-    assert [sizes(fold) for fold in read_study_data(Config(data=str(file))).folds] == [
-        (12, 4, 4)
-    ] * 5
+def test_a_file_becomes_five_folds(tmp_path: Path) -> None:
+    write_letor(tmp_path / "all.svm", *graded(20).ranking)
+    folds = read_study_data(Config(data=str(tmp_path / "all.svm"))).folds
+    assert [[part.n_queries for part in fold.parts] for fold in folds] == [[12, 4, 4]] * 5
 
 
 def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
@@ -45,23 +32,15 @@ def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
         read_study_data(Config(data=str(file), scaling="query"))
 
 
-def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
-    rows = [f"{query},{(query + row) % 2},{row}" for query in range(20) for row in range(4)]
-    table = tmp_path / "ours.csv"
-    table.write_text("\n".join(["query_id,relevance,x", *rows]) + "\n")
-    columns: dict[str, Any] = {"qid": "query_id", "label": "relevance"}
-    folds = read_study_data(Config(data=str(table), **columns)).folds
-    assert folds[0].train.feature_names == ("x",)
-    assert [sizes(fold) for fold in folds] == [(12, 4, 4)] * 5
-    for part in ("train", "vali", "test"):
-        (tmp_path / f"{part}.csv").write_text(table.read_text())
-    [fold] = read_study_data(Config(data=str(tmp_path), **columns)).folds
-    assert sizes(fold) == (20, 20, 20)
-    with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
-        read_study_data(Config(**columns))
+def test_columns_are_those_of_tables(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
-    with pytest.raises(ValueError, match="so its columns have no names"):
-        read_study_data(Config(data=str(tmp_path / "a.txt"), **columns))
+    for data, message in (
+        ("", "are columns of CSV and Parquet files; the built-in"),
+        (str(tmp_path / "a.txt"), "so its columns have no names"),
+    ):
+        for option in ({"label": "relevance"}, {"weight": "w"}):
+            with pytest.raises(ValueError, match=message):
+                read_study_data(Config(data=data, **option))
 
 
 def test_a_module_in_the_current_folder_is_found(

@@ -143,6 +143,8 @@ def digits() -> list[Fold]:
 
 
 def test_size_and_folds_of_the_digits(digits: list[Fold]) -> None:
+    images = [{*queries} | {*documents} for queries, documents in _draw(load_digits().target)]
+    assert sum(map(len, images)) == len(set.union(*images))  # parts share none
     tested = [set(fold.test.qid) for fold in digits]
     assert len(set.union(*tested)) == 250
     for i, fold in enumerate(digits):
@@ -157,13 +159,6 @@ def test_size_and_folds_of_the_digits(digits: list[Fold]) -> None:
             assert 60 <= part.group.min() <= part.group.max() <= 100
             relevant = np.add.reduceat(part.labels, part.queries.boundaries[:-1])
             assert 4 <= relevant.min() <= relevant.max() <= 12
-
-
-def test_parts_of_the_digits_share_no_image() -> None:
-    parts = _draw(load_digits().target)
-    images = [set(queries) | set(documents) for queries, documents in parts]
-    assert sum(map(len, images)) == len(set.union(*images))
-    assert not any(set(queries) & set(documents) for queries, documents in parts)
 
 
 def test_first_columns_of_the_digits_are_pixel_distances(digits: list[Fold]) -> None:
