@@ -233,6 +233,7 @@ def test_options_within_a_name_are_those_of_the_objective_and_its_trees(
     assert np.ptp(one) > 0
     used, of_objective = map(json.loads, study.results.fits["parameters"])
     assert used == of_objective
+    assert used.items() >= fixed.items()
     assert "learning_rate" in used
 
 

@@ -59,15 +59,10 @@ class BoostedTrainer:
 
     def model(self, task: Task, watch: Watch | None = None, rounds: int = 0) -> Boosted:
         """The trees of a task, of its training data alone if nothing watches."""
-        of_framework = {k: v for k, v in task.parameters.items() if k not in OF_LAMBDAPLUS}
-        if set_by_study := sorted(OF_THE_STUDY & of_framework.keys()):
-            raise ValueError(
-                f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
-            )
         of_ranks = task.parameters.get("labels") == "ranks"
         return self.train(
             objective_of(task),
-            {**self.trees(task), **of_framework},
+            self.of_framework(task),
             ranks_in_queries(task.train) if of_ranks else task.train,
             task.valid if watch else None,
             watch,
@@ -76,12 +71,17 @@ class BoostedTrainer:
             threads=task.threads,
         )
 
-    def trees(self, task: Task) -> dict[str, Any]:
-        """The parameters of trees that all boosted methods of a study have in common."""
+    def of_framework(self, task: Task) -> dict[str, Any]:
+        """The parameters of the framework: those of the task, else of all trees of the study."""
+        given = {k: v for k, v in task.parameters.items() if k not in OF_LAMBDAPLUS}
+        if set_by_study := sorted(OF_THE_STUDY & given.keys()):
+            raise ValueError(
+                f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
+            )
         trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
-        if self.framework != "lightgbm":
-            return trees
-        return {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
+        if self.framework == "lightgbm":
+            trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
+        return {**trees, **given}
 
 
 train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)
@@ -99,8 +99,8 @@ def parameters_of(task: Task) -> dict[str, Any]:
         known = vars(objective)
         options = {name: known[name] for name in sorted(OBJECTIVE_OPTIONS & known.keys())}
         options["surrogate"] = str(objective.surrogate)
-    given = {name: value for name, value in task.parameters.items() if name != "trees"}
-    return {**trainer.trees(task), **options, **given}
+    labels = {name: value for name, value in task.parameters.items() if name == "labels"}
+    return {**trainer.of_framework(task), **options, **labels}
 
 
 def objective_of(task: Task) -> Any:
