@@ -87,8 +87,8 @@ class OutputFolder:
         if last:
             (self.folder / last).unlink(missing_ok=True)
         for name, path in files.items():
-            with written_whole(self.folder / name) as part:
-                shutil.copyfile(path, part)
+            with written_whole(self.folder / name) as temporary:
+                shutil.copyfile(path, temporary)
         # Names that an earlier run wrote and this one did not, such as a plot of another metric.
         gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
         for name in gone:
@@ -107,8 +107,8 @@ class OutputFolder:
         return noted if isinstance(noted, dict) else {}
 
     def _note(self, written: dict[str, list[str]]) -> None:
-        with written_whole(self._own / "written.json") as part:
-            part.write_text(json.dumps(written, indent=1), encoding="utf-8")
+        with written_whole(self._own / "written.json") as temporary:
+            temporary.write_text(json.dumps(written, indent=1), encoding="utf-8")
 
 
 def _is_as_written(path: Path, digests: Collection[str]) -> bool:

@@ -85,12 +85,12 @@ def fit_lightgbm(
         data, num_boost_round=rounds, feval=look, callbacks=[after_round], valid_sets=sets,
     )  # fmt: skip
 
-    def predict(part: RankingData, rounds: int) -> Floats:
+    def predict(data: RankingData, rounds: int) -> Floats:
         trees = lengths[rounds - 1]
         if not trees:  # for 0, LightGBM would use all
-            return np.zeros(len(part.labels))
+            return np.zeros(len(data.labels))
         given: dict[str, Any] = {"num_iteration": trees, "num_threads": threads}
-        scores = booster.predict(part.features, raw_score=True, **given)
+        scores = booster.predict(data.features, raw_score=True, **given)
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, booster.save_model)
@@ -130,13 +130,13 @@ def fit_xgboost(
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             return over
 
-    def matrix(part: RankingData, labels: Floats | None = None) -> Any:
-        types = ["c" if name in part.categories else "q" for name in part.feature_names]
-        by_query = part.grouped and ranks_queries(objective)
+    def matrix(data: RankingData, labels: Floats | None = None) -> Any:
+        types = ["c" if name in data.categories else "q" for name in data.feature_names]
+        by_query = data.grouped and ranks_queries(objective)
         return xgb.DMatrix(
-            part.features, labels, group=part.group if by_query else None,
-            weight=part.queries.query_weights if by_query else part.weights, nthread=threads,
-            feature_types=types if part.categories else None, enable_categorical=True,
+            data.features, labels, group=data.group if by_query else None,
+            weight=data.queries.query_weights if by_query else data.weights, nthread=threads,
+            feature_types=types if data.categories else None, enable_categorical=True,
         )  # fmt: skip
 
     is_function = callable(objective)
@@ -161,8 +161,8 @@ def fit_xgboost(
         verbose_eval=False,
     )  # fmt: skip
 
-    def predict(part: RankingData, rounds: int) -> Floats:
-        scores = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
+    def predict(data: RankingData, rounds: int) -> Floats:
+        scores = booster.predict(matrix(data), output_margin=True, iteration_range=(0, rounds))
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, booster.save_model)

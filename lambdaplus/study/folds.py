@@ -118,7 +118,7 @@ def _indices(folds: str, n: int) -> list[int]:
     if not folds:
         return list(range(n))
     try:
-        numbers = [int(part) for part in folds.split(",")]
+        numbers = [int(number) for number in folds.split(",")]
     except ValueError:
         raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
     if "," not in folds:

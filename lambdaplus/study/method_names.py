@@ -146,7 +146,7 @@ def _split(name: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     for inside in re.findall(r"\(([^()]*)\)", name):
         for option in filter(None, inside.split(",")):
-            key, equals, value = (part.strip() for part in option.partition("="))
+            key, equals, value = (piece.strip() for piece in option.partition("="))
             if not equals or key in options:
                 raise ValueError(f"{option.strip()!r} is not of the form option=value, or is twice")
             options[key] = _value(value)

@@ -126,10 +126,10 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     methods = list(curves.group_by("method", maintain_order=True))
     figure, panels = _panels(len(methods), f"validation {metric}", "round", 1.3)
     for ((method,), rows), axes in zip(methods, panels, strict=True):
-        trainings = [part for _, part in rows.group_by("fold", "seed", maintain_order=True)]
-        for part in trainings if len(trainings) > 1 else ():
-            axes.plot(part["round"], part["value"], color=SERIES[0], linewidth=0.7, alpha=0.5)
-        last = min(int(part["round"][-1]) for part in trainings)
+        trainings = [one for _, one in rows.group_by("fold", "seed", maintain_order=True)]
+        for one in trainings if len(trainings) > 1 else ():
+            axes.plot(one["round"], one["value"], color=SERIES[0], linewidth=0.7, alpha=0.5)
+        last = min(int(one["round"][-1]) for one in trainings)
         until = rows.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
         axes.plot(mean["round"], mean["value"], color=SERIES[0])

@@ -122,5 +122,6 @@ def ranks_in_queries(data: RankingData) -> RankingData:
     """The data with the midrank of each label in its query, over the size of the query."""
     from scipy.stats import rankdata
 
-    parts = np.split(data.labels, data.queries.boundaries[1:-1])
-    return replace(data, labels=np.concatenate([rankdata(part) / part.size for part in parts]))
+    by_query = np.split(data.labels, data.queries.boundaries[1:-1])
+    ranks = [rankdata(labels) / labels.size for labels in by_query]
+    return replace(data, labels=np.concatenate(ranks))
