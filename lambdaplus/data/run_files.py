@@ -185,7 +185,11 @@ def read_table(
     named = [name for name in (qid, label, score, docno) if name]
     if twice := [name for name in named if named.count(name) > 1]:
         raise ValueError(f"{path}: the column {twice[0]!r} cannot be used for two purposes")
-    table.require(named, "Pass the names of its columns")
+    table.require(
+        named,
+        "Pass the names of its columns; on the command line, in the order of qid, label, score, "
+        "such as --columns query,grade,score, or --columns none,label,score without queries",
+    )
     queries = table.identifiers(qid) if qid else None
     documents = table.identifiers(docno).astype(np.str_) if docno else None
     labels, scores = table.numbers(label), table.numbers(score)

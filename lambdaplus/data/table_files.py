@@ -38,10 +38,6 @@ def table_kind(file: Path) -> str:
     return suffix if suffix in _SUFFIXES else ""
 
 
-class NoColumnError(ValueError):
-    """A table lacks a column that was asked for."""
-
-
 class TableFile:
     """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
@@ -71,10 +67,10 @@ class TableFile:
             raise ValueError(f"{file} has no rows below its header")
 
     def require(self, names: Iterable[str], advice: str) -> None:
-        """Raise a NoColumnError for those of these columns that the table does not have."""
+        """Raise a ValueError for those of these columns that the table does not have."""
         if missing := [name for name in names if name not in self.names]:
             words = " and no ".join(f"{name!r}{hint(name, self.names)}" for name in missing)
-            raise NoColumnError(
+            raise ValueError(
                 f"{self.file} has no column {words}; it has: {', '.join(self.names)}. {advice}"
             )
 
