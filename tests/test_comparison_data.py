@@ -86,23 +86,19 @@ def own_table(folder: Path, n: int = 400, **more: Any) -> Path:
 
 def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path: Path) -> None:
     file = own_table(tmp_path)
-    folds, notes, *_ = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
-    test = folds[0].test
-    assert test.feature_names == ("x", "y", "shop")
-    assert test.categories == ("shop",)
-    assert test.weights is not None
-    frame = pl.read_csv(file)
-    parts: list[Any] = [fold.test for fold in folds]
-    codes, weights = (
-        np.concatenate(values).tolist()
-        for values in zip(*((part.features[:, 2], part.weights) for part in parts), strict=True)
-    )
-    by_weight = {weight: shop or None for weight, shop in frame.select("weight", "shop").rows()}
-    names = {0.0: "east", 1.0: "north", 2.0: "west"}  # sorted
-    shops = [names.get(code) for code in codes]
-    assert shops == [by_weight[weight] for weight in weights]
+    read = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
+    assert read.folds[0].test.feature_names == ("x", "y", "shop")
+    assert read.folds[0].test.categories == ("shop",)
+    assert read.levels == {"shop": ["east", "north", "west"]}
+    frame, whole = pl.read_csv(file), read.whole  # whose rows are in order
+    assert whole is not None
+    assert whole.weights is not None
+    assert whole.weights.tolist() == frame["weight"].to_list()
+    names = dict(enumerate(read.levels["shop"]))
+    shops = [names.get(code) for code in whole.features[:, 2]]
+    assert shops == [shop or None for shop in frame["shop"]]
     assert None in shops
-    assert " ".join(notes) == (
+    assert " ".join(read.notes) == (
         "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "
         "(text with 400 different values). Weights: weight, in training and in validation values. "
         "In test means and in tests, each query counts equally."
