@@ -2,6 +2,7 @@
 
 import datetime
 import importlib.metadata
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,24 +24,6 @@ def test_a_file_becomes_five_folds(tmp_path: Path) -> None:
     write_letor(tmp_path / "all.svm", *graded(20).ranking)
     folds = read_study_data(Config(data=str(tmp_path / "all.svm"))).folds
     assert [[part.n_queries for part in fold.parts] for fold in folds] == [[12, 4, 4]] * 5
-
-
-def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
-    file = tmp_path / "holes.csv"
-    file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
-    with pytest.raises(ValueError, match="Fold1 train: missing or infinite features"):
-        read_study_data(Config(data=str(file), scaling="query"))
-
-
-def test_columns_are_those_of_tables(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
-    for data, message in (
-        ("", "are columns of CSV and Parquet files; the built-in"),
-        (str(tmp_path / "a.txt"), "so its columns have no names"),
-    ):
-        for option in ({"label": "relevance"}, {"weight": "w"}):
-            with pytest.raises(ValueError, match=message):
-                read_study_data(Config(data=data, **option))
 
 
 def test_a_module_in_the_current_folder_is_found(
@@ -113,28 +96,64 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     assert not any("Left out" in note for note in study.notes)
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that a study may be asked for."""
+    folder = tmp_path_factory.mktemp("files")
+    own_table(folder, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=["12", "a"] * 200)
+    rows = "".join(f"{row // 2},{row % 2},,{row // 2}\n" for row in range(20))
+    (folder / "holes.csv").write_text(f"qid,label,x,day\n{rows}")
+    (folder / "a.txt").write_text("1 qid:1 1:0.5\n")
+    return folder
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("command", "message"),
     [
-        ({"qid": "query"}, "has no column 'query'; it has: .* pass --qid none if the table"),
+        ("own.csv --qid query", "has no column 'query'; it has: .* pass --qid none if the table"),
         (
-            {"qid": "q", "label": "l"},
-            "'q' and no 'l'; .* Name the columns as qid and label .--qid, --label",
+            "own.csv --qid q --label l",
+            "'q' and no 'l'; .* Name the columns as qid and label",
         ),
-        ({"label": "title", "drop": ()}, "not a number. Labels are numbers, such as 1 for yes"),
-        ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
-        ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
-        ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
-        ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
-        ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
+        ("own.csv --label title", "not a number. Labels are numbers, such as 1 for yes"),
+        ("own.csv --drop shpo", r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
+        ("own.csv --features x --drop x", "'x' is in --features and in --drop"),
+        ("own.csv --qid one --drop mixed", "'one' has the value 1 in all rows, .* pass --qid none"),
+        ("own.csv --features title", r"has no feature: .* it has title \(text with 400 different"),
+        ("own.csv", "mixes numbers and text; .* leave it out with --drop mixed"),
+        ("holes.csv --scaling query", "Fold1 train: missing or infinite features"),
+        ("--label relevance", "are columns of CSV and Parquet files; the built-in"),
+        ("a.txt --weight w", "so its columns have no names"),
+        # Without queries
+        (
+            "own.csv --qid none --drop mixed --methods lightgbm:lambdarank",
+            "lambdarank needs queries",
+        ),
+        ("own.csv --qid none --drop mixed --methods svm:auc", "svm:auc needs queries"),
+        ("own.csv --qid none --drop mixed --methods lightgbm:ndcg", "lambda_ndcg needs queries"),
+        (
+            "own.csv --qid none --drop mixed --metrics ndcg@10",
+            "the table has no queries: use",
+        ),
+        # By date
+        ("holes.csv --order date", "holes.csv has no column 'date'.* Name the column as order"),
+        ("holes.csv --order label", "order is the column of labels or weights, 'label'"),
+        (
+            "holes.csv --order day --gap 1",
+            "order has 10 different values, too few for 6 blocks",
+        ),
+        ("holes.csv --gap 1", "gap is a number of dates of order: set order as well"),
+        (". --order day", "--order are for a single file"),
+        ("--order day", "order are columns of CSV and Parquet"),
     ],
 )
-def test_columns_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    mixed = ["12", "a"] * 200
-    file = own_table(tmp_path, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=mixed)
-    drop = () if options.get("features") else ("mixed",)
-    with pytest.raises(ValueError, match=message):
-        read_study_data(Config(**{"data": str(file), "drop": drop, **options}))
+def test_what_cannot_be_used_is_named(
+    files: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    monkeypatch.chdir(files)
+    said = invoke("compare", *command.split(), "--out", "out", ends=2).output
+    assert re.search(message, " ".join(said.split()))
+    assert not Path("out").exists()  # it is said before the first fit
 
 
 def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
@@ -217,17 +236,8 @@ def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -
     assert np.ptp(pair.interval) == pytest.approx(np.linalg.norm(widths) / 5)
 
 
-def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> None:
-    file = str(own_table(tmp_path))
-    for options, message in (
-        ({"methods": ("lightgbm:lambdarank",)}, "lightgbm:lambdarank needs queries"),
-        ({"methods": ("svm:auc",)}, "svm:auc needs queries"),
-        ({"methods": ("lightgbm:ndcg",)}, "lightgbm:lambda_ndcg needs queries"),
-        ({"metrics": ("ndcg@10",)}, "the table has no queries: use --metrics map,auc"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            study_of(Config(data=file, qid="none", **options))
-    own = ("sklearn.linear_model:LogisticRegression",)
+def test_an_estimator_of_ones_own_ranks_rows_without_queries(tmp_path: Path) -> None:
+    own, file = ("sklearn.linear_model:LogisticRegression",), str(own_table(tmp_path))
     config = Config(data=file, qid="none", methods=own, features=("x", "y", "shop"))
     assert finished(config).results.mean(own[0], "auc") > 0.6
 
@@ -259,21 +269,3 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
         "Each fold is validated, and then tested, on later values of day than it is trained on; "
         "1 value in between left out."
     )
-
-
-def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("qid,label,x,day\n" + "".join(f"{i},1,2,{i}\n" for i in range(9)))
-    for options, message in (
-        ({"order": "date"}, r"a.csv has no column 'date'.* Name the column as order .--order"),
-        ({"order": "label"}, "order is the column of labels or weights, 'label'"),
-        (
-            {"order": "day", "gap": 1},
-            "order has 9 different values, too few for 6 blocks of at least 2",
-        ),
-        ({"gap": 1}, "gap is a number of dates of order: set order as well"),
-        ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),
-        ({"order": "day", "data": ""}, "order are columns of CSV and Parquet"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            read_study_data(Config(**{"data": str(file), **options}))
