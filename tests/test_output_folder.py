@@ -109,18 +109,19 @@ def test_inputs_are_not_overwritten(home: Path) -> None:
 
 
 def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: Path) -> None:
-    out, first, second = (tmp_path / name for name in ("out", "first", "second"))
-    for made, names in ((first, ("a.png", "b.png", "c.png")), (second, ("a.png",))):
-        (made / "plots").mkdir(parents=True)
-        for name in names:
-            (made / "plots" / name).write_text(str(made))
-    with OutputFolder(out) as folder:
-        folder.publish(first)
-        (out / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it
-        (out / "plots" / "mine.png").write_text("mine")
-        folder.publish(second, outdated=["plots/"])
-    left = {path.name: path.read_text() for path in (out / "plots").iterdir()}
-    assert left == {"a.png": str(second), "b.png": "mine", "mine.png": "mine"}
+    def publish(text: str, *names: str) -> None:
+        with OutputFolder(tmp_path) as folder:
+            (folder.made / "plots").mkdir()
+            for name in names:
+                (folder.made / "plots" / name).write_text(text)
+            folder.publish(outdated=["plots/"])
+
+    publish("first", "a.png", "b.png", "c.png")
+    (tmp_path / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it
+    (tmp_path / "plots" / "mine.png").write_text("mine")
+    publish("second", "a.png")
+    left = {path.name: path.read_text() for path in (tmp_path / "plots").iterdir()}
+    assert left == {"a.png": "second", "b.png": "mine", "mine.png": "mine"}
 
 
 @pytest.mark.parametrize("at", range(1, 7))
@@ -134,7 +135,7 @@ def test_a_stop_at_any_write_leaves_whole_files_that_the_last_one_vouches_for(
         with OutputFolder(tmp_path) as folder:
             for name in names:
                 (folder.made / name).write_text(text)
-            folder.publish(folder.made, last="about")
+            folder.publish(last="about")
 
     def stopped(*arguments: Any) -> None:
         if next(writes) == at:

@@ -120,7 +120,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
-        folder.refuse_foreign(["study.toml"], made)
+        folder.refuse_foreign(["study.toml"])
         console.print(printable(f"Data: {shown}"))
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
@@ -133,12 +133,12 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
                 _write_tables(summary, made, console)
                 if shown == DIGITS:
                     console.print(NO_EVIDENCE)
-                folder.publish(made)  # whatever happens to the report
+                folder.publish()  # whatever happens to the report
                 if report:
                     date = time.strftime("%Y-%m-%d")
                     with warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
-                    folder.publish(made, outdated=["plots/"])
+                    folder.publish(outdated=["plots/"])
         except KeyboardInterrupt:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "

@@ -47,17 +47,17 @@ class OutputFolder:
         shutil.rmtree(self.made, ignore_errors=True)
         self._lock.release()
 
-    def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
+    def refuse_foreign(self, names: Iterable[str]) -> None:
         """Raise a FileExistsError if one of these files belongs to the user, or is an input.
 
         An existing file with the content of the one in ``made`` is accepted.
         """
         written = self._written()
         for name in names:
-            path = self.folder / name
+            path, made = self.folder / name, self.made / name
             if not os.path.lexists(path):
                 continue
-            if made is not None and path.is_file() and _digest(path) == _digest(made / name):
+            if path.is_file() and made.is_file() and _digest(path) == _digest(made):
                 continue
             if path.resolve() in self.inputs:
                 raise FileExistsError(
@@ -70,17 +70,17 @@ class OutputFolder:
                     "overwritten: move it, or pass another folder"
                 )
 
-    def publish(self, made: Path, outdated: Collection[str] = (), last: str = "") -> None:
-        """Copy all files of a folder here, or none if one would overwrite a file of the user.
+    def publish(self, outdated: Collection[str] = (), last: str = "") -> None:
+        """Copy all files of ``made`` here, or none if one would overwrite a file of the user.
 
         Each copy is complete or absent.  Files of an earlier run whose names start with one of the
         prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.  The
         file ``last`` is absent while others are written, so that it vouches for them.
         """
-        files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
-        names = sorted(files, key=lambda name: (name == last, name))
-        files = {name: files[name] for name in names if files[name].is_file()}
-        self.refuse_foreign(files, made)
+        found = {path.relative_to(self.made).as_posix(): path for path in self.made.rglob("*")}
+        names = sorted(found, key=lambda name: (name == last, name))
+        files = {name: found[name] for name in names if found[name].is_file()}
+        self.refuse_foreign(files)
         written = self._written()
         # Until all files are written, both versions are accepted: the run may be killed.
         self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})

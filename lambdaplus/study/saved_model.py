@@ -70,7 +70,7 @@ def save_model(study: Study, folder: Path) -> dict[str, Any]:
     with OutputFolder(folder) as output:
         output.refuse_foreign(NAMES)
         about = _train_and_write(study, names, output.made)
-        output.publish(output.made, outdated=NAMES, last=ABOUT)
+        output.publish(outdated=NAMES, last=ABOUT)
     return about
 
 
