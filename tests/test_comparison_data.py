@@ -252,11 +252,11 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
     number = random.permutation(np.repeat(np.arange(15), 10))
     day = [datetime.date(2025, 12, 28) + datetime.timedelta(int(n)) for n in number]
     frame = pl.DataFrame(
-        {"day": day, "list": number * 2 + random.integers(0, 2, 150), "x": number, "label": 1}
+        {"day": day, "list": number * 2 + random.integers(0, 2, 150), "x": number, "w": number + 1}
     ).with_columns(label=pl.Series(random.integers(0, 2, 150)))
     file = tmp_path / f"daily.{kind}"
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
-    options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day"}
+    options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day", "weight": "w"}
     options |= {"drop": ("list",)} if qid != "list" else {}
     folds, notes, *_ = read_study_data(Config(**options, gap=1))
     assert folds[0].train.feature_names == ("x",)
@@ -265,7 +265,10 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
         [{*range(2 * i)}, {2 * i + 1}, {2 * i + 3, 2 * i + 4}] for i in range(1, 6)
     ]
     assert sum(fold.test.labels.size for fold in folds) == 100
-    assert notes[-1] == (
+    for part in (part for fold in folds for part in fold.parts):
+        assert part.weights is not None
+        assert part.weights.tolist() == (part.features[:, 0] + 1).tolist()
+    assert notes[-2] == (
         "Each fold is validated, and then tested, on later values of day than it is trained on; "
         "1 value in between left out."
     )

@@ -43,6 +43,10 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
     assert data.labels.tolist() == [0, 1, 2]
     assert data.feature_names == ("bm25", "clicks", "fresh")
     np.testing.assert_array_equal(data.features, [[0.5, 3, 1], [7, 1, 1], [np.nan, np.nan, 0]])
+    run = read_table(file, score="fresh", docno="docno")
+    assert run.qid.tolist() == data.qid.tolist()
+    assert (run.labels.tolist(), run.scores.tolist()) == ([0, 1, 2], [1, 1, 0])
+    assert run.docno.tolist() == ["d1", "d3", "d7"]
 
 
 @pytest.mark.parametrize(
