@@ -27,6 +27,10 @@ class Boosted:
     predict: Callable[[RankingData, int], Floats]  # scores, (n,), by the trees of the first rounds
     save: Callable[[str], Any]  # to a file, in the framework's own format
 
+    def first(self, rounds: int) -> Callable[[RankingData], Floats]:
+        """The scores by the trees of the first rounds."""
+        return lambda data: self.predict(data, rounds)
+
 
 POINTWISE = ("binary", "binary:logistic")
 """Objectives of LightGBM and XGBoost for log-loss."""

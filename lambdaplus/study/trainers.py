@@ -6,7 +6,6 @@ objective, others are passed to the framework.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ class BoostedTrainer:
         fitted = {}
         for metric, progress in validation.progress.items():
             best = validation.best_round(metric)
-            scores = partial(model.predict, rounds=best)
+            scores = model.first(best)
             fitted[metric] = Fitted(scores, best, progress.values, validation.every)
         return fitted
 
