@@ -88,10 +88,10 @@ def test_the_spread_over_seeds_is_in_reports() -> None:
     ]
     assert results.spreads[name, "map"] == pytest.approx(np.std(means, ddof=1))
     assert np.std(means) > 0
-    table = results_table(Summary(results), narrow=False)
-    assert [*table.columns][:3] == ["method", "MAP", "sd"]
+    table = results_table(Summary(results))
+    assert [*table.columns][:3] == ["method", "MAP", "MAP\nsd"]
     assert {row[0]: row[2] for row in table.rows}[name] == results.spreads[name, "map"]
-    assert any("standard deviation (sd) over seeds: MAP" in line for line in table.foot)
+    assert "sd: standard deviation of the means of seeds." in table.foot
 
 
 # The terminal ------------------------------------------------------------------------------------
