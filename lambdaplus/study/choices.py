@@ -122,11 +122,10 @@ class Choice:
         for selected, by in self.selects.items():
             value = values_of([selected], valid, self.chosen(by).validation)[selected]
             yield "validation", {"metric": str(selected), "value": [value]}
-        chose_rounds = {by: by for by in self.values if str(by) in self.fits[0]}
-        for shown, by in (chose_rounds or {self.tasks[0].method.criterion: self.by}).items():
-            fit = self.chosen(by)
-            rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-            yield "curves", {"metric": str(shown), "round": rounds, "value": fit.curve}
+        fit = self.chosen(self.by)
+        followed = self.by if str(self.by) in self.fits[0] else self.tasks[0].method.criterion
+        rounds = np.arange(1, len(fit.curve) + 1) * fit.every
+        yield "curves", {"metric": str(followed), "round": rounds, "value": fit.curve}
         for by, values in self.values.items():
             fits = [_fit_by(fits, by) for fits in self.fits]
             yield (

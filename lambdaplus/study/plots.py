@@ -12,7 +12,6 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
-from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.words import label
 
@@ -46,8 +45,9 @@ def query_plots(summary: Summary) -> Iterator[Plot]:
 
 
 def curve_plots(summary: Summary) -> Iterator[Plot]:
-    """Learning curves, for each metric that selects."""
-    for metric, curves in curves_of(summary.results).items():
+    """Learning curves, for each metric that a method follows."""
+    by_metric = summary.results.curves.group_by("metric", maintain_order=True)
+    for metric, curves in ((str(metric), curves) for (metric,), curves in by_metric):
         caption = f"{label(metric)} on validation data by round: a panel for each method"
         figure = learning_curves(label(metric), curves)
         yield f"learning_curves_{file_name(metric)}", caption, figure
@@ -103,18 +103,6 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
     rounded = np.round(values / top * LEVELS) * top / LEVELS
     starts = np.flatnonzero(np.diff(rounded, prepend=np.inf))
     return rounded[starts], np.r_[starts, values.size].astype(np.float64)
-
-
-def curves_of(results: Results) -> dict[str, pl.DataFrame]:
-    """Validation curves by metric: a method's criterion if it selects, or else what does first."""
-    shown: dict[str, str] = {}
-    pairs = results.curves.select("method", "metric").unique(maintain_order=True)
-    for method, metric in pairs.iter_rows():
-        if method not in shown or metric == results.criteria[method]:
-            shown[method] = metric
-    own = pl.col("metric") == pl.col("method").replace_strict(shown, default=None)
-    groups = results.curves.filter(own).group_by("metric", maintain_order=True)
-    return {str(metric): curves for (metric,), curves in groups}
 
 
 @styled()
