@@ -79,7 +79,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     if comparison:
         test = test if results.n_rows else f"{TESTS[comparison.test]} test over queries"
         yield (
-            f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
+            f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed {test}, with "
             "Holm's correction for the number of tests in the table."
         )
     if any(method.origin == OURS for method in results.methods.values()):
@@ -113,18 +113,21 @@ def _columns(summary: Summary, metric: str) -> dict[str, dict[str, Any]]:
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
-    """By method: * for the highest mean, arrows for significant differences."""
-    comparison, different = summary.comparison, summary.differences(metric)
-    against = None if comparison is None else comparison.baseline
+    """By method: * for the highest mean, arrows for what differs significantly from a reference."""
+    comparison = summary.comparison
+    against = comparison.baseline if comparison else None
     if (reference := against or summary.best(metric)) is None:
         return {}
-    below = {worse: BELOW for better, worse in different if better == reference}
-    if against is not None:
-        return {**{better: ABOVE for better, worse in different if worse == against}, **below}
-    means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
-    # Means that are equal when rounded share the mark.
-    top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
-    return {**below, **dict.fromkeys(top, "*")}
+    marks = {}
+    for pair in comparison.of(metric) if comparison else ():
+        other = pair.second if pair.first == reference else pair.first
+        if reference in (pair.first, pair.second) and pair.better and pair.p_corrected < ALPHA:
+            marks[other] = BELOW if pair.better == reference else ABOVE
+    if against is None:  # means that are equal when rounded share the mark
+        means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
+        top = [m for m, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
+        marks |= dict.fromkeys(top, "*")
+    return marks
 
 
 def verdict_table(summary: Summary) -> Table | None:
