@@ -53,7 +53,7 @@ def finish(folds: list[Fold], methods: str | list[Method], **options: Any) -> St
 @pytest.fixture(scope="module")
 def finished(folds: list[Fold], tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("kept")
-    return finish(folds, "lightgbm:lambda_map,xgboost:rank:ndcg", folder=folder, seeds=(0, 1))
+    return finish(folds, "lightgbm:lambda_map,xgboost:lambda_mrr", folder=folder, seeds=(0, 1))
 
 
 # Draws -------------------------------------------------------------------------------------------
@@ -123,6 +123,11 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
     assert fits.filter("chosen").equals(first)
     for method in finished.methods:
         for choice in finished.choices(method):
+            name, fold, seed = choice.key
+            curve = finished.results.curves.filter(method=name, fold=fold, seed=seed)
+            # Of the metric that the method optimises, of those that select.
+            assert {*curve["metric"]} == {str(method.criterion)} == {name.partition("_")[2][:3]}
+            assert curve["value"].to_list() == choice.chosen(method.criterion).curve.tolist()
             for metric in METRICS:
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
