@@ -56,6 +56,7 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "a convention": ("evaluate a.csv --convention x", 2, "unknown convention 'x'"),
     "columns of LETOR":
         ("evaluate run --data test.txt --columns a,b", 2, "--columns is for CSV and Parquet"),
+    "a run twice": ("evaluate a.csv a.csv", 2, "a run is given twice"),
     "pairs of one run": ("evaluate a.csv --pairs", 2, "need at least two runs"),
     "data that are not there": ("evaluate run --data none", 2, "there is no file or folder none"),
     "a misspelt file": ("evaluate a.cvs", 2, "no file or folder a.cvs (did you mean 'a.csv'?)"),
@@ -83,11 +84,6 @@ def test_command(command: str, ends: int, words: str) -> None:
     found = invoke(*command.split(), ends=ends)
     assert words in " ".join(found.output.replace("│", " ").split())
     assert {str(path): path.read_text() for path in map(Path, FILES)} == FILES
-
-
-def test_labels_1_and_2_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match="all documents are relevant, as map needs it"):
-        invoke("evaluate", "one.csv", "--metrics", "map")
 
 
 @pytest.mark.slow
