@@ -1,7 +1,7 @@
-"""The model of a study: trained on all queries, saved, and used without lambdaplus."""
+"""The model of a study: trained on all queries, saved, and used with and without lambdaplus."""
 
-import importlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,13 +16,10 @@ from studies import of_digits
 from test_comparison_data import own_table
 
 from lambdaplus import ranking_trees
-from lambdaplus.data import digits_queries, read_letor
-from lambdaplus.data.ranking_data import RankingData, joined
-from lambdaplus.study import Config, Method, Study, find_methods, save_model, study_of
+from lambdaplus.data import digits_queries
+from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
-from lambdaplus.study.predict_script import MODELS
-from lambdaplus.study.saved_model import ABOUT
-from lambdaplus.study.trainers import parameters_of
+from lambdaplus.study.saved_model import ABOUT, predict_file, train_final
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 
@@ -36,31 +33,15 @@ def by_script(folder: Path, file: Path) -> list[float]:
     blocked = "import runpy, sys; sys.modules['lambdaplus'] = None; sys.argv = sys.argv[1:]; "
     program = blocked + "runpy.run_path(sys.argv[0], run_name='__main__')"
     command = [sys.executable, "-c", program, str(folder / "predict.py"), str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return [*map(float, done.stdout.split())]
 
 
-def by_framework(folder: Path, data: RankingData) -> list[float]:
-    """Scores of rows as training had them."""
-    name, framework = (
-        about(folder)["framework"],
-        importlib.import_module(about(folder)["framework"]),
-    )
-    if name == "lightgbm":
-        model = framework.Booster(model_file=str(folder / MODELS[name]))
-        return model.predict(data.features, raw_score=True).tolist()
-    types = ["c" if one in data.categories else "q" for one in data.feature_names]
-    rows = framework.DMatrix(data.features, feature_types=types, enable_categorical=True)
-    model = framework.Booster(model_file=str(folder / MODELS[name]))
-    return model.predict(rows, output_margin=True).tolist()
-
-
 @pytest.mark.parametrize(("framework", "suffix"), [("lightgbm", ".csv"), ("xgboost", ".parquet")])
-def test_the_script_reads_a_table_as_the_study_did(
+def test_a_saved_model_scores_like_the_studys_own(
     tmp_path: Path, framework: str, suffix: str
 ) -> None:
-    """With categories and flags."""
+    """By the framework alone, and by the command, for tables with categories and flags."""
     flag = [bool(row % 3) for row in range(400)]
     file, model = own_table(tmp_path, flag=flag).with_suffix(suffix), tmp_path / "model"
     if suffix == ".parquet":
@@ -71,12 +52,14 @@ def test_the_script_reads_a_table_as_the_study_did(
     )
     study = study_of(config)
     study.finish()
-    kept = save_model(study, model)
-    assert json.loads(json.dumps(kept)) == about(model)
+    final = study.save_model(model)
     assert study.whole is not None
-    scores = by_script(model, file)
-    assert np.unique(scores).size > 20
-    assert scores == by_framework(model, study.whole)  # the queries of this file are in order
+    own = final.predict(study.whole)  # the queries of this file are in order
+    assert np.unique(own).size > 20
+    assert predict_file(model, file).tolist() == own.tolist()
+    assert by_script(model, file) == own.tolist()
+    assert invoke("predict", model, file).output.split() == [*map(repr, own.tolist())]
+    kept = about(model)
     assert kept["columns"] == ["x", "y", "shop", "flag"]
     assert kept["categories"] == {"shop": ["east", "north", "west"]}
     assert kept["parameters"]["learning_rate"] == ranking_trees(framework)["learning_rate"]
@@ -95,34 +78,43 @@ def test_a_model_of_numbered_features_reads_svmlight_files(tmp_path: Path) -> No
     kept = about(model)
     assert f"Model: {kept['method']}, trained again on all data" in said
     assert kept["queries"] == 3 * 8
-    scores = by_script(model, file)
+    scores = predict_file(model, file)
+    assert scores.size == sum(1 for _ in file.open())
     assert np.unique(scores).size > 5
-    assert scores == by_framework(model, read_letor(file))
+    assert by_script(model, file) == scores.tolist()
+    out = tmp_path / "scores.txt"
+    invoke("predict", model, file, "--out", out)
+    assert [*map(float, out.read_text().split())] == scores.tolist()
+    assert "exists" in invoke("predict", model, file, "--out", out, ends=2).output
+    assert "evaluate" not in invoke("evaluate", out, "--data", file).output
 
 
-def test_the_best_method_on_validation_data_is_trained_on_all_queries(tmp_path: Path) -> None:
+def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_path: Path) -> None:
     methods = "lightgbm:lambdarank,lightgbm:map"
     study = of_digits(methods, "ndcg@10", "map", n_folds=2, rounds=5, select="map")
     means = study.results.validation_means
-    kept = save_model(study, tmp_path)
+    final = study.save_model(tmp_path / "best")
     names = [method.name for method in study.methods]
-    assert kept["metric"] == "map"  # which selects
-    assert kept["method"] == max(names, key=lambda name: means[name, "map"])
-    whole, parts = joined(study.folds[-1]), study.folds[-1].parts
-    assert (kept["queries"], kept["rows"]) == (whole.n_queries, whole.labels.size)
-    assert whole.group.tolist() == [size for part in parts for size in part.group.tolist()]
-    assert whole.labels.tolist() == [y for part in parts for y in part.labels.tolist()]
+    assert final.metric == "map"  # which selects
+    assert final.task.method.name == max(names, key=lambda name: means[name, "map"])
+    for name in names:
+        assert study.save_model(tmp_path / "named", name, "ndcg@10").task.method.name == name
+        assert about(tmp_path / "named")["method"] == name
+    trained, parts = final.task.train, study.folds[-1].parts
+    assert trained.n_queries == sum(part.n_queries for part in parts)
+    assert trained.labels.tolist() == [y for part in parts for y in part.labels.tolist()]
 
 
-def test_the_parameters_are_those_that_are_best_over_the_folds(tmp_path: Path) -> None:
+def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     """Of trials, each with a mean over the folds; rounds are of the same trial."""
     study = of_digits("lightgbm:map", "map", n_folds=2, trials=4, rounds=20, patience=5)
-    kept = save_model(study, tmp_path)
+    final = train_final(study)
     fits = study.results.fits
     means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}
     best = max(means, key=lambda trial: means[trial])
-    assert kept["rounds"] == round(fits.filter(trial=best)["round"].mean())
-    assert kept["parameters"] == parameters_of(study.tasks[best])
+    assert final.task.trial == best
+    assert final.rounds == round(fits.filter(trial=best)["round"].mean())
+    assert dict(final.task.parameters) == dict(study.tasks[best].parameters)
 
 
 def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:
@@ -161,23 +153,73 @@ def test_a_study_without_a_finished_method_saves_nothing(tmp_path: Path) -> None
     methods = [*find_methods("lightgbm:map"), Method("mine", fails)]
     study = Study(digits_queries()[:1], methods, ["map"], Config(rounds=2))
     with pytest.raises(ValueError, match="no fit of lightgbm:lambda_map"):
-        save_model(study, tmp_path / "model")
+        study.save_model(tmp_path / "model")
 
 
 def test_files_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
     file, model = own_table(tmp_path), tmp_path / "model"
     options = ("--drop", "doc,weight", "--methods", "lightgbm:map", "--save-model", model)
     invoke("compare", file, *options, "--out", tmp_path / "out", *QUICK)
-    frame, other = pl.read_csv(file), tmp_path / "other.parquet"
+    frame = pl.read_csv(file)
     for changed, message in (
-        (frame.drop("x"), '"x" not found'),
-        (frame.with_columns(x=pl.lit("text")), "failed in column 'x'"),
+        (frame.drop("x"), "has no column 'x'"),
+        (frame.with_columns(x=pl.lit("text")), "column 'x' has no numbers"),
         (frame.with_columns(shop=pl.lit(1)), "column 'shop' is no text"),
     ):
+        other = tmp_path / "other.parquet"
         changed.write_parquet(other)
-        with pytest.raises(AssertionError, match=message):
-            by_script(model, other)
-    frame.with_columns(shop=pl.lit("elsewhere")).write_parquet(other)
-    unknown = by_script(model, other)
-    frame.with_columns(shop=pl.lit(None, pl.String)).write_parquet(other)
-    assert by_script(model, other) == unknown  # a category that is new is missing
+        assert message in invoke("predict", model, other, ends=2).output
+    other = tmp_path / "other.csv"
+    other.write_text(frame.with_columns(shop=pl.lit("elsewhere")).write_csv())
+    assert predict_file(model, other).tolist() == by_script(model, other)
+    assert "is no saved model" in invoke("predict", tmp_path, file, ends=2).output
+
+
+# Kills -------------------------------------------------------------------------------------------
+
+RUN = """
+import os, sys
+from lambdaplus.study import study_of, Config
+at, count, real = int(sys.argv[2]), 0, os.replace
+def replace(*arguments):
+    global count
+    count += 1
+    if count == at:
+        os.kill(os.getpid(), 9)
+    return real(*arguments)
+config = Config(data=sys.argv[1] + "/data", methods=(sys.argv[3],), rounds=3)
+study = study_of(config, sys.argv[1] + "/out")
+study.finish()
+os.replace = replace
+study.save_model(sys.argv[1] + "/model")
+"""
+
+
+@pytest.mark.slow
+def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> None:
+    """One that replaces another is in none of the files, or in all that ``about.json`` names."""
+    data = letor_folder(tmp_path / "data", folds=2, queries=8)
+    model, file = tmp_path / "model", data / "Fold1" / "test.txt"
+
+    def run(at: int, method: str) -> int:
+        command = [sys.executable, "-c", RUN, str(tmp_path), str(at), method]
+        return subprocess.run(command, timeout=300).returncode
+
+    assert run(0, "lightgbm:map") == 0
+    first = about(model)
+    whole = predict_file(model, file).tolist()
+    fits = sorted((tmp_path / "out" / "fits").iterdir())
+    codes = []
+    for at in range(1, 9):
+        codes.append(run(at, "lightgbm:ndcg"))
+        if (model / ABOUT).exists():
+            now = about(model)
+            assert (now == first) == (predict_file(model, file).tolist() == whole)
+        assert {*fits} <= {*(tmp_path / "out" / "fits").iterdir()}
+        if codes[-1] == 0:
+            break
+        assert run(0, "lightgbm:map") == 0  # which completes what was killed
+        assert predict_file(model, file).tolist() == whole
+    assert codes[-1] == 0
+    assert codes.count(-signal.SIGKILL) >= 3
+    assert about(model)["method"] == "lightgbm:lambda_ndcg"

@@ -15,6 +15,7 @@ try:
     from lambdaplus.cli.compare_command import compare
     from lambdaplus.cli.evaluate_command import evaluate
     from lambdaplus.cli.metrics_command import metrics
+    from lambdaplus.cli.predict_command import predict
 except ImportError as error:
     sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
@@ -57,7 +58,7 @@ def _options(
     pass
 
 
-for command in (compare, evaluate, metrics):
+for command in (compare, predict, evaluate, metrics):
     app.command()(command)
 
 

@@ -21,7 +21,6 @@ from lambdaplus.study import (
     Study,
     Summary,
     results_table,
-    save_model,
     study_of,
     write_report,
     write_tables,
@@ -51,12 +50,12 @@ def compare(
         "example on handwritten digits.",
     ),
     *,
-    save: Path | None = typer.Option(
+    save_model: Path | None = typer.Option(
         None,
-        "--save-model",
         help="Folder for the model of the method that is best on validation data, trained again on "
         "all queries; predict.py in it scores a file without lambdaplus.",
     ),
+    method: str = typer.Option("", help="Method to save, instead of the best one."),
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
@@ -82,32 +81,35 @@ def compare(
         with warnings_told(console), console.status("Reading the data ..."):
             study = study_of(config, out, jobs, threads=max(1, cores // jobs))
         inputs = [path for path in (data, Path(config.data)) if path and path.is_file()]
-        if save is not None:
-            _check_model(study, save, out)  # before the first fit, not after the last
+        if method and save_model is None:
+            raise ValueError("--method is for --save-model, and --methods for what is compared")
+        if save_model is not None:
+            _check_model(study, save_model, method, out)  # before the first fit, not after the last
         code = _run(study, out, inputs, report, console)
-        if save is not None and code in (0, 1):  # also if another method failed
-            _save_model(study, save, console)
+        if save_model is not None and code in (0, 1):  # also if another method failed
+            _save_model(study, save_model, method, console)
     if code:
         raise typer.Exit(code)
 
 
-def _check_model(study: Study, folder: Path, out: Path) -> None:
+def _check_model(study: Study, folder: Path, method: str, out: Path) -> None:
     if folder.resolve() == out.resolve():
         raise ValueError(f"{folder} is --out: pass another folder, such as {folder / 'model'}")
-    check_saveable(study)
+    check_saveable(study, method)
     with OutputFolder(folder) as output:
         output.refuse_foreign(NAMES)
 
 
-def _save_model(study: Study, folder: Path, console: Console) -> None:
+def _save_model(study: Study, folder: Path, method: str, console: Console) -> None:
     with console.status("Training on all queries ..."):
-        about = save_model(study, folder)
+        final = study.save_model(folder, method)
+    name, program = final.task.method.name, folder / "predict.py"
     console.print(
-        f"Model: {about['method']}, trained again on all data, for {about['rounds']} rounds (the "
-        f"mean of the folds). Expected {label(about['metric'])}: {decimal(about['value'])} (95 % "
-        f"interval {range_of(about['interval'])}).\n"
-        f"Saved to {folder}. Scores of new rows, without lambdaplus: python "
-        f"{folder / 'predict.py'} FILE."
+        f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
+        f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
+        f"{range_of(final.interval)}).\n"
+        f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
+        f"lambdaplus: python {program} FILE."
     )
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import hint
+from lambdaplus.compute.messages import hint, refuse_missing
+from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
 MOST_VALUES = 255  # of a category
@@ -183,6 +184,41 @@ def in_words(left_out: Mapping[str, str]) -> str:
     """The columns that are left out, and why."""
     words = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
     return ", ".join(words)
+
+
+def read_features(
+    file: Path, names: Sequence[str], levels: Mapping[str, Sequence[str]]
+) -> NDArray[np.float64]:
+    """Features of a file by name, (n, f), in the order of its rows; NaN for other levels.
+
+    In LETOR and svmlight files, which number features, those that are absent are 0.
+    """
+    refuse_missing(file)
+    if table_kind(file):
+        table = TableFile(file)
+        table.require(names, "The model was trained with these columns")
+        return np.column_stack([_column(table, name, levels.get(name)) for name in names])
+    read = read_letor(file, grouped=False)
+    numbered = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
+    place = {name: j for j, name in enumerate(numbered)}
+    absent = np.zeros(read.labels.size)
+    return np.column_stack(
+        [read.features[:, place[name]] if name in place else absent for name in names]
+    )
+
+
+def _column(table: TableFile, name: str, levels: Sequence[str] | None) -> Floats:
+    if levels is None:
+        column = table.feature(name)
+        if column is None:
+            raise ValueError(f"{table.file}, column {name!r} has no numbers, as in training")
+        return column
+    codes, values = table.codes(name)
+    if codes is None:
+        raise ValueError(f"{table.file}, column {name!r} is no text, as in training")
+    known = {value: float(code) for code, value in enumerate(levels)}
+    of_values = np.array([*(known.get(value, np.nan) for value in values), np.nan])
+    return of_values[np.where(np.isnan(codes), len(values), codes).astype(np.int64)]
 
 
 def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str]]:

@@ -24,7 +24,6 @@ from lambdaplus.study.methods import Fitted, Method, Task
 from lambdaplus.study.registry import METHODS
 from lambdaplus.study.report import write_report
 from lambdaplus.study.results import Results, write_tables
-from lambdaplus.study.saved_model import save_model
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tables import results_table
@@ -41,7 +40,6 @@ __all__ = [
     "find_methods",
     "installed_versions",
     "results_table",
-    "save_model",
     "study_of",
     "versions_in_words",
     "write_report",

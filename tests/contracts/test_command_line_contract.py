@@ -29,10 +29,12 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
         ("evaluate a.csv --per-query sub", 2, "sub is a folder: pass a file, as"),
     "an input as --per-query": ("evaluate a.csv --per-query a.csv", 2, OVERWRITTEN),
     "by way of another folder": ("evaluate a.csv --per-query sub/../a.csv", 2, OVERWRITTEN),
+    "a symbolic link to it": ("evaluate a.csv --per-query symbolic.csv", 2, OVERWRITTEN),
     "a hard link to it": ("evaluate a.csv --per-query hard.csv", 2, OVERWRITTEN),
     "scores": ("evaluate scores --data test.txt --per-query scores", 2, OVERWRITTEN),
     "labels": ("evaluate scores --data test.txt --per-query test.txt", 2, OVERWRITTEN),
     "judgements": ("evaluate run --qrels qrels --per-query qrels", 2, OVERWRITTEN),
+    "this folder": ("evaluate a.csv --per-query .", 2, "per-query . is a folder: pass a file"),
     "a file in no folder":
         ("evaluate a.csv --per-query no/b.csv", 2, "there is no file or folder no"),
     "a file below a file": ("evaluate a.csv --per-query qrels/b.csv", 2, "qrels is a file, not a"),
@@ -40,9 +42,13 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
         ("evaluate twice.csv --columns qid,label,score,docno", 2, "document a is twice in query 1"),
     "in a run": ("evaluate twice --qrels qrels", 2, "twice, line 2"),
     "only a header": ("evaluate header.csv", 2, "header.csv has no rows below its header"),
+    "without queries":
+        ("evaluate header.csv --columns none,label,score", 2, "header.csv has no rows below its"),
     "runs with other labels":
         ("evaluate a.csv one.csv", 2, "not have the same labels: those of 2 of 2 queries differ"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
+    "a metric that went":
+        ("evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"),
     "a metric that never was": ("evaluate a.csv --metrics ndgc", 2, "(did you mean 'ndcg'?)"),
     "reproduce": ("reproduce yue-2007", 2, "'reproduce': it was removed; use python -m papers"),
     "export": ("export", 2, "'export': it was removed; use"),
@@ -56,7 +62,6 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
     "a convention": ("evaluate a.csv --convention x", 2, "unknown convention 'x'"),
     "columns of LETOR":
         ("evaluate run --data test.txt --columns a,b", 2, "--columns is for CSV and Parquet"),
-    "a run twice": ("evaluate a.csv a.csv", 2, "a run is given twice"),
     "pairs of one run": ("evaluate a.csv --pairs", 2, "need at least two runs"),
     "data that are not there": ("evaluate run --data none", 2, "there is no file or folder none"),
     "a misspelt file": ("evaluate a.cvs", 2, "no file or folder a.cvs (did you mean 'a.csv'?)"),
@@ -75,6 +80,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("sub").mkdir()
     for name, text in FILES.items():
         Path(name).write_text(text)
+    Path("symbolic.csv").symlink_to("a.csv")
     Path("hard.csv").hardlink_to("a.csv")
     return tmp_path
 
@@ -84,6 +90,11 @@ def test_command(command: str, ends: int, words: str) -> None:
     found = invoke(*command.split(), ends=ends)
     assert words in " ".join(found.output.replace("│", " ").split())
     assert {str(path): path.read_text() for path in map(Path, FILES)} == FILES
+
+
+def test_labels_1_and_2_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match="all documents are relevant, as map needs it"):
+        invoke("evaluate", "one.csv", "--metrics", "map")
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ def written(folder: Path, text: str | bytes, name: str = "a.txt") -> Path:
 INF, NAN, PLACE = float("inf"), float("nan"), "a.csv, column 'x', row 2 below the header"
 TABLES: Rows = {
     "1e400": (lambda d: feature(d, "1e400"), Raises(f"{PLACE}: '1e400' is beyond the largest")),
+    "-1e400": (lambda d: feature(d, "-1e400"), Raises("'-1e400' is beyond the largest float64")),
     "9 x 400": (lambda d: feature(d, "9" * 400), Raises(f"{PLACE} contains .*cannot represent")),
     "1e400 as a label":
         (lambda d: table(d, "qid,label,x\n1,1e400,2\n"), Raises("column 'label', row 1 .*1e400")),
@@ -108,9 +109,13 @@ TABLES: Rows = {
     "inf in Parquet": (lambda d: parquet(d, [INF, 1.0]), [INF, 1.0]),
     "1e400 with decimal commas":
         (lambda d: table(d, "qid;label;x\n1;0;1,5\n1;1;1e400\n"), Raises(f"{PLACE}: '1e400'")),
+    "Latin-1 names":
+        (lambda d: table(d, "qid,label,é\n1,0,2\n", encoding="latin-1"),
+         Warns("a.csv, line 1: not UTF-8, so the file is read as Latin-1")),
     "Latin-1 in a cell":
         (lambda d: table(d, "qid,label,x\né,0,2\nè,1,3\n", encoding="latin-1"),
-         Warns("a.csv, line 2: not UTF-8, so the file is read as Latin-1")),
+         Warns("a.csv, line 2: not UTF-8")),
+    "UTF-8 with a mark": (lambda d: table(d, "\ufeffqid,label,é\n1,0,2\n"), [[2.0]]),
 }  # fmt: skip
 
 

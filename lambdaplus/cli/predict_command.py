@@ -1,0 +1,32 @@
+"""``lambdaplus predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from lambdaplus.cli.terminal import errors_of
+from lambdaplus.data.whole_files import written_whole
+from lambdaplus.study.saved_model import predict_file
+
+
+def predict(
+    model: Path = typer.Argument(..., help="Folder that compare --save-model has written."),
+    file: Path = typer.Argument(
+        ..., help="CSV, TSV, Parquet or svmlight file with the columns of the model."
+    ),
+    out: Path | None = typer.Option(
+        None, help="File to write, which must not exist; by default, scores are printed."
+    ),
+) -> None:
+    """Score the rows of a file by a saved model: a number a line, in the order of the rows."""
+    with errors_of("predict"):
+        if out is not None and out.exists():
+            raise FileExistsError(f"{out} exists: pass another file, or remove it")
+        text = "".join(f"{score!r}\n" for score in predict_file(model, file).tolist())
+        if out is None:
+            typer.echo(text, nl=False)
+        else:
+            with written_whole(out) as part:
+                part.write_text(text, encoding="utf-8")
