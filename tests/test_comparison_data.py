@@ -2,6 +2,7 @@
 
 import datetime
 import importlib.metadata
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,54 +15,15 @@ from sklearn.metrics import roc_auc_score
 from small_data import graded, write_letor
 from test_comparison import finished
 
-from lambdaplus.data import Fold
 from lambdaplus.evaluation import compare_runs, evaluate
 from lambdaplus.study import Config, Summary, find_methods, study_of
 from lambdaplus.study.folds import read_study_data
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file of 20 queries; one has no relevant document."""
-    path = tmp_path_factory.mktemp("one") / "all.svm"
-    write_letor(path, *graded(20).ranking)
-    return path
-
-
-def sizes(fold: Fold) -> tuple[int, int, int]:
-    return fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
-
-
-def test_a_file_becomes_five_folds(file: Path) -> None:
-    assert [sizes(fold) for fold in read_study_data(Config(data=str(file))).folds] == [
-        (12, 4, 4)
-    ] * 5
-
-
-def test_missing_features_are_not_scaled(tmp_path: Path) -> None:
-    file = tmp_path / "holes.csv"
-    file.write_text("qid,label,x\n" + "".join(f"{row // 2},{row % 2},\n" for row in range(20)))
-    with pytest.raises(ValueError, match="Fold1 train: missing or infinite features"):
-        read_study_data(Config(data=str(file), scaling="query"))
-
-
-def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
-    rows = [f"{query},{(query + row) % 2},{row}" for query in range(20) for row in range(4)]
-    table = tmp_path / "ours.csv"
-    table.write_text("\n".join(["query_id,relevance,x", *rows]) + "\n")
-    columns: dict[str, Any] = {"qid": "query_id", "label": "relevance"}
-    folds = read_study_data(Config(data=str(table), **columns)).folds
-    assert folds[0].train.feature_names == ("x",)
-    assert [sizes(fold) for fold in folds] == [(12, 4, 4)] * 5
-    for part in ("train", "vali", "test"):
-        (tmp_path / f"{part}.csv").write_text(table.read_text())
-    [fold] = read_study_data(Config(data=str(tmp_path), **columns)).folds
-    assert sizes(fold) == (20, 20, 20)
-    with pytest.raises(ValueError, match="are columns of CSV and Parquet files; the built-in"):
-        read_study_data(Config(**columns))
-    (tmp_path / "a.txt").write_text("1 qid:1 1:0.5\n")
-    with pytest.raises(ValueError, match="so its columns have no names"):
-        read_study_data(Config(data=str(tmp_path / "a.txt"), **columns))
+def test_a_file_becomes_five_folds(tmp_path: Path) -> None:
+    write_letor(tmp_path / "all.svm", *graded(20).ranking)
+    folds = read_study_data(Config(data=str(tmp_path / "all.svm"))).folds
+    assert [[part.n_queries for part in fold.parts] for fold in folds] == [[12, 4, 4]] * 5
 
 
 def test_a_module_in_the_current_folder_is_found(
@@ -107,23 +69,19 @@ def own_table(folder: Path, n: int = 400, **more: Any) -> Path:
 
 def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path: Path) -> None:
     file = own_table(tmp_path)
-    folds, notes, *_ = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
-    test = folds[0].test
-    assert test.feature_names == ("x", "y", "shop")
-    assert test.categories == ("shop",)
-    assert test.weights is not None
-    frame = pl.read_csv(file)
-    parts: list[Any] = [fold.test for fold in folds]
-    codes, weights = (
-        np.concatenate(values).tolist()
-        for values in zip(*((part.features[:, 2], part.weights) for part in parts), strict=True)
-    )
-    by_weight = {weight: shop or None for weight, shop in frame.select("weight", "shop").rows()}
-    names = {0.0: "east", 1.0: "north", 2.0: "west"}  # sorted
-    shops = [names.get(code) for code in codes]
-    assert shops == [by_weight[weight] for weight in weights]
+    read = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
+    assert read.folds[0].test.feature_names == ("x", "y", "shop")
+    assert read.folds[0].test.categories == ("shop",)
+    assert read.levels == {"shop": ["east", "north", "west"]}
+    frame, whole = pl.read_csv(file), read.whole  # whose rows are in order
+    assert whole is not None
+    assert whole.weights is not None
+    assert whole.weights.tolist() == frame["weight"].to_list()
+    names = dict(enumerate(read.levels["shop"]))
+    shops = [names.get(code) for code in whole.features[:, 2]]
+    assert shops == [shop or None for shop in frame["shop"]]
     assert None in shops
-    assert " ".join(notes) == (
+    assert " ".join(read.notes) == (
         "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "
         "(text with 400 different values). Weights: weight, in training and in validation values. "
         "In test means and in tests, each query counts equally."
@@ -138,25 +96,64 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     assert not any("Left out" in note for note in study.notes)
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that a study may be asked for."""
+    folder = tmp_path_factory.mktemp("files")
+    own_table(folder, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=["12", "a"] * 200)
+    rows = "".join(f"{row // 2},{row % 2},,{row // 2}\n" for row in range(20))
+    (folder / "holes.csv").write_text(f"qid,label,x,day\n{rows}")
+    (folder / "a.txt").write_text("1 qid:1 1:0.5\n")
+    return folder
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("command", "message"),
     [
-        ({"qid": "query"}, "has no column 'query'; it has: .* pass --qid none if the table"),
-        ({"qid": "q", "label": "l"}, "'q' and no 'l'; .* Name the columns with --qid and --label"),
-        ({"label": "title", "drop": ()}, "not a number. Labels are numbers, such as 1 for yes"),
-        ({"drop": ("shpo",)}, r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
-        ({"features": ("x",), "drop": ("x",)}, "'x' is in --features and in --drop"),
-        ({"qid": "one"}, "'one' has the value 1 in all rows, .* pass --qid none"),
-        ({"features": ("title",)}, r"has no feature: .* it has title \(text with 400 different"),
-        ({"features": ("mixed",)}, "mixes numbers and text; .* leave it out with --drop mixed"),
+        ("own.csv --qid query", "has no column 'query'; it has: .* pass --qid none if the table"),
+        (
+            "own.csv --qid q --label l",
+            "'q' and no 'l'; .* Name the columns as qid and label",
+        ),
+        ("own.csv --label title", "not a number. Labels are numbers, such as 1 for yes"),
+        ("own.csv --drop shpo", r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
+        ("own.csv --features x --drop x", "'x' is in --features and in --drop"),
+        ("own.csv --qid one --drop mixed", "'one' has the value 1 in all rows, .* pass --qid none"),
+        ("own.csv --features title", r"has no feature: .* it has title \(text with 400 different"),
+        ("own.csv", "mixes numbers and text; .* leave it out with --drop mixed"),
+        ("holes.csv --scaling query", "Fold1 train: missing or infinite features"),
+        ("--label relevance", "are columns of CSV and Parquet files; the built-in"),
+        ("a.txt --weight w", "so its columns have no names"),
+        # Without queries
+        (
+            "own.csv --qid none --drop mixed --methods lightgbm:lambdarank",
+            "lambdarank needs queries",
+        ),
+        ("own.csv --qid none --drop mixed --methods svm:auc", "svm:auc needs queries"),
+        ("own.csv --qid none --drop mixed --methods lightgbm:ndcg", "lambda_ndcg needs queries"),
+        (
+            "own.csv --qid none --drop mixed --metrics ndcg@10",
+            "the table has no queries: use",
+        ),
+        # By date
+        ("holes.csv --order date", "holes.csv has no column 'date'.* Name the column as order"),
+        ("holes.csv --order label", "order is the column of labels or weights, 'label'"),
+        (
+            "holes.csv --order day --gap 1",
+            "order has 10 different values, too few for 6 blocks",
+        ),
+        ("holes.csv --gap 1", "gap is a number of dates of order: set order as well"),
+        (". --order day", "--order are for a single file"),
+        ("--order day", "order are columns of CSV and Parquet"),
     ],
 )
-def test_columns_that_cannot_be_used(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    mixed = ["12", "a"] * 200
-    file = own_table(tmp_path, one=[1] * 400, few=[0, 1, 2, 2] * 100, mixed=mixed)
-    drop = () if options.get("features") else ("mixed",)
-    with pytest.raises(ValueError, match=message):
-        read_study_data(Config(**{"data": str(file), "drop": drop, **options}))
+def test_what_cannot_be_used_is_named(
+    files: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    monkeypatch.chdir(files)
+    said = invoke("compare", *command.split(), "--out", "out", ends=2).output
+    assert re.search(message, " ".join(said.split()))
+    assert not Path("out").exists()  # it is said before the first fit
 
 
 def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
@@ -187,10 +184,9 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     assert "as one ranking without queries" in done.output
     assert "MAP of rows without queries is their average precision." in done.output
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "could not be made" not in page
     assert "shop (category)" in page
+    assert "Query by query" not in page
     config = Config.read(tmp_path / "out" / "study.toml")
-    assert (config.qid, config.weight, config.drop) == ("none", "weight", ("qid", "doc"))
     study = finished(config, tmp_path / "out")
     assert study.kept == len(study) == 5 * 2
     positives = [fold.test.labels.mean() for fold in study.folds]
@@ -199,8 +195,6 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     assert sorted(tested) == sorted(pl.read_csv(file)["x"])
     summary = Summary(study.results)
     assert summary.comparison is not None
-    assert not summary.has_queries("auc")
-    assert "Query by query" not in page
     for method in config.methods:
         aucs = []
         for choice in study.choices(find_methods(method)[0]):
@@ -239,17 +233,8 @@ def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -
     assert np.ptp(pair.interval) == pytest.approx(np.linalg.norm(widths) / 5)
 
 
-def test_methods_and_metrics_that_need_queries_are_refused(tmp_path: Path) -> None:
-    file = str(own_table(tmp_path))
-    for options, message in (
-        ({"methods": ("lightgbm:lambdarank",)}, "lightgbm:lambdarank needs queries"),
-        ({"methods": ("svm:auc",)}, "svm:auc needs queries"),
-        ({"methods": ("lightgbm:ndcg",)}, "lightgbm:lambda_ndcg needs queries"),
-        ({"metrics": ("ndcg@10",)}, "the table has no queries: use --metrics map,auc"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            study_of(Config(data=file, qid="none", **options))
-    own = ("sklearn.linear_model:LogisticRegression",)
+def test_an_estimator_of_ones_own_ranks_rows_without_queries(tmp_path: Path) -> None:
+    own, file = ("sklearn.linear_model:LogisticRegression",), str(own_table(tmp_path))
     config = Config(data=file, qid="none", methods=own, features=("x", "y", "shop"))
     assert finished(config).results.mean(own[0], "auc") > 0.6
 
@@ -264,11 +249,11 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
     number = random.permutation(np.repeat(np.arange(15), 10))
     day = [datetime.date(2025, 12, 28) + datetime.timedelta(int(n)) for n in number]
     frame = pl.DataFrame(
-        {"day": day, "list": number * 2 + random.integers(0, 2, 150), "x": number, "label": 1}
+        {"day": day, "list": number * 2 + random.integers(0, 2, 150), "x": number, "w": number + 1}
     ).with_columns(label=pl.Series(random.integers(0, 2, 150)))
     file = tmp_path / f"daily.{kind}"
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
-    options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day"}
+    options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day", "weight": "w"}
     options |= {"drop": ("list",)} if qid != "list" else {}
     folds, notes, *_ = read_study_data(Config(**options, gap=1))
     assert folds[0].train.feature_names == ("x",)
@@ -277,25 +262,10 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
         [{*range(2 * i)}, {2 * i + 1}, {2 * i + 3, 2 * i + 4}] for i in range(1, 6)
     ]
     assert sum(fold.test.labels.size for fold in folds) == 100
-    assert notes[-1] == (
+    for part in (part for fold in folds for part in fold.parts):
+        assert part.weights is not None
+        assert part.weights.tolist() == (part.features[:, 0] + 1).tolist()
+    assert notes[-2] == (
         "Each fold is validated, and then tested, on later values of day than it is trained on; "
         "1 value in between left out."
     )
-
-
-def test_an_order_needs_a_column_of_one_file(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("qid,label,x,day\n" + "".join(f"{i},1,2,{i}\n" for i in range(9)))
-    for options, message in (
-        ({"order": "date"}, r"a.csv has no column 'date'.* Name the column with --order"),
-        ({"order": "label"}, "order is the column of labels or weights, 'label'"),
-        (
-            {"order": "day", "gap": 1},
-            "order has 9 different values, too few for 6 blocks of at least 2",
-        ),
-        ({"gap": 1}, "gap is a number of dates of order: set order as well"),
-        ({"order": "day", "data": str(tmp_path)}, "--order are for a single file"),
-        ({"order": "day", "data": ""}, "order are columns of CSV and Parquet"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            read_study_data(Config(**{"data": str(file), **options}))

@@ -143,6 +143,8 @@ def digits() -> list[Fold]:
 
 
 def test_size_and_folds_of_the_digits(digits: list[Fold]) -> None:
+    images = [{*queries} | {*documents} for queries, documents in _draw(load_digits().target)]
+    assert sum(map(len, images)) == len(set.union(*images))  # parts share none
     tested = [set(fold.test.qid) for fold in digits]
     assert len(set.union(*tested)) == 250
     for i, fold in enumerate(digits):
@@ -159,13 +161,6 @@ def test_size_and_folds_of_the_digits(digits: list[Fold]) -> None:
             assert 4 <= relevant.min() <= relevant.max() <= 12
 
 
-def test_parts_of_the_digits_share_no_image() -> None:
-    parts = _draw(load_digits().target)
-    images = [set(queries) | set(documents) for queries, documents in parts]
-    assert sum(map(len, images)) == len(set.union(*images))
-    assert not any(set(queries) & set(documents) for queries, documents in parts)
-
-
 def test_first_columns_of_the_digits_are_pixel_distances(digits: list[Fold]) -> None:
     pixels, classes = load_digits(return_X_y=True)
     queries, documents = _draw(classes)[4]
@@ -175,18 +170,3 @@ def test_first_columns_of_the_digits_are_pixel_distances(digits: list[Fold]) -> 
     np.testing.assert_array_equal(test.labels, classes[queries] == classes[documents])
     np.testing.assert_allclose(test.features[:, 0], np.linalg.norm(apart, axis=1))
     np.testing.assert_allclose(test.features[:, 1], np.abs(apart).sum(axis=1))
-
-
-def test_a_query_of_whole_digits_ranks_all_other_images_of_its_part() -> None:
-    digit = load_digits().target
-    parts = _draw(digit, whole=True)
-    everything = [{*queries} | {*documents} for queries, documents in parts]
-    assert sum(map(len, everything)) == digit.size == len(set().union(*everything))
-    for (queries, documents), images in zip(parts, everything, strict=True):
-        for query in np.unique(queries):
-            found = documents[queries == query].tolist()
-            assert sorted(found) == sorted(images - {*queries})
-    test = digits_queries(whole=True)[0].test
-    assert test.n_queries == 50
-    assert 300 < test.group.min() <= test.group.max() < 320
-    assert 0.08 < test.labels.mean() < 0.12

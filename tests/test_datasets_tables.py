@@ -43,6 +43,10 @@ def test_rows_of_a_query_may_be_apart_and_text_is_no_feature(tmp_path: Path, kin
     assert data.labels.tolist() == [0, 1, 2]
     assert data.feature_names == ("bm25", "clicks", "fresh")
     np.testing.assert_array_equal(data.features, [[0.5, 3, 1], [7, 1, 1], [np.nan, np.nan, 0]])
+    run = read_table(file, score="fresh", docno="docno")
+    assert run.qid.tolist() == data.qid.tolist()
+    assert (run.labels.tolist(), run.scores.tolist()) == ([0, 1, 2], [1, 1, 0])
+    assert run.docno.tolist() == ["d1", "d3", "d7"]
 
 
 @pytest.mark.parametrize(
@@ -68,15 +72,10 @@ def test_invalid_csv_files_name_the_place(tmp_path: Path, text: str, message: st
 
 def test_a_column_has_one_purpose(tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", CSV)
-    for read in (read_columns, read_table):
-        with pytest.raises(ValueError, match=r"a.csv: the column 'qid' cannot be used for two"):
-            read(file, label="qid")
-
-
-def test_queries_of_two_files_are_named(tmp_path: Path) -> None:
-    message = r"1 query is in both .*train.csv and .*test.csv, such as 1"
-    with pytest.warns(UserWarning, match=message):
-        fold_of(tmp_path, CSV)
+    with pytest.raises(ValueError, match="qid and label are the same column, 'qid'"):
+        read_columns(file, label="qid")
+    with pytest.raises(ValueError, match=r"a.csv: the column 'qid' cannot be used for two"):
+        read_table(file, label="qid")
 
 
 # Folds -------------------------------------------------------------------------------------------

@@ -205,8 +205,6 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"folds": []}, "folds is empty"),
-        ({"metrics": []}, "metrics is empty"),
         ({"jobs": 0}, "jobs must be a whole number, at least 1, got 0"),
         ({"folds": [folds()[0], Fold("Fold0", *(folds()[1].train,) * 3)]}, "Fold0 is given more"),
     ],

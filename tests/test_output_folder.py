@@ -1,6 +1,7 @@
 """Files in the output folder of a comparison belong to the user unless a run wrote them."""
 
-import csv
+import contextlib
+import itertools
 import multiprocessing
 import os
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from commands import invoke
 from killed_runs import contents
@@ -107,18 +109,48 @@ def test_inputs_are_not_overwritten(home: Path) -> None:
 
 
 def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: Path) -> None:
-    out, first, second = (tmp_path / name for name in ("out", "first", "second"))
-    for made, names in ((first, ("a.png", "b.png", "c.png")), (second, ("a.png",))):
-        (made / "plots").mkdir(parents=True)
-        for name in names:
-            (made / "plots" / name).write_text(str(made))
-    with OutputFolder(out) as folder:
-        folder.publish(first)
-        (out / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it
-        (out / "plots" / "mine.png").write_text("mine")
-        folder.publish(second, outdated=["plots/"])
-    left = {path.name: path.read_text() for path in (out / "plots").iterdir()}
-    assert left == {"a.png": str(second), "b.png": "mine", "mine.png": "mine"}
+    def publish(text: str, *names: str) -> None:
+        with OutputFolder(tmp_path) as folder:
+            (folder.made / "plots").mkdir()
+            for name in names:
+                (folder.made / "plots" / name).write_text(text)
+            folder.publish(outdated=["plots/"])
+
+    publish("first", "a.png", "b.png", "c.png")
+    (tmp_path / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it
+    (tmp_path / "plots" / "mine.png").write_text("mine")
+    publish("second", "a.png")
+    left = {path.name: path.read_text() for path in (tmp_path / "plots").iterdir()}
+    assert left == {"a.png": "second", "b.png": "mine", "mine.png": "mine"}
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_a_stop_at_any_write_leaves_whole_files_that_the_last_one_vouches_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """As a saved model replaces another one."""
+    names, replace, writes = ("about", "model", "script"), os.replace, itertools.count(1)
+
+    def publish(text: str) -> None:
+        with OutputFolder(tmp_path) as folder:
+            for name in names:
+                (folder.made / name).write_text(text)
+            folder.publish(last="about")
+
+    def stopped(*arguments: Any) -> None:
+        if next(writes) == at:
+            raise KeyboardInterrupt
+        replace(*arguments)
+
+    publish("old")
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(os, "replace", stopped)
+        publish("new")
+    if (tmp_path / "about").exists():
+        assert len({(tmp_path / name).read_text() for name in names}) == 1
+    assert next(writes) == 1 + min(at, 5)  # a list of files, three files, and the list again
+    publish("last")  # which completes what was stopped
+    assert {(tmp_path / name).read_text() for name in names} == {"last"}
 
 
 def test_a_thread_of_a_daemonic_process_can_run_it(
@@ -181,18 +213,11 @@ def test_a_full_disk_is_said_and_leaves_the_former_results(
 
 
 def test_folds_whose_files_have_one_name_keep_to_themselves(home: Path) -> None:
-    """Fold1/set1.train.txt and Fold2/set1.train.txt: once, the second got the first's fits."""
-    for fold in ("Fold1", "Fold2"):
-        for part, name in (("train", "train"), ("vali", "valid"), ("test", "test")):
-            source = home / "data" / fold / f"{part}.txt"
-            source.rename(source.with_name(f"set1.{name}.txt"))
-    for fold in ("Fold1", "Fold2"):
-        assert compare(f"data/{fold}", "--out", f"alone{fold}")[0] == 0
+    """Fold1/set1.train.txt and Fold2/set1.train.txt."""
+    for file in [*(home / "data").rglob("*.txt")]:
+        file.rename(file.with_name(f"set1.{file.name}"))
     assert compare("data", "--out", "both")[0] == 0
-    [row] = csv.DictReader((home / "both" / "summary.csv").open())
-    for number, fold in ((1, "Fold1"), (2, "Fold2")):
-        [alone] = csv.DictReader((home / f"alone{fold}" / "summary.csv").open())
-        assert row[f"set1 {number}"] == alone["mean"]
+    assert pl.read_csv(home / "both" / "summary.csv").columns[3:] == ["set1 1", "set1 2"]
 
 
 def test_missing_folds_are_refused_at_once(home: Path) -> None:

@@ -53,7 +53,7 @@ def finish(folds: list[Fold], methods: str | list[Method], **options: Any) -> St
 @pytest.fixture(scope="module")
 def finished(folds: list[Fold], tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("kept")
-    return finish(folds, "lightgbm:lambda_map,xgboost:rank:ndcg", folder=folder, seeds=(0, 1))
+    return finish(folds, "lightgbm:lambda_map,xgboost:lambda_mrr", folder=folder, seeds=(0, 1))
 
 
 # Draws -------------------------------------------------------------------------------------------
@@ -123,6 +123,11 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
     assert fits.filter("chosen").equals(first)
     for method in finished.methods:
         for choice in finished.choices(method):
+            name, fold, seed = choice.key
+            curve = finished.results.curves.filter(method=name, fold=fold, seed=seed)
+            # Of the metric that the method optimises, of those that select.
+            assert {*curve["metric"]} == {str(method.criterion)} == {name.partition("_")[2][:3]}
+            assert curve["value"].to_list() == choice.chosen(method.criterion).curve.tolist()
             for metric in METRICS:
                 # Scores are kept where a trial was the best so far, and nowhere else.
                 values = choice.values[metric].tolist()
@@ -259,5 +264,5 @@ def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     assert (short.rounds, short.patience, short.every) == (500, 50, 1)
     [method] = study(trials=2, grid={"lightgbm:lambda_map": {"num_leaves": [4]}}).methods
     assert [draw(method.searched, 0, trial)["num_leaves"] for trial in range(3)] == [4, 4, 4]
-    with pytest.raises(ValueError, match="leaves is drawn at random with trials"):
-        study(trials=2, leaves=7)
+    with pytest.raises(ValueError, match="trees are drawn at random with trials"):
+        study(trials=2, trees=("small",))

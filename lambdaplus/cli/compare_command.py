@@ -25,7 +25,6 @@ from lambdaplus.study import (
     write_report,
     write_tables,
 )
-from lambdaplus.study.config import WHOLE_DIGITS
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
 from lambdaplus.study.tables import verdict_table
@@ -48,7 +47,7 @@ def compare(
         "train/vali/test; .xz and .gz are supported); one svmlight, .csv, .tsv or .parquet file, "
         "which is split into five folds of queries (or of rows, with --qid none); or "
         "a TOML file with options, including data. By default, a built-in data set: query by "
-        "example on handwritten digits; digits:whole ranks all 300 images for each query.",
+        "example on handwritten digits.",
     ),
     *,
     save_model: Path | None = typer.Option(
@@ -117,13 +116,13 @@ def _save_model(study: Study, folder: Path, method: str, console: Console) -> No
 def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Console) -> int:
     """Fit, write the results, and return the exit code."""
     config = study.config
-    shown = DIGITS if config.data in ("", WHOLE_DIGITS) else config.data
+    shown = config.data or DIGITS
     with OutputFolder(out, inputs) as folder:
         made = folder.made
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
-        folder.refuse_foreign(["study.toml"], made)
+        folder.refuse_foreign(["study.toml"])
         console.print(printable(f"Data: {shown}"))
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
@@ -136,12 +135,12 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
                 _write_tables(summary, made, console)
                 if shown == DIGITS:
                     console.print(NO_EVIDENCE)
-                folder.publish(made)  # whatever happens to the report
+                folder.publish()  # whatever happens to the report
                 if report:
                     date = time.strftime("%Y-%m-%d")
                     with warnings_told(console), console.status("Writing the report ..."):
                         write_report(summary, made, config.to_toml(), data=shown, date=date)
-                    folder.publish(made, outdated=["plots/"])
+                    folder.publish(outdated=["plots/"])
         except KeyboardInterrupt:
             console.print(
                 f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "

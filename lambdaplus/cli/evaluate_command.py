@@ -13,7 +13,7 @@ from rich.console import Console
 from lambdaplus.cli.terminal import errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.table_files import KINDS, NO_QUERIES, NoColumnError, table_kind
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
 from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.evaluation.scoring import evaluate_run
@@ -142,10 +142,4 @@ def _read_table(file: Path, columns: str) -> Run:
         )
     qid = None if names[0] == NO_QUERIES else names[0]
     docno = names[3] if len(names) == 4 else None
-    try:
-        return read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)
-    except NoColumnError as error:
-        raise ValueError(
-            f"{error} in the order of qid, label, score, such as --columns query,grade,score, or "
-            "--columns none,label,score if there are no queries"
-        ) from None
+    return read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)

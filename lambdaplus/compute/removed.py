@@ -19,6 +19,11 @@ REMOVED = {
     "reproduce": "python -m papers, in a clone of the repository",
     "explain": "lambdaplus.explain in Python",
     "cite": "CITATION.cff of the repository",
+    **dict.fromkeys(
+        ("leaves", "learning_rate", "documents_in_leaf"),
+        "trees, or the framework's parameter in a method's name, as lightgbm:map(num_leaves=8), or "
+        "in [grid]",
+    ),
 }
 
 

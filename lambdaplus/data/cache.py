@@ -45,7 +45,7 @@ def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
     except Exception:  # missing or damaged
         data = read(file)
     with contextlib.suppress(OSError):  # no space, or no permission
-        with written_whole(entry) as part, part.open("wb") as stream:
+        with written_whole(entry) as temporary, temporary.open("wb") as stream:
             np.savez(
                 stream, features=data.features, labels=data.labels, qid=data.qid,
                 feature_names=np.array(data.feature_names, np.str_), grouped=data.grouped,
@@ -61,8 +61,8 @@ def write_binary(data: RankingData, file: Path) -> None:
     import joblib
 
     content = {each.name: getattr(data, each.name) for each in fields(data) if each.init}
-    with written_whole(file) as part:
-        joblib.dump(content, part)
+    with written_whole(file) as temporary:
+        joblib.dump(content, temporary)
 
 
 def read_binary(file: Path) -> RankingData:

@@ -4,43 +4,31 @@ from functools import lru_cache
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.ranking_data import Fold, RankingData
 from lambdaplus.data.splits import rotated
 
-N_PARTS = 5
-N_QUERIES = 5  # of each digit in a part
+N_SUBSETS = 5
+N_QUERIES = 5  # of each digit in a subset
 
 
-def digits_queries(*, whole: bool = False) -> list[Fold]:
+def digits_queries() -> list[Fold]:
     """Build a ranking data set of scikit-learn's digits: find images of the same digit.
 
     The 1,797 images of ``sklearn.datasets.load_digits``, 8x8 pixels each, are split at random into
-    five parts with the same share of every digit. Five images of each digit in a part become its
-    queries. The documents of a query are 60 to 100 of the other images of the part; 4 to 12 of
-    these show the digit of the query and are relevant (label 1), the others are not (label 0).
-    With ``whole=True`` they are all other images of the part that are no queries, about 310, of
-    which a tenth are relevant. As in LETOR, a fold tests on one part, validates on another and
-    trains on the rest, so no image of the test queries and documents occurs in training.
-
-    Parameters
-    ----------
-    whole : bool, default=False
-        Whether a query ranks all other images of its part.
+    five subsets with the same share of every digit. Five images of each digit in a subset become
+    its queries. The documents of a query are 60 to 100 of the other images of the subset; 4 to 12
+    of these show the digit of the query and are relevant (label 1), the others are not (label 0).
+    As in LETOR, a fold tests on one subset, validates on another and trains on the rest, so no
+    image of the test queries and documents occurs in training.
 
     Returns
     -------
     list of Fold
-        There are 250 queries and about 20,000 documents in all parts. The 29 columns of `features`
-        are distances between query and document: Euclidean, city block and cosine distance of the
+        There are 250 queries and about 20,000 documents. The 29 columns of `features` are distances
+        between query and document: Euclidean, city block and cosine distance of the
         pixels, of the blurred images, of their rows, columns and gradients, and differences of ink,
         centre, spread and slant. ``qid`` is the index of the query image in ``load_digits``.
-
-    Raises
-    ------
-    ValueError
-        If `whole` is not True or False.
 
     Examples
     --------
@@ -49,30 +37,29 @@ def digits_queries(*, whole: bool = False) -> list[Fold]:
     >>> fold.name, fold.train.n_queries, fold.test.n_queries, fold.test.features.shape[1]
     ('Fold1', 150, 50, 29)
     """
-    check_flag(whole=whole)
-    data = _all_parts(whole)
-    parts = np.split(np.arange(data.n_queries), N_PARTS)
-    return rotated(parts[-1:] + parts[:-1], data.take_queries)
+    data = _all_subsets()
+    subsets = np.split(np.arange(data.n_queries), N_SUBSETS)
+    return rotated(subsets[-1:] + subsets[:-1], data.take_queries)
 
 
 @lru_cache(maxsize=1)  # folds have copies of their rows
-def _all_parts(whole: bool) -> RankingData:
+def _all_subsets() -> RankingData:
     from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
     images = pixels.reshape(-1, 8, 8) / 16.0
-    queries, documents = np.concatenate(_draw(digits, whole), axis=1)
+    queries, documents = np.concatenate(_draw(digits), axis=1)
     labels = (digits[queries] == digits[documents]).astype(np.float64)
     return RankingData(compare_images(images, queries, documents), labels, queries)
 
 
-def _draw(digits: Ints, whole: bool = False) -> list[tuple[Ints, Ints]]:
-    """Draw the query image and the document image of each row, for every part."""
+def _draw(digits: Ints) -> list[tuple[Ints, Ints]]:
+    """Draw the query image and the document image of each row, for every subset."""
     rng = np.random.default_rng(0)
     shuffled = [rng.permutation(np.flatnonzero(digits == digit)) for digit in range(10)]
-    parts = []
-    for i in range(N_PARTS):
-        own = [images[i::N_PARTS] for images in shuffled]
+    subsets = []
+    for i in range(N_SUBSETS):
+        own = [images[i::N_SUBSETS] for images in shuffled]
         pool = np.concatenate([images[N_QUERIES:] for images in own])
         queries, documents = [], []
         for query in np.concatenate([images[:N_QUERIES] for images in own]):
@@ -80,13 +67,11 @@ def _draw(digits: Ints, whole: bool = False) -> list[tuple[Ints, Ints]]:
             n_documents, n_same = rng.integers(60, 101), rng.integers(4, 13)
             relevant = rng.choice(pool[same], n_same, replace=False)
             others = rng.choice(pool[~same], n_documents - n_same, replace=False)
-            if whole:
-                relevant, others = pool[same], pool[~same]
             # With relevant documents first, a stable sort of tied scores would be perfect.
             documents.append(rng.permutation(np.concatenate([relevant, others])))
             queries.append(np.full(documents[-1].size, query))
-        parts.append((np.concatenate(queries), np.concatenate(documents)))
-    return parts
+        subsets.append((np.concatenate(queries), np.concatenate(documents)))
+    return subsets
 
 
 def compare_images(images: Floats, queries: Ints, documents: Ints) -> Floats:

@@ -14,7 +14,7 @@ from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
-from lambdaplus.data.table_files import KINDS, TableFile, table_kind
+from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
@@ -71,9 +71,10 @@ def read_file(file: Path, columns: Columns) -> TableData:
     """Read one file in any format; columns of a table that are left out are not warned of."""
     if table_kind(file):
         return read_table_data(TableFile(file), columns, categories=False)
-    if columns != Columns():
+    grouped = columns.qid != NO_QUERIES
+    if columns != (Columns() if grouped else Columns(NO_QUERIES)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(file), None, {}, {})
+    return TableData(read_letor(file, grouped=grouped), None, {}, {})
 
 
 def read_folds(
@@ -141,10 +142,6 @@ def folds_of_folder(
     ]
 
 
-def _is_part(file: Path) -> re.Match[str] | None:
-    return _PART.fullmatch(file.name) if file.is_file() else None
-
-
 def _fold_folders(folder: Path) -> list[Path]:
     folds = [entry for entry in folder.iterdir() if re.fullmatch(r"(?i)fold\d+", entry.name)]
     return sorted(folds, key=lambda entry: int(entry.name[4:]))
@@ -153,7 +150,7 @@ def _fold_folders(folder: Path) -> list[Path]:
 def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Path]]:
     folds: dict[str, dict[str, Path]] = {}
     for file in sorted(folder.iterdir()):
-        if match := _is_part(file):
+        if file.is_file() and (match := _PART.fullmatch(file.name)):
             files = folds.setdefault(match[1] or folder.name, {})
             if (other := files.setdefault(match[2].lower(), file)) is not file:
                 raise ValueError(f"{other} and {file} are the same part; keep one of them")

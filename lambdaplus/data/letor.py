@@ -96,10 +96,8 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
                 f"queries must be in {file}.query. If all rows are one ranking, pass grouped=False "
                 "(lambdaplus compare --qid none)"
             )
-        try:
+        with naming(beside(file, *SIZES)):
             query = Queries(data.labels, group=sizes).query_of_row
-        except ValueError as error:
-            raise ValueError(f"{beside(file, *SIZES)}: {error}") from None
         # Queries of other files, whose numbers are the same, are other queries.
         data = replace(
             data, qid=np.char.add(f"{file.name}:", (query + 1).astype(str)), grouped=True
@@ -108,10 +106,18 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
         return data
     if data.grouped and weights.size == data.n_queries:  # as XGBoost has them
         weights = np.repeat(weights, data.group)
-    try:
+    with naming(beside(file, "weight")):
         return replace(data, weights=weights)
-    except ValueError as error:
-        raise ValueError(f"{beside(file, 'weight')}: {error}") from None
+
+
+@contextmanager
+def naming(file: Path | None) -> Iterator[None]:
+    """Begin the message of a ValueError or MemoryError with the name of the file."""
+    try:
+        yield
+    except (ValueError, MemoryError) as error:
+        kind = MemoryError if isinstance(error, MemoryError) else ValueError
+        raise kind(f"{file}: {error}") from None
 
 
 def beside(file: Path, *suffixes: str) -> Path | None:
@@ -123,12 +129,8 @@ def beside(file: Path, *suffixes: str) -> Path | None:
 def _numbers_beside(file: Path, *suffixes: str) -> NDArray[np.float64] | None:
     """The numbers of a file beside this one, one on each line; None without such a file."""
     other = beside(file, *suffixes)
-    if other is None:
-        return None
-    try:
-        return np.loadtxt(other, ndmin=1)
-    except ValueError as error:
-        raise ValueError(f"{other}: {error}") from None
+    with naming(other):
+        return None if other is None else np.loadtxt(other, ndmin=1)
 
 
 def _read(file: Path) -> RankingData:
@@ -144,13 +146,9 @@ def _read(file: Path) -> RankingData:
             f"and features in ascending order: {error}"
         ) from None
     # Python reads 1_0 as 10 and 1e400 as infinity, and rounds integers beyond 2**53.
-    if b"_" in content:
-        for number, line in enumerate(io.BytesIO(content), 1):
-            if b"_" in line.partition(b"#")[0]:
-                raise ValueError(f"{file}, line {number}: a number with an underscore")
     missing = (matrix.data >= MISSING) & (matrix.data < np.inf)
     numbers = np.abs(np.concatenate([matrix.data[~missing], labels]))
-    if (numbers >= 2.0**53).any():
+    if (numbers >= 2.0**53).any() or b"_" in content:
         _refuse_changed(content, file)
     grouped = qid.size > 0
     if grouped and qid.size < labels.size:
@@ -159,13 +157,9 @@ def _read(file: Path) -> RankingData:
     first = int(not (matrix.indices == 0).any())  # the number of the first feature
     names = () if first else tuple(map(str, range(matrix.shape[1])))
     qid = qid if grouped else np.zeros(labels.size, np.int64)
-    try:
+    with naming(file):
         features = matrix[:, first:].toarray()
         return RankingData(features, labels, qid, file.name, names, grouped=grouped)
-    except MemoryError as error:
-        raise MemoryError(f"{file}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
 
 
 def _parsed(content: bytes) -> Any:
@@ -180,6 +174,8 @@ def _refuse_changed(content: bytes, file: Path) -> None:
         for field in line.partition(b"#")[0].split():
             name, _, text = field.decode().rpartition(":")
             try:
+                if b"_" in field:
+                    raise ValueError("a number with an underscore")
                 if name != "qid" and abs(number_of(text)) >= 2.0**53:
                     refuse_rounded(text, "it")
             except ValueError as error:

@@ -47,17 +47,17 @@ class OutputFolder:
         shutil.rmtree(self.made, ignore_errors=True)
         self._lock.release()
 
-    def refuse_foreign(self, names: Iterable[str], made: Path | None = None) -> None:
+    def refuse_foreign(self, names: Iterable[str]) -> None:
         """Raise a FileExistsError if one of these files belongs to the user, or is an input.
 
         An existing file with the content of the one in ``made`` is accepted.
         """
         written = self._written()
         for name in names:
-            path = self.folder / name
+            path, made = self.folder / name, self.made / name
             if not os.path.lexists(path):
                 continue
-            if made is not None and path.is_file() and _digest(path) == _digest(made / name):
+            if path.is_file() and made.is_file() and _digest(path) == _digest(made):
                 continue
             if path.resolve() in self.inputs:
                 raise FileExistsError(
@@ -70,25 +70,25 @@ class OutputFolder:
                     "overwritten: move it, or pass another folder"
                 )
 
-    def publish(self, made: Path, outdated: Collection[str] = (), last: str = "") -> None:
-        """Copy all files of a folder here, or none if one would overwrite a file of the user.
+    def publish(self, outdated: Collection[str] = (), last: str = "") -> None:
+        """Copy all files of ``made`` here, or none if one would overwrite a file of the user.
 
         Each copy is complete or absent.  Files of an earlier run whose names start with one of the
         prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.  The
         file ``last`` is absent while others are written, so that it vouches for them.
         """
-        files = {path.relative_to(made).as_posix(): path for path in made.rglob("*")}
-        names = sorted(files, key=lambda name: (name == last, name))
-        files = {name: files[name] for name in names if files[name].is_file()}
-        self.refuse_foreign(files, made)
+        found = {path.relative_to(self.made).as_posix(): path for path in self.made.rglob("*")}
+        names = sorted(found, key=lambda name: (name == last, name))
+        files = {name: found[name] for name in names if found[name].is_file()}
+        self.refuse_foreign(files)
         written = self._written()
         # Until all files are written, both versions are accepted: the run may be killed.
         self._note({**written, **{n: [*written.get(n, []), _digest(p)] for n, p in files.items()}})
         if last:
             (self.folder / last).unlink(missing_ok=True)
         for name, path in files.items():
-            with written_whole(self.folder / name) as part:
-                shutil.copyfile(path, part)
+            with written_whole(self.folder / name) as temporary:
+                shutil.copyfile(path, temporary)
         # Names that an earlier run wrote and this one did not, such as a plot of another metric.
         gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
         for name in gone:
@@ -107,8 +107,8 @@ class OutputFolder:
         return noted if isinstance(noted, dict) else {}
 
     def _note(self, written: dict[str, list[str]]) -> None:
-        with written_whole(self._own / "written.json") as part:
-            part.write_text(json.dumps(written, indent=1), encoding="utf-8")
+        with written_whole(self._own / "written.json") as temporary:
+            temporary.write_text(json.dumps(written, indent=1), encoding="utf-8")
 
 
 def _is_as_written(path: Path, digests: Collection[str]) -> bool:

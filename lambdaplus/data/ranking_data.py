@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arrays import plain
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, rows_by_query
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,11 +146,6 @@ def rows_of_data(data: RankingData, rows: NDArray[Any]) -> RankingData:
     )
 
 
-def with_queries(data: RankingData, qid: NDArray[Any]) -> RankingData:
-    """The data as queries, (n,), whose rows become adjacent."""
-    return replace(rows_of_data(replace(data, qid=qid), rows_by_query(qid)), grouped=True)
-
-
 def numeric_part(data: RankingData) -> RankingData:
     """The data without its categories."""
     if not data.categories:
@@ -220,14 +215,12 @@ def named_fold(name: str, train: RankingData, valid: RankingData, test: RankingD
 
 def joined(fold: Fold) -> RankingData:
     """All parts of a fold, with queries numbered."""
-    qid = [part.queries.query_of_row for part in fold.parts]
-    first = np.cumsum([0, *(part.n_queries for part in fold.parts[:2])])
+    sizes = np.concatenate([part.group for part in fold.parts])
     weights = [part.weights for part in fold.parts if part.weights is not None]
     return replace(
         fold.train,
         features=np.concatenate([part.features for part in fold.parts]),
         labels=np.concatenate([part.labels for part in fold.parts]),
-        qid=np.concatenate([n + start for n, start in zip(qid, first, strict=True)])
-        * fold.train.grouped,
+        qid=np.repeat(np.arange(sizes.size), sizes) * fold.train.grouped,
         weights=np.concatenate(weights) if weights else None,
     )

@@ -11,8 +11,7 @@ from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.queries import rows_by_query
-from lambdaplus.ranking.runs import Run, run_of_dictionaries
+from lambdaplus.ranking.runs import Run, run_by_query, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]
 _HEADER_OF_BEIR = ["query-id", "corpus-id", "score"]
@@ -182,16 +181,20 @@ def read_table(
     >>> run.labels.tolist(), run.scores.tolist()
     ([1.0, 0.0], [0.3, 0.7])
     """
-    named = [name for name in (qid, docno) if name]
-    table = TableFile(Path(path), [*named, label, score])
-    ids = {name: table.identifiers(name) for name in named}
+    table = TableFile(Path(path))
+    named = [name for name in (qid, label, score, docno) if name]
+    if twice := [name for name in named if named.count(name) > 1]:
+        raise ValueError(f"{path}: the column {twice[0]!r} cannot be used for two purposes")
+    table.require(
+        named,
+        "Pass the names of its columns; on the command line, in the order of qid, label, score, "
+        "such as --columns query,grade,score, or --columns none,label,score without queries",
+    )
+    queries = table.identifiers(qid) if qid else None
+    documents = table.identifiers(docno).astype(np.str_) if docno else None
     labels, scores = table.numbers(label), table.numbers(score)
-    if not labels.size:
-        raise ValueError(f"{table.file} has no rows below its header")
-    rows = rows_by_query(ids[qid]) if qid else np.arange(labels.size)
-    numbers = ids[docno].astype(np.str_)[rows] if docno else None
-    queries = ids[qid][rows] if qid else None
-    return Run(_name(table.file), labels[rows], scores[rows], queries, numbers)
+    run = Run(_name(table.file), labels, scores, queries, documents)
+    return run_by_query(run) if qid else run
 
 
 def _values_of_documents(

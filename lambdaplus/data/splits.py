@@ -160,9 +160,9 @@ def cross_validation(
     data : RankingData
     n_folds : int, default=5
         Number of folds, from 3 to the number of queries. The queries are divided into as many
-        parts, whose sizes differ by at most one. As in LETOR, fold `i` tests on part `i`, validates
-        on the part before it and trains on the others. Of a table without queries, the rows are
-        divided, each label evenly unless labels are real numbers.
+        subsets, whose sizes differ by at most one. As in LETOR, fold `i` tests on subset `i`,
+        validates on the one before it and trains on the others. Of a table without queries, the
+        rows are divided, each label evenly unless labels are real numbers.
     random_state : int, default=0
         Seed of the folds.
     order : (n,) array_like, optional
@@ -206,21 +206,21 @@ def cross_validation(
     if gap:
         raise ValueError("gap is a number of dates: pass order= as well")
     if not data.grouped:
-        parts = _parts_of_rows(data, n_folds, random_state)
-        return rotated(parts, lambda rows: rows_of_data(data, np.sort(rows)))
+        subsets = _subsets_of_rows(data, n_folds, random_state)
+        return rotated(subsets, lambda rows: rows_of_data(data, np.sort(rows)))
     if n_folds > data.n_queries:
         raise ValueError(
             f"{data.name or 'the data'} has {data.n_queries} queries, which cannot be split into "
             f"{n_folds} folds: add queries or, if all rows are one ranking, pass grouped=False "
             "(lambdaplus compare --qid none)"
         )
-    parts = _random_parts(data.n_queries, n_folds, random_state)
-    return rotated(parts, lambda queries: data.take_queries(np.sort(queries)))
+    subsets = _random_subsets(data.n_queries, n_folds, random_state)
+    return rotated(subsets, lambda queries: data.take_queries(np.sort(queries)))
 
 
-def _random_parts(n: int, n_parts: int, seed: int) -> list[Ints]:
-    part_of = np.random.default_rng(seed).permutation(np.arange(n) % n_parts)
-    return [np.flatnonzero(part_of == i) for i in range(n_parts)]
+def _random_subsets(n: int, n_subsets: int, seed: int) -> list[Ints]:
+    subset_of = np.random.default_rng(seed).permutation(np.arange(n) % n_subsets)
+    return [np.flatnonzero(subset_of == i) for i in range(n_subsets)]
 
 
 def are_real(labels: NDArray[np.float64]) -> bool:
@@ -228,15 +228,15 @@ def are_real(labels: NDArray[np.float64]) -> bool:
     return bool((labels < 0).any() or (labels % 1 != 0).any() or labels.max() > HIGHEST_GRADE)
 
 
-def _parts_of_rows(data: RankingData, n_folds: int, seed: int) -> list[Ints]:
-    """Parts of a table without queries, with the same shares of labels if these are grades."""
+def _subsets_of_rows(data: RankingData, n_folds: int, seed: int) -> list[Ints]:
+    """Subsets of a table without queries, with the same shares of labels if these are grades."""
     from sklearn.model_selection import StratifiedKFold
 
     name, n = data.name or "the data", data.labels.size
     if n < n_folds:
         raise ValueError(f"{name} has {n} rows, which cannot be split into {n_folds} folds")
     if are_real(data.labels):
-        return _random_parts(n, n_folds, seed)
+        return _random_subsets(n, n_folds, seed)
     labels, counts = np.unique(data.labels, return_counts=True)
     relevant = int(counts[labels >= 1].sum())
     if min(relevant, n - relevant) < n_folds:
@@ -250,11 +250,11 @@ def _parts_of_rows(data: RankingData, n_folds: int, seed: int) -> list[Ints]:
     return [test for _, test in splitter.split(classes, classes)]
 
 
-def rotated(parts: list[Ints], take: Callable[[Ints], RankingData]) -> list[Fold]:
-    """Folds that test on one part each, validate on the one before it and train on the others."""
+def rotated(subsets: list[Ints], take: Callable[[Ints], RankingData]) -> list[Fold]:
+    """Folds that test on one subset each, validate on the one before it and train on the others."""
     folds = []
-    for i in range(len(parts)):
-        *others, valid, test = parts[i + 1 :] + parts[: i + 1]
+    for i in range(len(subsets)):
+        *others, valid, test = subsets[i + 1 :] + subsets[: i + 1]
         fold = map(take, (np.concatenate(others), valid, test))
         folds.append(named_fold(f"Fold{i + 1}", *fold))
     return folds

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import hint, refuse_missing
 from lambdaplus.data.letor import read_letor
-from lambdaplus.data.ranking_data import RankingData, with_queries
+from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
 from lambdaplus.ranking.queries import rows_by_query
 
@@ -129,7 +129,7 @@ def read_columns(
     >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
     (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
     """
-    table = TableFile(Path(path), [qid, label])
+    table = TableFile(Path(path))
     read = read_table_data(table, Columns(qid, label), categories=False)
     if read.left_out:
         warnings.warn(
@@ -156,9 +156,10 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    queries, nothing = columns.roles.get("qid"), np.zeros(labels.size, dtype=np.int64)
-    qid = table.identifiers(queries) if queries else nothing
-    order = table.places(columns.order) if columns.order else None
+    grouped = columns.qid != NO_QUERIES
+    qid = table.identifiers(columns.qid) if grouped else np.zeros(labels.size, dtype=np.int64)
+    rows = rows_by_query(qid)
+    order = table.places(columns.order)[rows] if columns.order else None
     features, levels, left_out = _features_of(table, columns, categories)
     if not features:
         taken = ", ".join(map(repr, sorted({*columns.roles.values()})))
@@ -167,18 +168,15 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
             f"{in_words(left_out) or 'no column'}"
         )
     data = RankingData(
-        np.stack([*features.values()], axis=1),
-        labels,
-        nothing,
+        np.stack([*features.values()], axis=1)[rows],
+        labels[rows],
+        qid[rows],
         table.file.name,
         tuple(features),
-        weights=table.numbers(columns.weight) if columns.weight else None,
+        weights=table.numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(levels),
-        grouped=False,
+        grouped=grouped,
     )
-    if queries:
-        data = with_queries(data, qid)
-        order = None if order is None else order[rows_by_query(qid)]
     return TableData(data, order, left_out, levels)
 
 
@@ -197,7 +195,8 @@ def read_features(
     """
     refuse_missing(file)
     if table_kind(file):
-        table = TableFile(file, names)
+        table = TableFile(file)
+        table.require(names, "The model was trained with these columns")
         return np.column_stack([_column(table, name, levels.get(name)) for name in names])
     read = read_letor(file, grouped=False)
     numbered = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
@@ -268,7 +267,8 @@ def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None
     """Raise one ValueError for all columns that options name and the table does not have."""
     missing = [option for option, name in by_option.items() if name not in table.names]
     column = "the column" if len(missing) == 1 else "the columns"
-    advice = f"Name {column} with {' and '.join(f'--{option}' for option in missing)}"
+    options = ", ".join(f"--{option}" for option in missing)
+    advice = f"Name {column} as {' and '.join(missing)} ({options})"
     if "qid" in missing:
         advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
     table.require(by_option.values(), advice)

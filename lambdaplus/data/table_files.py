@@ -7,7 +7,7 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,22 +38,16 @@ def table_kind(file: Path) -> str:
     return suffix if suffix in _SUFFIXES else ""
 
 
-class NoColumnError(ValueError):
-    """A table lacks a column that was asked for."""
-
-
 class TableFile:
     """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
-    def __init__(self, file: Path, needed: Sequence[str] = ()) -> None:
+    def __init__(self, file: Path) -> None:
         try:
             import polars
         except ImportError:
             raise ImportError(
                 f"CSV and Parquet files need polars: {installation('dataframe')}"
             ) from None
-        if twice := [name for name in needed if needed.count(name) > 1]:
-            raise ValueError(f"{file}: the column {twice[0]!r} cannot be used for two purposes")
         self.file, kind = file, table_kind(file)
         if not kind:
             raise ValueError(f"{file} is not {KINDS}")
@@ -69,15 +63,14 @@ class TableFile:
             message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
             raise ValueError(f"{file}: {message}") from None
         self.names = self._frame.columns
-        self.require(needed)
         if not self._frame.height:
             raise ValueError(f"{file} has no rows below its header")
 
-    def require(self, names: Iterable[str], advice: str = "Pass the names of its columns") -> None:
-        """Raise a NoColumnError for those of these columns that the table does not have."""
+    def require(self, names: Iterable[str], advice: str) -> None:
+        """Raise a ValueError for those of these columns that the table does not have."""
         if missing := [name for name in names if name not in self.names]:
             words = " and no ".join(f"{name!r}{hint(name, self.names)}" for name in missing)
-            raise NoColumnError(
+            raise ValueError(
                 f"{self.file} has no column {words}; it has: {', '.join(self.names)}. {advice}"
             )
 

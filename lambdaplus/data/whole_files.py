@@ -13,12 +13,14 @@ def written_whole(path: Path) -> Iterator[Path]:
 
     The folder of ``path`` is created if it does not exist.  An OSError names ``path``.
     """
-    part = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")  # 255 bytes at most
+    temporary = path.with_name(
+        f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part"
+    )  # 255 bytes at most
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield part
-        os.replace(part, path)
+        yield temporary
+        os.replace(temporary, path)
     except OSError as error:
         raise type(error)(error.errno, f"could not write: {error.strerror}", str(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arrays import refuse_rounding
+from lambdaplus.compute.arrays import plain, refuse_rounding
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.queries import Queries, rows_by_query
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,22 @@ class Run:
         if self.qid is None:
             return np.arange(self.queries.n_queries)
         return identifiers(self.qid)[self.queries.boundaries[:-1]]
+
+
+def run_by_query(run: Run) -> Run:
+    """The run with the rows of each query adjacent, otherwise in their order."""
+    ids = identifiers(run.qid)
+    rows = rows_by_query(ids)
+    if (rows[1:] > rows[:-1]).all():
+        return replace(run, qid=ids)
+    changed: dict[str, Any] = {"qid": ids[rows]}
+    for name in ("labels", "scores", "docno", "weight"):
+        if getattr(run, name) is not None:
+            values = plain(getattr(run, name), name)
+            if len(values) != ids.size:
+                raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
+            changed[name] = values[rows]
+    return replace(run, **changed)
 
 
 def run_of_dictionaries(

@@ -22,13 +22,14 @@ Watch = Callable[[Floats], bool]
 
 @dataclass(frozen=True)
 class Boosted:
-    """A trained model; calling it gives scores, (n,) float64, by the trees of the first rounds."""
+    """A trained model."""
 
-    predict: Callable[[RankingData, int], Floats]
+    predict: Callable[[RankingData, int], Floats]  # scores, (n,), by the trees of the first rounds
     save: Callable[[str], Any]  # to a file, in the framework's own format
 
-    def __call__(self, part: RankingData, rounds: int) -> Floats:
-        return self.predict(part, rounds)
+    def first(self, rounds: int) -> Callable[[RankingData], Floats]:
+        """The scores by the trees of the first rounds."""
+        return lambda data: self.predict(data, rounds)
 
 
 POINTWISE = ("binary", "binary:logistic")
@@ -88,12 +89,12 @@ def fit_lightgbm(
         data, num_boost_round=rounds, feval=look, callbacks=[after_round], valid_sets=sets,
     )  # fmt: skip
 
-    def predict(part: RankingData, rounds: int) -> Floats:
+    def predict(data: RankingData, rounds: int) -> Floats:
         trees = lengths[rounds - 1]
         if not trees:  # for 0, LightGBM would use all
-            return np.zeros(len(part.labels))
+            return np.zeros(len(data.labels))
         given: dict[str, Any] = {"num_iteration": trees, "num_threads": threads}
-        scores = booster.predict(part.features, raw_score=True, **given)
+        scores = booster.predict(data.features, raw_score=True, **given)
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, booster.save_model)
@@ -133,20 +134,14 @@ def fit_xgboost(
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
             return over
 
-    def matrix(part: RankingData, labels: Floats | None = None) -> Any:
-        types = ["c" if name in part.categories else "q" for name in part.feature_names]
-        matrix = xgb.DMatrix(
-            part.features, labels, nthread=threads, enable_categorical=True,
-            feature_types=types if part.categories else None,
+    def matrix(data: RankingData, labels: Floats | None = None) -> Any:
+        types = ["c" if name in data.categories else "q" for name in data.feature_names]
+        by_query = data.grouped and ranks_queries(objective)
+        return xgb.DMatrix(
+            data.features, labels, group=data.group if by_query else None,
+            weight=data.queries.query_weights if by_query else data.weights, nthread=threads,
+            feature_types=types if data.categories else None, enable_categorical=True,
         )  # fmt: skip
-        if labels is None:
-            return matrix
-        by_query = part.grouped and ranks_queries(objective)
-        if by_query:
-            matrix.set_group(part.group)
-        if part.weights is not None:
-            matrix.set_weight(part.queries.query_weights if by_query else part.weights)
-        return matrix
 
     is_function = callable(objective)
     params = {
@@ -170,8 +165,8 @@ def fit_xgboost(
         verbose_eval=False,
     )  # fmt: skip
 
-    def predict(part: RankingData, rounds: int) -> Floats:
-        scores = booster.predict(matrix(part), output_margin=True, iteration_range=(0, rounds))
+    def predict(data: RankingData, rounds: int) -> Floats:
+        scores = booster.predict(matrix(data), output_margin=True, iteration_range=(0, rounds))
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, booster.save_model)

@@ -31,12 +31,12 @@ def train_catboost(
     loss, _, mode = objective.partition(":")
     options = ";".join(filter(None, [mode, *loss_options]))
 
-    def pool(part: RankingData) -> Any:
-        part = numeric_part(part)
-        labels = training_labels(objective, part.labels)
-        query, weights = part.queries.query_of_row, part.queries.query_weights
+    def pool(data: RankingData) -> Any:
+        data = numeric_part(data)
+        labels = training_labels(objective, data.labels)
+        query, weights = data.queries.query_of_row, data.queries.query_weights
         row_weights = None if weights is None else weights[query]
-        return catboost.Pool(part.features, labels, group_id=query, group_weight=row_weights)
+        return catboost.Pool(data.features, labels, group_id=query, group_weight=row_weights)
 
     class Look:
         """A metric that CatBoost copies, and also calls on the training data."""
@@ -81,9 +81,9 @@ def train_catboost(
             sets = {"X": pool(train), "eval_set": pool(valid)}
             model.fit(**sets, callbacks=[AfterRound()], use_best_model=False)
 
-    def predict(part: RankingData, rounds: int) -> Floats:
+    def predict(data: RankingData, rounds: int) -> Floats:
         given = {"prediction_type": "RawFormulaVal", "ntree_end": rounds, "thread_count": threads}
-        scores = model.predict(numeric_part(part).features, **given)
+        scores = model.predict(numeric_part(data).features, **given)
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, model.save_model)

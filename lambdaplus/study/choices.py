@@ -15,7 +15,7 @@ from lambdaplus.evaluation import Convention, evaluate
 from lambdaplus.evaluation.row_significance import RankedRows
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Criterion, Method, Task
+from lambdaplus.study.methods import Criterion, Task
 from lambdaplus.study.plan import Group, group_of
 from lambdaplus.study.trainers import parameters_of
 from lambdaplus.study.validation import values_of
@@ -62,10 +62,6 @@ class Choice:
     def key(self) -> Group:
         return group_of(self.tasks[0])
 
-    @property
-    def method(self) -> Method:
-        return self.tasks[0].method
-
     @cached_property
     def values(self) -> dict[Criterion, Floats]:
         """Values of all fits on validation data, by selecting metric."""
@@ -81,7 +77,7 @@ class Choice:
     @property
     def by(self) -> Criterion:
         """The metric whose selection represents the method: its criterion if it selects."""
-        criterion: Criterion = self.method.criterion
+        criterion: Criterion = self.tasks[0].method.criterion
         return criterion if criterion in self.values else next(iter(self.values))
 
     def place(self, by: Criterion) -> int:
@@ -115,11 +111,6 @@ class Choice:
                 )
         return tested
 
-    @property
-    def rows(self) -> dict[str, tuple[RankedRows, ...]]:
-        """The rows of a table that each metric ranked."""
-        return {metric: values.rows for metric, values in self.tested.items()}
-
     def columns(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Names of tables, with columns of rows to add to each."""
         test, valid = self.fold.test, self.fold.valid
@@ -131,25 +122,25 @@ class Choice:
         for selected, by in self.selects.items():
             value = values_of([selected], valid, self.chosen(by).validation)[selected]
             yield "validation", {"metric": str(selected), "value": [value]}
-        chose_rounds = [by for by in self.values if str(by) in self.fits[0]]
-        for by in chose_rounds or [self.method.criterion]:
-            fit = self.chosen(by if by in chose_rounds else self.by)
-            rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-            yield "curves", {"metric": str(by), "round": rounds, "value": fit.curve}
+        fit = self.chosen(self.by)
+        followed = self.by if str(self.by) in self.fits[0] else self.tasks[0].method.criterion
+        rounds = np.arange(1, len(fit.curve) + 1) * fit.every
+        yield "curves", {"metric": str(followed), "round": rounds, "value": fit.curve}
         for by, values in self.values.items():
             fits = [_fit_by(fits, by) for fits in self.fits]
-            parameters = [json.dumps(parameters_of(task), default=str) for task in self.tasks]
-            of_tasks = {
-                "trial": [task.trial for task in self.tasks],
-                "metric": str(by),
-                "validation": values,
-                "round": [fit.rounds for fit in fits],
-                "seconds": [fit.seconds for fit in fits],
-                "chosen": [task.trial == self.place(by) for task in self.tasks],
-                "parameters": parameters,
-                "warnings": ["\n".join(fit.warnings) for fit in fits],
-            }
-            yield "fits", of_tasks
+            yield (
+                "fits",
+                {
+                    "trial": [task.trial for task in self.tasks],
+                    "metric": str(by),
+                    "validation": values,
+                    "round": [fit.rounds for fit in fits],
+                    "seconds": [fit.seconds for fit in fits],
+                    "chosen": [task.trial == self.place(by) for task in self.tasks],
+                    "parameters": [json.dumps(parameters_of(t), default=str) for t in self.tasks],
+                    "warnings": ["\n".join(fit.warnings) for fit in fits],
+                },
+            )
 
 
 def _fit_by(fits: Mapping[str, Fit], by: Criterion) -> Fit:

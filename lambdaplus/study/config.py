@@ -6,19 +6,17 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
-from lambdaplus.compute.arguments import check_choice, number, whole_number
+from lambdaplus.compute.arguments import check_choice, whole_number
+from lambdaplus.compute.removed import removed
 from lambdaplus.data.table_columns import Columns
 from lambdaplus.frameworks.ranking_trees import SIZES
 
-WHOLE_DIGITS = "digits:whole"
 SCALINGS = ("none", "query")
-TREES = ("trees", "leaves", "learning_rate", "documents_in_leaf")  # drawn in a random search
 ROUNDS = (500, 50)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
-_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1, "leaves": 0,
-          "documents_in_leaf": 0}  # fmt: skip
+_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1}
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
     int: ("a whole number", "whole numbers", int),
@@ -39,8 +37,7 @@ class Config:
     data : str
         A folder, read by `~lambdaplus.data.read_folds`, or a file, read by
         `~lambdaplus.data.read_data` and split into five folds by
-        `~lambdaplus.data.cross_validation`.  By default, the built-in digits; ``digits:whole`` are
-        those with `~lambdaplus.data.digits_queries` of ``whole=True``.
+        `~lambdaplus.data.cross_validation`.  By default, the built-in digits.
     qid : str
         Column of queries in CSV and Parquet files; ``none`` for a single file without queries, all
         of whose rows are one ranking.
@@ -99,13 +96,9 @@ class Config:
         Size of the trees of boosted methods,
         see `~lambdaplus.frameworks.ranking_trees.ranking_trees`; of several, validation data
         chooses for each method and fold.  With trials, trees are drawn.
-    leaves, learning_rate, documents_in_leaf
-        Parameters that replace those of `trees`; 0 leaves these.  XGBoost and CatBoost do not use
-        ``documents_in_leaf``; XGBoost's ``min_child_weight`` is 1.  CatBoost's trees have the depth
-        log2(leaves), rounded.
     grid : dict of str to dict of str to list
         Values to try for parameters of a method, in place of its own grid; with trials, they are
-        drawn from these values.
+        drawn from these values.  Those of trees have the framework's names, such as ``num_leaves``.
 
     Raises
     ------
@@ -142,9 +135,6 @@ class Config:
     patience: int = 0
     every: int = 0
     trees: tuple[str, ...] = ("middle",)
-    leaves: int = 0
-    learning_rate: float = 0.0
-    documents_in_leaf: int = 20
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
     @classmethod
@@ -160,7 +150,7 @@ class Config:
         names = [field.name for field in fields(cls)]
         for name, value in values.items():
             if name not in names:
-                raise ValueError(f"unknown key {name!r}; known: {', '.join(names)}")
+                raise ValueError(f"unknown key {name!r}{removed(name)}; known: {', '.join(names)}")
             values[name] = tuple(value) if isinstance(value, list) else value
         return cls(**{**values, **options})
 
@@ -190,10 +180,6 @@ class Config:
         self._set("every", self.every or max(1, looks))
         for name, least in _LEAST.items():
             whole_number(name, getattr(self, name), least, below=2**31)
-        if self.learning_rate:
-            number("learning_rate", self.learning_rate)
-        if self.leaves == 1:
-            raise ValueError("leaves must be at least 2, or 0 for those of trees")
         for size in self.trees:
             check_choice("trees", size, tuple(SIZES))
         if not self.trees or len({*self.trees}) < len(self.trees):
@@ -205,21 +191,17 @@ class Config:
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
-        columns = self.columns  # which are checked
-        if self.gap and not columns.order:
+        if not self.columns.order and self.gap:  # the columns are checked, too
             raise ValueError("gap is a number of dates of order: set order as well")
-        self._check_grid()
-
-    def _set(self, name: str, value: int) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_grid(self) -> None:
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+
+    def _set(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> Columns:
@@ -229,7 +211,7 @@ class Config:
     @property
     def of_training(self) -> dict[str, Any]:
         """What every training of the study depends on."""
-        return {name: getattr(self, name) for name in ("rounds", "patience", "every", *TREES)}
+        return {name: getattr(self, name) for name in ("rounds", "patience", "every", "trees")}
 
     def to_toml(self) -> str:
         """All fields, including defaults; empty lists and tables are left out.

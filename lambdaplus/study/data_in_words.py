@@ -6,8 +6,6 @@ import numpy as np
 
 from lambdaplus.data import Fold
 from lambdaplus.data.table_columns import in_words
-from lambdaplus.data.table_files import NO_QUERIES
-from lambdaplus.study.config import Config
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.words import count
 
@@ -53,11 +51,10 @@ def left_out_in_words(why: Mapping[str, str]) -> str:
     return f"Left out: {in_words(why)}." if why else ""
 
 
-def weights_in_words(config: Config, name: str = "") -> str:
-    """What is done with row weights, a column or a file."""
-    if not (name or config.weight):
-        return ""
-    use = f"Weights: {name or config.weight}, in training and in validation values"
-    if config.qid == NO_QUERIES:
+def weights_in_words(column: str, grouped: bool) -> str:
+    """What is done with row weights, a column or numbers in a file."""
+    name = column or "the numbers in .weight files"
+    use = f"Weights: {name}, in training and in validation values"
+    if not grouped:
         return f"{use}, and in AUC and average precision of test rows."
     return f"{use}. In test means and in tests, each query counts equally."

@@ -44,14 +44,14 @@ def train_estimator(task: Task) -> Fitted:
     model.fit(train.features, train.labels, **passed)
     takes_queries = "qid" in inspect.signature(model.predict).parameters
 
-    def predict(part: RankingData) -> Floats:
-        features = numeric_part(part).features
+    def predict(data: RankingData) -> Floats:
+        features = numeric_part(data).features
         # Of rankers, such as McRank, `predict` returns scores; of classifiers, classes.
         if hasattr(model, "decision_function"):
             return numbers(model.decision_function(features), "scores")
         if hasattr(model, "predict_proba"):
             return numbers(model.predict_proba(features)[:, -1], "scores")
-        queries = {"qid": part.qid} if takes_queries else {}
+        queries = {"qid": data.qid} if takes_queries else {}
         return numbers(model.predict(features, **queries), "scores")
 
     return Fitted(predict, _rounds(model), _curve(model, criterion))

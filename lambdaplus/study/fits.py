@@ -51,7 +51,7 @@ def save_fits(file: Path, fits: Mapping[str, Fit]) -> None:
         numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
         arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
     text = json.dumps({"fits": numbers, "key": file.stem})
-    with written_whole(file) as part, part.open("wb") as stream:
+    with written_whole(file) as temporary, temporary.open("wb") as stream:
         np.savez(stream, about=np.array(text), **arrays)
 
 

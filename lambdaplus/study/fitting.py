@@ -109,17 +109,17 @@ def laid_out(data: RankingData, root: Path) -> Path:
     return folder
 
 
-def _own(part: RankingData | Path) -> RankingData:
+def _own(data: RankingData | Path) -> RankingData:
     """A copy of the data; those on disk are copied where they are changed."""
-    return copy.deepcopy(part) if isinstance(part, RankingData) else read_binary(part)
+    return copy.deepcopy(data) if isinstance(data, RankingData) else read_binary(data)
 
 
 def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
-    part = _own(data)
-    scores = numbers(model.predict(part), f"the scores of {name} documents")
-    if scores.shape != part.labels.shape:
+    own = _own(data)
+    scores = numbers(model.predict(own), f"the scores of {name} documents")
+    if scores.shape != own.labels.shape:
         raise ValueError(
-            f"it gave scores of shape {scores.shape} for {part.labels.size} {name} documents"
+            f"it gave scores of shape {scores.shape} for {own.labels.size} {name} documents"
         )
     if not np.isfinite(scores).all():
         raise ValueError(f"it scored {name} documents with NaN or infinity")

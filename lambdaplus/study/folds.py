@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.messages import refuse_missing
-from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries, read_letor
+from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries
 from lambdaplus.data.folders import folds_of_folder, read_file
-from lambdaplus.data.table_columns import doubts, guess_columns, read_table_data
-from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
+from lambdaplus.data.table_columns import Columns, doubts, guess_columns, read_table_data
+from lambdaplus.data.table_files import NO_QUERIES, TableFile, table_kind
 from lambdaplus.ranking.queries import in_unit_range
-from lambdaplus.study.config import WHOLE_DIGITS, Config
+from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import left_out_in_words, weights_in_words
 from lambdaplus.study.words import count
 
@@ -35,47 +35,46 @@ class StudyData(NamedTuple):
 
 def read_study_data(config: Config) -> StudyData:
     """Read the data, split it into folds, and select those that are asked for."""
-    read = _all_folds(config)
-    notes = read.notes
-    if read.folds[0].train.weights is not None and not config.weight:
-        notes = [*notes, weights_in_words(config, "the numbers in .weight files")]
+    path = Path(config.data)
+    if not config.data:
+        if config.columns != Columns():
+            raise ValueError(
+                "qid, label, weight, features, drop and order are columns of CSV and Parquet "
+                "files; the built-in digits have none: set data as well"
+            )
+        read = StudyData(digits_queries(), [], config)
+    else:
+        read = _of_folder(path, config) if path.is_dir() else _of_one_file(path, config)
     chosen = _indices(config.folds, len(read.folds))
-    folds = [_with_features(read.folds[i], config) for i in chosen]
+    folds, notes = [_with_features(read.folds[i], config) for i in chosen], read.notes
+    if (train := folds[0].train).weights is not None:
+        notes = [*notes, weights_in_words(config.weight, train.grouped)]
     return read._replace(folds=folds, notes=[*filter(None, notes)])
 
 
-def _all_folds(config: Config) -> StudyData:
-    data = config.data
-    if data in ("", WHOLE_DIGITS):
-        _refuse_columns(config, "the built-in digits have none: set data as well")
-        return StudyData(digits_queries(whole=data == WHOLE_DIGITS), [], config)
-    if Path(data).is_dir():
-        if config.qid == NO_QUERIES or config.order:
-            raise ValueError(
-                "--qid none and --order are for a single file, which is split into folds"
-            )
-        left_out: dict[str, str] = {}
-        unsure: dict[str, None] = {}
+def _of_folder(folder: Path, config: Config) -> StudyData:
+    """The folds of a folder."""
+    if config.qid == NO_QUERIES or config.order:
+        raise ValueError("--qid none and --order are for a single file, which is split into folds")
+    left_out: dict[str, str] = {}
+    unsure: dict[str, None] = {}
 
-        def read(file: Path) -> RankingData:
-            found = read_file(file, config.columns)
-            left_out.update(found.left_out)
-            if table_kind(file):
-                unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
-            return found.data
+    def read(file: Path) -> RankingData:
+        found = read_file(file, config.columns)
+        left_out.update(found.left_out)
+        if table_kind(file):
+            unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
+        return found.data
 
-        folds = _complete(data, folds_of_folder(Path(data), read, config.valid or None))
-        notes = [left_out_in_words(left_out), weights_in_words(config), *unsure]
-        return StudyData(folds, notes, config)
-    return _of_one_file(Path(data), config)
+    folds = _complete(folder, folds_of_folder(folder, read, config.valid or None))
+    return StudyData(folds, [left_out_in_words(left_out), *unsure], config)
 
 
 def _of_one_file(file: Path, config: Config) -> StudyData:
     """The folds of a single file."""
     refuse_missing(file)
     if not table_kind(file):
-        _refuse_columns(config, f"{file} is not {KINDS}, so its columns have no names")
-        whole = read_letor(file, grouped=config.qid != NO_QUERIES)
+        whole = read_file(file, config.columns).data
         return StudyData(cross_validation(whole, N_FOLDS), [], config, whole)
     table = TableFile(file)
     columns, guesses = guess_columns(table, config.columns)
@@ -87,8 +86,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    left_out, weights = left_out_in_words(read.left_out), weights_in_words(config)
-    notes = [*guesses, left_out, weights, *doubts(read.data, columns)]
+    notes = [*guesses, left_out_in_words(read.left_out), *doubts(read.data, columns)]
     if config.order:
         notes.append(
             f"Each fold is validated, and then tested, on later values of {config.order} than it "
@@ -98,25 +96,15 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     return StudyData(folds, notes, config, read.data, read.levels)
 
 
-def _refuse_columns(config: Config, why: str) -> None:
-    """Raise a ValueError if options name columns, which the data does not have."""
-    named = config.qid not in (Config.qid, NO_QUERIES) or config.label != Config.label
-    if named or config.weight or config.features or config.drop or config.order:
-        raise ValueError(
-            "qid, label, weight, features, drop and order are columns of CSV and Parquet files; "
-            f"{why}"
-        )
-
-
-def _complete(data: str, folds: list[Fold]) -> list[Fold]:
+def _complete(folder: Path, folds: list[Fold]) -> list[Fold]:
     """Give each fold a unique name, after checking that no numbered fold is missing."""
     names = [fold.name for fold in folds]
     counted = [int(match[1]) for name in names if (match := re.fullmatch(r"(?i)fold(\d+)", name))]
     missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
     if missing:
         raise ValueError(
-            f"{data} has {', '.join(names)}, but no {', '.join(f'Fold{n}' for n in missing)}: the "
-            "mean over these folds could be mistaken for that over all folds; add the missing "
+            f"{folder} has {', '.join(names)}, but no {', '.join(f'Fold{n}' for n in missing)}: "
+            "the mean over these folds could be mistaken for that over all folds; add the missing "
             "ones, or pass the folder of a single fold"
         )
     if len(set(names)) == len(names):
@@ -130,7 +118,7 @@ def _indices(folds: str, n: int) -> list[int]:
     if not folds:
         return list(range(n))
     try:
-        numbers = [int(part) for part in folds.split(",")]
+        numbers = [int(number) for number in folds.split(",")]
     except ValueError:
         raise ValueError(f"folds {folds!r} is not a number or a list such as 1,3") from None
     if "," not in folds:

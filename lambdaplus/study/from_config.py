@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.study.config import TREES, Config
+from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.labels import Labels
@@ -48,12 +48,11 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     """
     given = ",".join(config.methods) if config.methods else None
     find_methods(given)  # unknown ones are named before the data is read
-    for name in TREES if config.trials else ():
-        if getattr(config, name) != getattr(Config, name):
-            raise ValueError(
-                f"{name} is drawn at random with trials: leave it out, or list values of the "
-                "framework's parameter in the method's grid"
-            )
+    if config.trials and config.trees != Config.trees:
+        raise ValueError(
+            "trees are drawn at random with trials: leave them out, or list values of the "
+            "framework's parameters in the method's grid"
+        )
     folds, notes, config, whole, levels = read_study_data(config)
     labels = Labels.of(folds)
     methods, left_out = find_fitting(given, labels)

@@ -35,7 +35,8 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
         Options are in brackets: those of a metric, of `~lambdaplus.objectives.lambda_objective`
-        (``lightgbm:ndcg@10(truncation=30)``), of a framework beside its own objective
+        (``lightgbm:ndcg@10(truncation=30)``), of trees that a random search would draw
+        (``xgboost:auc(max_leaves=8)``), of a framework beside its own objective
         (``xgboost:rank:map(lambdarank_pair_method=mean)``), or of an estimator
         (``svm:map(C=10)``).  With ``labels=ranks``, a framework's own objective is trained on
         the ranks of labels in their query.
@@ -67,10 +68,7 @@ def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[
     """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
     methods: dict[str, Method] = {}
     reasons: dict[str, str] = {}
-    listed = [""] if names is None else split_names(names)
-    for name in listed:
-        if listed.count(name) > 1:
-            raise ValueError(f"method {name!r} is given twice")
+    for name in [""] if names is None else split_names(names):
         several = _beginning_with(name)
         misfits = {one.name: why for one in several if (why := labels.misfit(one))}
         if several and len(misfits) == len(several):
@@ -126,15 +124,16 @@ def _new(name: str) -> Method:
 
 
 def _ours(framework: str, name: str) -> Method:
-    """A method for a metric, with its options and those of the objective in brackets."""
+    """A method for a metric, with options of it, of the objective and of trees in brackets."""
     base, given = _split(name)
     if re.search("[+*]", base):  # a sum, whose parts may have options of their metrics
         base, given = name, {}
-    options = {option: given.pop(option) for option in [*given] if option in OBJECTIVE_OPTIONS}
+    taken = OBJECTIVE_OPTIONS | BOOSTED[framework][1].keys()
+    options = {option: given.pop(option) for option in [*given] if option in taken}
     try:
         metric = parse_metric(base, **given) if given else base
     except ValueError as error:
-        known = f"; the objective has: {', '.join(sorted(OBJECTIVE_OPTIONS))}"
+        known = f"; the objective and its trees have: {', '.join(sorted(taken))}"
         raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
     return ours(framework, metric, **options)
 
@@ -144,7 +143,7 @@ def _split(name: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     for inside in re.findall(r"\(([^()]*)\)", name):
         for option in filter(None, inside.split(",")):
-            key, equals, value = (part.strip() for part in option.partition("="))
+            key, equals, value = (piece.strip() for piece in option.partition("="))
             if not equals or key in options:
                 raise ValueError(f"{option.strip()!r} is not of the form option=value, or is twice")
             options[key] = _value(value)

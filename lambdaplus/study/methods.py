@@ -145,7 +145,7 @@ class Method:
     >>> from lambdaplus.data import digits_queries
     >>> from lambdaplus.study import Study
     >>> def by_first_feature(task):
-    ...     return Fitted(lambda part: part.features[:, 0])
+    ...     return Fitted(lambda data: data.features[:, 0])
     >>> method = Method("first feature", by_first_feature, random=False)
     >>> study = Study(digits_queries()[:1], [method], ["ndcg@10"])
     >>> study.finish()
@@ -193,7 +193,7 @@ class Method:
             return not ranks_queries(self.target) and "labels" not in self.fixed
         optimised = getattr(self.target, "metric", None)
         return optimised is not None and all(
-            part.declaration.pooled for part, _ in parts_of(optimised)
+            metric.declaration.pooled for metric, _ in parts_of(optimised)
         )
 
     @property

@@ -12,7 +12,6 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.significance import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
-from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.words import label
 
@@ -46,8 +45,9 @@ def query_plots(summary: Summary) -> Iterator[Plot]:
 
 
 def curve_plots(summary: Summary) -> Iterator[Plot]:
-    """Learning curves, for each metric that selects."""
-    for metric, curves in curves_of(summary.results).items():
+    """Learning curves, for each metric that a method follows."""
+    by_metric = summary.results.curves.group_by("metric", maintain_order=True)
+    for metric, curves in ((str(metric), curves) for (metric,), curves in by_metric):
         caption = f"{label(metric)} on validation data by round: a panel for each method"
         figure = learning_curves(label(metric), curves)
         yield f"learning_curves_{file_name(metric)}", caption, figure
@@ -105,18 +105,6 @@ def _steps(values: Floats) -> tuple[Floats, Floats]:
     return rounded[starts], np.r_[starts, values.size].astype(np.float64)
 
 
-def curves_of(results: Results) -> dict[str, pl.DataFrame]:
-    """Validation curves by metric: a method's criterion if it selects, or else what does first."""
-    shown: dict[str, str] = {}
-    pairs = results.curves.select("method", "metric").unique(maintain_order=True)
-    for method, metric in pairs.iter_rows():
-        if method not in shown or metric == results.criteria[method]:
-            shown[method] = metric
-    own = pl.col("metric") == pl.col("method").replace_strict(shown, default=None)
-    groups = results.curves.filter(own).group_by("metric", maintain_order=True)
-    return {str(metric): curves for (metric,), curves in groups}
-
-
 @styled()
 def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     """Validation metric by round, a panel for each method.
@@ -126,10 +114,10 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     methods = list(curves.group_by("method", maintain_order=True))
     figure, panels = _panels(len(methods), f"validation {metric}", "round", 1.3)
     for ((method,), rows), axes in zip(methods, panels, strict=True):
-        trainings = [part for _, part in rows.group_by("fold", "seed", maintain_order=True)]
-        for part in trainings if len(trainings) > 1 else ():
-            axes.plot(part["round"], part["value"], color=SERIES[0], linewidth=0.7, alpha=0.5)
-        last = min(int(part["round"][-1]) for part in trainings)
+        trainings = [one for _, one in rows.group_by("fold", "seed", maintain_order=True)]
+        for one in trainings if len(trainings) > 1 else ():
+            axes.plot(one["round"], one["value"], color=SERIES[0], linewidth=0.7, alpha=0.5)
+        last = min(int(one["round"][-1]) for one in trainings)
         until = rows.filter(pl.col("round") <= last)
         mean = until.group_by("round").agg(pl.col("value").mean()).sort("round")
         axes.plot(mean["round"], mean["value"], color=SERIES[0])

@@ -9,7 +9,12 @@ from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import search_spaces as spaces
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.methods import Method, Trainer
-from lambdaplus.study.trainers import train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.trainers import (
+    OBJECTIVE_OPTIONS,
+    train_catboost,
+    train_lightgbm,
+    train_xgboost,
+)
 
 BOOSTED: dict[str, tuple[Trainer, spaces.Space]] = {
     "lightgbm": (train_lightgbm, spaces.LIGHTGBM),
@@ -49,9 +54,10 @@ def with_options(method: Method, options: Mapping[str, Any]) -> Method:
 
 
 def ours(framework: str, metric: Metric, **options: Any) -> Method:
-    """A method with the objective of lambdaplus for a metric, or a sum, and options of it."""
+    """A method with the objective of lambdaplus for a metric, or a sum, and options."""
     objective = lambda_objective(metric)
-    lambda_objective(metric, **options)  # which raises an error for what cannot be
+    of_objective = {k: v for k, v in options.items() if k in OBJECTIVE_OPTIONS}
+    lambda_objective(metric, **of_objective)  # which raises an error for what cannot be
     name = objective.__name__.removeprefix("lambda_")
     # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
     criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric

@@ -74,7 +74,7 @@ def write_report(
         summary=summary,
         results=results,
         lead=[line for line in (data, date) if line],
-        verdicts=verdict_table(summary, narrow=False),
+        verdicts=verdict_table(summary),
         titles={name: title for name, (title, _) in SECTIONS.items()},
         contents=contents,
         config_text=config_text,
@@ -85,7 +85,7 @@ def write_report(
 
 
 SECTIONS: dict[str, tuple[str, Callable[[Summary], Table | Iterator[Plot] | None]]] = {
-    "results": ("Results", lambda summary: results_table(summary, narrow=False)),
+    "results": ("Results", results_table),
     "pairs": ("Wins, losses and ties", lambda s: s.comparison.pair_table if s.comparison else None),
     "queries": ("Query by query", query_plots),
     "curves": ("Learning curves", curve_plots),

@@ -40,7 +40,8 @@ class Results:
         metric, validation (the best value), round (of this value), seconds of training, chosen,
         parameters (JSON) and warnings (a line each).
     curves : polars.DataFrame
-        Validation values by round of the chosen fits, up to the end of their training: method,
+        Validation values by round, up to the end of the training, of the fits chosen by the
+        criterion of their method or, if it does not select, by the first metric that does: method,
         fold, seed, metric, round and value.
     validation : polars.DataFrame
         Means on validation data of the models that each metric is evaluated on: method, fold, seed,

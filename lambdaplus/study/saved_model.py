@@ -58,7 +58,7 @@ class Final:
 
     def predict(self, part: RankingData) -> Floats:
         """Scores of documents, (n,) float64."""
-        return self.model(part, self.rounds)
+        return self.model.predict(part, self.rounds)
 
 
 def check_saveable(study: Study, method: str = "") -> list[str]:
@@ -120,7 +120,7 @@ def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -
         output.refuse_foreign(NAMES)
         final = train_final(study, method, metric)
         _write(study, final, output.made)
-        output.publish(output.made, outdated=NAMES, last=ABOUT)
+        output.publish(outdated=NAMES, last=ABOUT)
     return final
 
 

@@ -236,7 +236,7 @@ class Study:
             [*map(str, self._evaluated)],
             **tables_of(choices),
             errors=self.errors,
-            rows={choice.key: choice.rows for choice in choices},
+            rows={c.key: {m: tested.rows for m, tested in c.tested.items()} for c in choices},
             rules={metric: values.rules for metric, values in tested.items()},
             versions=versions_in_words(),
             queries=relevant.size,

@@ -9,7 +9,7 @@ from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
 from lambdaplus.study.results import Results
-from lambdaplus.study.words import count, label
+from lambdaplus.study.words import count, label, range_of
 
 ALPHA = 0.05  # of verdicts
 OURS = "lambdaplus"
@@ -82,9 +82,8 @@ class Summary:
             others = [name for name in results.methods if name != best]
             if second := self.chosen(metric, others):
                 line += f"; next: {second}, {decimal(results.validation_means[second, metric])}"
-            low, high = (decimal(bound, 3) for bound in self.interval(best, metric))
-            value = decimal(results.mean(best, metric))
-            lines.append(f"{line}). On test data: {value} (95 % interval {low} to {high}).")
+            value, bounds = decimal(results.mean(best, metric)), self.interval(best, metric)
+            lines.append(f"{line}). On test data: {value} (95 % interval {range_of(bounds)}).")
         fits, seconds = count(results.finished, "fit"), sum(results.seconds.values())
         lines.append(
             f"{count(len(results.methods), 'method')} on {count(len(results.folds), 'fold')}: "
@@ -99,15 +98,6 @@ class Summary:
         if whole and metric not in evaluation.rows:
             return math.nan, math.nan
         return evaluation.interval(metric)
-
-    def differences(self, metric: str) -> list[tuple[str, str]]:
-        """The significant differences by a metric: the better method, and the worse one."""
-        comparison = self.comparison
-        return [] if comparison is None else [
-            (pair.better, pair.second if pair.better == pair.first else pair.first)
-            for pair in comparison.of(metric)
-            if pair.better and pair.p_corrected < comparison.alpha
-        ]  # fmt: skip
 
     @cached_property
     def verdicts(self) -> list[Pair]:

@@ -1,7 +1,7 @@
 """Tables of a study's conclusions, for terminals and reports."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -17,15 +17,12 @@ from lambdaplus.study.words import count, label, range_of
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
 
 
-def results_table(summary: Summary, *, narrow: bool = True) -> Table:
+def results_table(summary: Summary) -> Table:
     """Test means of methods by metrics, with marks for the best and for significant differences.
 
     Parameters
     ----------
     summary : Summary
-    narrow : bool
-        Whether to group methods by who wrote them, which fits a terminal of 80 columns; otherwise
-        this is a column.
 
     Returns
     -------
@@ -44,20 +41,13 @@ def results_table(summary: Summary, *, narrow: bool = True) -> Table:
     """
     results = summary.results
     rows: list[list[Any]] = []
-    columns = [one for metric in results.metrics for one in _columns(summary, metric, narrow)]
-    by_origin: dict[str, list[str]] = {}
-    for method in results.methods:
-        by_origin.setdefault(results.methods[method].origin, []).append(method)
-    for origin, methods in sorted(by_origin.items(), key=lambda item: item[0] == OURS):
-        if narrow:
-            head = origin if origin in (OURS, "yours") else f"{origin}, built-in"
-            rows.append([f"{head}:", *("" for _ in columns), ""])
-        for method in methods:
-            cells = [by_method[method] for _, by_method in columns]
-            more = [] if narrow else [origin]
-            rows.append([method, *cells, f"{results.seconds.get(method, 0.0):.1f}s", *more])
-    heads = ["method", *(head for head, _ in columns), "time", *([] if narrow else ["by"])]
-    return Table(heads, rows, [*_notes(summary)], narrow=narrow)
+    columns: dict[str, dict[str, Any]] = {}  # by heading and method
+    for metric in results.metrics:
+        columns |= _columns(summary, metric)
+    for name, method in sorted(results.methods.items(), key=lambda item: item[1].origin == OURS):
+        seconds = f"{results.seconds.get(name, 0.0):.1f}s"
+        rows.append([name, *(cells[name] for cells in columns.values()), seconds, method.origin])
+    return Table(["method", *columns, "time", "by"], rows, [*_notes(summary)], narrow=True)
 
 
 def _notes(summary: Summary) -> Iterator[str]:
@@ -89,7 +79,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     if comparison:
         test = test if results.n_rows else f"{TESTS[comparison.test]} test over queries"
         yield (
-            f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
+            f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed {test}, with "
             "Holm's correction for the number of tests in the table."
         )
     if any(method.origin == OURS for method in results.methods.values()):
@@ -98,76 +88,63 @@ def _notes(summary: Summary) -> Iterator[str]:
             "metric X."
         )
     if results.spreads:
-        largest = (
-            f"{label(metric)} {decimal(max(found))}"
-            for metric in results.metrics
-            if (found := [sd for (_, of), sd in results.spreads.items() if of == metric])
-        )
-        yield f"Largest standard deviation (sd) over seeds: {', '.join(largest)}."
+        yield "sd: standard deviation of the means of seeds."
     yield "time: training time, summed over folds, seeds and parameters."
     yield from warnings_of(results)
 
 
-def _columns(summary: Summary, metric: str, narrow: bool) -> list[tuple[str, dict[str, Any]]]:
+def _columns(summary: Summary, metric: str) -> dict[str, dict[str, Any]]:
     """The columns of a metric, by their headings: means, intervals and spreads of the methods."""
-    results, marks = summary.results, _marks(summary, metric)
-    means = {
-        method: Cell(results.mean(method, metric), marks.get(method, " " * narrow))
-        for method in results.methods
+    results, marks, name = summary.results, _marks(summary, metric), label(metric)
+    columns: dict[str, dict[str, Any]] = {
+        name.replace("@", "\n@"): {
+            method: Cell(results.mean(method, metric), marks.get(method, " "))
+            for method in results.methods
+        }
     }
-    columns: list[tuple[str, dict[str, Any]]] = [
-        (label(metric).replace("@", "\n@" if narrow else "@"), means)
-    ]
-    intervals = summary.comparison.intervals.get(metric) if summary.comparison else None
-    if intervals:
+    if intervals := summary.comparison.intervals.get(metric) if summary.comparison else None:
         none = math.nan, math.nan
-        bounds = {method: range_of(intervals.get(method, none)) for method in means}
-        columns.append(("95 % interval", bounds))
-        if narrow:  # in the same column, since tables may be split between columns
-            both = {m: Cell(f"{decimal(c.value)} {bounds[m]}", c.mark) for m, c in means.items()}
-            return [(f"{label(metric)}\n95 % interval", both)]
-    if results.spreads and not narrow:
-        spreads = {method: results.spreads.get((method, metric), math.nan) for method in means}
-        columns.append(("sd", spreads))
+        bounds = {method: range_of(intervals.get(method, none)) for method in results.methods}
+        columns[f"{name}\n95 % interval"] = bounds
+    if results.spreads:
+        spreads = {m: results.spreads.get((m, metric), math.nan) for m in results.methods}
+        columns[f"{name}\nsd"] = spreads
     return columns
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
-    """By method: * for the highest mean, arrows for significant differences."""
-    comparison, different = summary.comparison, summary.differences(metric)
-    against = None if comparison is None else comparison.baseline
+    """By method: * for the highest mean, arrows for what differs significantly from a reference."""
+    comparison = summary.comparison
+    against = comparison.baseline if comparison else None
     if (reference := against or summary.best(metric)) is None:
         return {}
-    below = {worse: BELOW for better, worse in different if better == reference}
-    if against is not None:
-        return {**{better: ABOVE for better, worse in different if worse == against}, **below}
-    means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
-    # Means that are equal when rounded share the mark.
-    top = [method for method, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
-    return {**below, **dict.fromkeys(top, "*")}
+    marks = {}
+    for pair in comparison.of(metric) if comparison else ():
+        other = pair.second if pair.first == reference else pair.first
+        if reference in (pair.first, pair.second) and pair.better and pair.p_corrected < ALPHA:
+            marks[other] = BELOW if pair.better == reference else ABOVE
+    if against is None:  # means that are equal when rounded share the mark
+        means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
+        top = [m for m, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
+        marks |= dict.fromkeys(top, "*")
+    return marks
 
 
-def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
-    """The best of lambdaplus and of the others by each metric, and their difference.
-
-    A narrow table has the two below each other.
-    """
+def verdict_table(summary: Summary) -> Table | None:
+    """The best of lambdaplus and of the others by each metric, and their difference."""
     if not summary.verdicts:
         return None
     arrows = {"better": ABOVE, "worse": BELOW, "": " "}
-    rows: list[Sequence[Any]] = []
-    for pair in summary.verdicts:
-        tested = (
+    rows = [
+        (
+            label(pair.metric),
+            f"{pair.first}\n{pair.second}",
             Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
             range_of(pair.interval, "+"),
             "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),
         )
-        metric = label(pair.metric)
-        if narrow:
-            rows += [(metric, pair.first, *tested), ("", pair.second, "", "", "")]
-        else:
-            rows.append((metric, *tested, pair.first, pair.second))
-    one, other = "best lambdaplus", f"best {summary.other_side}"
+        for pair in summary.verdicts
+    ]
     m = len(summary.verdicts)
     corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
     foot = (
@@ -175,10 +152,8 @@ def verdict_table(summary: Summary, *, narrow: bool = True) -> Table | None:
         f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
         f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
     )
-    heads = ("diff.", "95 % interval", "p")
-    if narrow:
-        return Table(("metric", f"{one},\nthen {other}", *heads), rows, foot, narrow=True, names=2)
-    return Table(("metric", *heads, one, other), rows, foot, narrow=True)
+    heads = "metric", f"best lambdaplus,\nthen best {summary.other_side}"
+    return Table((*heads, "diff.", "95 % interval", "p"), rows, foot, narrow=True, names=2)
 
 
 def choices_table(summary: Summary) -> Table | None:

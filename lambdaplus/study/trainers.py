@@ -6,7 +6,6 @@ objective, others are passed to the framework.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import boosters, catboost_trainer
 from lambdaplus.study.boosters import Boosted, Watch
-from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.validation import Validation
 
@@ -54,21 +52,16 @@ class BoostedTrainer:
         fitted = {}
         for metric, progress in validation.progress.items():
             best = validation.best_round(metric)
-            scores = partial(model, rounds=best)
+            scores = model.first(best)
             fitted[metric] = Fitted(scores, best, progress.values, validation.every)
         return fitted
 
     def model(self, task: Task, watch: Watch | None = None, rounds: int = 0) -> Boosted:
         """The trees of a task, of its training data alone if nothing watches."""
-        of_framework = {k: v for k, v in task.parameters.items() if k not in OF_LAMBDAPLUS}
-        if set_by_study := sorted(OF_THE_STUDY & of_framework.keys()):
-            raise ValueError(
-                f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
-            )
         of_ranks = task.parameters.get("labels") == "ranks"
         return self.train(
             objective_of(task),
-            {**self.trees(task), **of_framework},
+            self.of_framework(task),
             ranks_in_queries(task.train) if of_ranks else task.train,
             task.valid if watch else None,
             watch,
@@ -77,20 +70,17 @@ class BoostedTrainer:
             threads=task.threads,
         )
 
-    def trees(self, task: Task) -> dict[str, Any]:
-        """The parameters of trees that all boosted methods of a study have in common."""
-        config: Config = task.config
-        trees = ranking_trees(self.framework, task.parameters.get("trees", config.trees[0]))
-        if config.leaves:
-            depth = max(1, round(np.log2(config.leaves)))  # CatBoost's trees are symmetric
-            replaced = {"num_leaves": config.leaves, "max_leaves": config.leaves, "depth": depth}
-            trees |= {name: value for name, value in replaced.items() if name in trees}
-        if config.learning_rate:
-            trees["learning_rate"] = config.learning_rate
+    def of_framework(self, task: Task) -> dict[str, Any]:
+        """The parameters of the framework: those of the task, else of all trees of the study."""
+        given = {k: v for k, v in task.parameters.items() if k not in OF_LAMBDAPLUS}
+        if set_by_study := sorted(OF_THE_STUDY & given.keys()):
+            raise ValueError(
+                f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
+            )
+        trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
         if self.framework == "lightgbm":
             trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
-            trees["min_data_in_leaf"] = config.documents_in_leaf
-        return trees
+        return {**trees, **given}
 
 
 train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)
@@ -108,8 +98,8 @@ def parameters_of(task: Task) -> dict[str, Any]:
         known = vars(objective)
         options = {name: known[name] for name in sorted(OBJECTIVE_OPTIONS & known.keys())}
         options["surrogate"] = str(objective.surrogate)
-    given = {name: value for name, value in task.parameters.items() if name != "trees"}
-    return {**trainer.trees(task), **options, **given}
+    labels = {name: value for name, value in task.parameters.items() if name == "labels"}
+    return {**trainer.of_framework(task), **options, **labels}
 
 
 def objective_of(task: Task) -> Any:
@@ -131,5 +121,6 @@ def ranks_in_queries(data: RankingData) -> RankingData:
     """The data with the midrank of each label in its query, over the size of the query."""
     from scipy.stats import rankdata
 
-    parts = np.split(data.labels, data.queries.boundaries[1:-1])
-    return replace(data, labels=np.concatenate([rankdata(part) / part.size for part in parts]))
+    by_query = np.split(data.labels, data.queries.boundaries[1:-1])
+    ranks = [rankdata(labels) / labels.size for labels in by_query]
+    return replace(data, labels=np.concatenate(ranks))
