@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.messages import hint
-from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
@@ -179,5 +178,5 @@ def _lookup(name: str) -> Declaration:
     if name in SPELLINGS:
         return SPELLINGS[name]
     known = ", ".join(metric_names())
-    similar = removed(name) or hint(MEANT.get(name, name), SPELLINGS)
+    similar = hint(MEANT.get(name, name), SPELLINGS)
     raise ValueError(f"unknown metric {name!r}{similar}; known: {known}")
