@@ -2,8 +2,6 @@
 
 import itertools
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
@@ -16,7 +14,8 @@ from brute_force import examples, label_lists
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.ranking.queries import Queries, by_query, cached_property
+from lambdaplus.ranking.documents import by_query
+from lambdaplus.ranking.queries import Queries
 
 NAN, INF = float("nan"), float("inf")
 
@@ -193,30 +192,6 @@ def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
     assert float(kept[0]) < 0.7
     assert Queries(kept).strata(0.7).count.tolist() == [1, 2]
     assert Queries(kept.astype(float) - 1e-7).strata(0.7).count.tolist() == [2, 1]
-
-
-def test_no_thread_waits_for_the_queries_of_another() -> None:
-    """Nor does a process that was forked meanwhile; Python 3.11 has one lock for all of a class."""
-
-    class Slow(Queries):
-        begun, end = threading.Event(), threading.Event()
-
-        @cached_property
-        def value(self) -> bool:
-            self.begun.set()
-            return self.end.wait(10)
-
-    assert type(vars(Queries)["row_order"]) is type(vars(Slow)["value"])
-    first, second = Slow([1, 0]), Slow([0, 1])
-    second.end = threading.Event()
-    second.end.set()
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(lambda: first.value)
-        assert first.begun.wait(10)
-        assert second.value
-        assert not waiting.done()
-        first.end.set()
-        assert waiting.result()
 
 
 @given(qid=st.lists(st.sampled_from("abc"), min_size=1, max_size=9))

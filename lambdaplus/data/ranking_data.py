@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arrays import plain
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, rows_by_query
+from lambdaplus.ranking.documents import rows_by_query
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.queries import rows_by_query
+from lambdaplus.ranking.documents import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.compute.arrays import plain
-from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
+from lambdaplus.ranking.queries import Queries, Strata, reaches
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -58,17 +58,17 @@ class LabelCounts:
         self.count: Floats = read_only(self.strata.count)
         self.longest = queries.longest
 
-    @cached_property
+    @property
     def size(self) -> Floats:
         return read_only(self.sum(self.count))
 
-    @cached_property
+    @property
     def relevant(self) -> Bools:
         """Whether the documents of each stratum are relevant, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
         return read_only(reaches(self.label, threshold))
 
-    @cached_property
+    @property
     def n_relevant(self) -> Floats:
         """Number of relevant documents of each query, (n_queries,) float64."""
         return read_only(self.sum(np.where(self.relevant, self.count, 0.0)))
@@ -87,7 +87,7 @@ class LabelCounts:
         """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
         return per_query[self.strata.query]
 
-    @cached_property
+    @property
     def higher(self) -> Floats:
         """Number of documents of the same query with a higher label, (s,) float64."""
         upto = np.cumsum(self.count)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.queries import Queries, cached_property
+from lambdaplus.ranking.queries import Queries
 
 LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048
@@ -195,11 +195,14 @@ class Scored:
 
     def __init__(self, queries: Queries, checked: Floats) -> None:
         self.queries, self.scores = queries, checked
+        self._ranking: Ranking | None = None
         self._entries: dict[float | None, Entries] = {}
 
-    @cached_property
+    @property
     def ranking(self) -> Ranking:
-        return _rank(self.queries, self.scores)
+        if self._ranking is None:
+            self._ranking = _rank(self.queries, self.scores)
+        return self._ranking
 
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""
