@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import lambdaplus as lp
-from lambdaplus.metrics import Cascade, CountAbove, Declaration, LabelCounts, Window
+from lambdaplus.metrics import Cascade, CountAbove, Declaration, Gains, LabelCounts
 from lambdaplus.metrics.catalogue import AUC, MAP
 from lambdaplus.metrics.parameters import RELEVANT, Parameter
 
@@ -140,7 +140,7 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
     ("parts", "words"),
     [
         ({"name": "Own-1"}, "a metric's name consists of lower case letters"),
-        ({"form": "cascade"}, "form must be one of Cascade, CountAbove, Gains, Window"),
+        ({"form": "cascade"}, "form must be one of Cascade, CountAbove, Gains"),
         ({"form": Cascade(halved), "pooled": "last"}, "pooled='last' needs the form Gains, or"),
         ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains, or"),
         ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains, or"),
@@ -170,7 +170,7 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
         (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'higher'"),
         (lambda: Cascade(3), "stop must be a function, got 3"),
         (lambda: Cascade(halved, limit=3), "limit must be a function, got 3"),
-        (lambda: Window(3), "ranks must be a function, got 3"),
+        (lambda: Gains(3), "ranks must be a function, got 3"),
         (lambda: CountAbove(3, label), "row must be a function, got 3"),
         (lambda: CountAbove(label, 3), "column must be a function, got 3"),
         (lambda: CountAbove(label, label, labels=3), "labels must be a function, got 3"),
@@ -205,7 +205,7 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
         ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
         ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
-        ("form", Window(lambda c: c.label), r"window returned .* \(3,\) where \(1,\)"),
+        ("form", Gains(lambda c: c.label), r"ranks returned .* \(3,\) where \(1,\)"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),
         ("gain", lambda c: c.label * np.nan, "gain returned NaN or infinity"),
         ("normalizer", lambda c: c.label, r"normalizer returned .* \(3,\) where \(1,\)"),

@@ -6,8 +6,7 @@ Every metric of lambdaplus has the form
 
 where x_r is the class of the document at rank r, C_c(r) is the number of class-c documents above
 it, and h_r is the probability that the reader reaches rank r.  A `Declaration` defines d, g, Z and
-offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`), or the
-ranks within which a class has its gain (`Window`).
+offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`) or h (`Cascade`).
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ class Declaration:
         d as a function of the `RankingMetric` and of float ranks from 1: (r,) -> (r,).  It must not
         rise.
     gain, normalizer : callable
-        g, (s,), and Z, (n_queries,), as functions of `LabelCounts`.  Unless the form is a window, g
-        must not fall with the label.  A query with Z = 0 has no value, for example if no document
+        g, (s,), and Z, (n_queries,), as functions of `LabelCounts`.  g must not fall with the
+        label.  A query with Z = 0 has no value, for example if no document
         is relevant.
-    form : Gains, CountAbove, Cascade or Window
+    form : Gains, CountAbove or Cascade
     offset : callable, optional
         The offset, (n_queries,), as a function of `LabelCounts`.
     cutoff : {"optional", "required", "no"}
