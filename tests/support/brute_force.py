@@ -287,10 +287,10 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
     """
 
     def kind(declaration: Declaration) -> tuple[Any, ...]:
-        form = declaration.form
-        parts = type(form), getattr(form, "relation", None), getattr(form, "limit", None) is None
-        flags = declaration.binary, declaration.closed_ties
-        return *parts, *flags, declaration.pooled, declaration.cutoff == "no"
+        form, flags = declaration.form, (declaration.binary, declaration.closed_ties)
+        parts = (getattr(form, name, None) for name in ("relation", "limit", "ranks"))
+        has = (part is None or part == "any" for part in parts)
+        return type(form), *has, *flags, declaration.pooled, declaration.cutoff == "no"
 
     first: dict[tuple[Any, ...], Declaration] = {}
     for declaration in declarations:
