@@ -57,12 +57,6 @@ def test_unusable_input_is_refused_with_what_and_where(name: str, value: Any, me
         Queries(**given_).check_scores(scores)
 
 
-def test_sizes_and_identifiers_of_queries_are_not_passed_together() -> None:
-    message = "either group= (sizes) or qid= (one per row), not both"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Queries([1, 0, 2], group=[3], qid=[1, 1, 1])
-
-
 def test_labels_and_weights_are_copied_and_may_be_a_column() -> None:
     labels, weight = np.array([[1.0], [0.0]]), np.array([2.0, 1.0])
     queries = Queries(labels, weight=weight)

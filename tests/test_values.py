@@ -17,7 +17,6 @@ from brute_force import (
     metrics,
     plain,
     queries,
-    tied_orders,
     value,
 )
 from hypothesis import given
