@@ -151,7 +151,6 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),
         ({"parameters": RELEVANT}, "parameters must be a tuple, got Parameter"),
         ({"aliases": "mine"}, "aliases must be a tuple, got 'mine'"),
-        ({"aliases": (3,)}, "alias must be text, got 3"),
         ({"surrogate": None}, "surrogate must be text, got None"),
         *(
             ({name: 3}, f"{name} must be a function, got 3")
@@ -224,7 +223,7 @@ def test_rules_that_return_nonsense_are_named(part: str, rule: Any, words: str) 
 
 def test_gains_of_different_queries_may_fall_and_discounts_wobble_by_rounding() -> None:
     """Only labels of the same query are compared; whoever knows better declares so."""
-    by_query = declared("own", gain=lambda c: c.label / c.spread(c.size))
+    by_query = declared("own", gain=lambda c: c.label / c.repeat(c.size))
     lp.evaluate([0, 1, 2, 2, 2], np.arange(5.0), group=[2, 3], metrics=by_query)
     wobbling = declared("own", discount=lambda m, r: 1 + 1e-15 * (r % 2))
     lp.evaluate(LABELS, SCORES, group=[8], metrics=wobbling)

@@ -55,7 +55,7 @@ def test_unusable_input_is_refused_with_what_and_where(name: str, value: Any, me
     scores = given_.pop("scores")
     with pytest.raises(ValueError, match=re.escape(message)):
         Queries(**given_).check_scores(scores)
-    with pytest.raises(ValueError, match="either group= .* or qid= .*, not both"):
+    with pytest.raises(ValueError, match=r"either group= .* or qid= .*, not both"):
         Queries([1, 0, 2], group=[3], qid=[1, 1, 1])
 
 

@@ -118,8 +118,9 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def piece_slices(n: int) -> list[slice]:
-    """The rows of each of `n_pieces` pieces."""
-    pieces = n_pieces(n)
+    """The rows of each of several pieces of n rows, one for each thread."""
+    pieces = 1 + n // THRESHOLDS.rows_per_thread
+    pieces = pieces if pieces == 1 else min(pieces, n_threads())
     return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
@@ -128,12 +129,6 @@ def in_pieces(lists: NDArray[np.int64], size: NDArray[np.int64], most: int) -> l
     upto = np.cumsum(size[lists])
     cuts = np.searchsorted(upto, np.arange(most, upto[-1], most))
     return [piece for piece in np.split(lists, cuts) if piece.size]
-
-
-def n_pieces(n_rows: int) -> int:
-    """Number of pieces, one for each thread, that so many rows are divided into."""
-    threads = 1 + n_rows // THRESHOLDS.rows_per_thread
-    return threads if threads == 1 else min(threads, n_threads())
 
 
 def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:

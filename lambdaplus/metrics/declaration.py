@@ -21,14 +21,13 @@ import numpy as np
 from lambdaplus.compute.arguments import check_callable, check_flag, check_text, whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
-from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
     as_declared,
     read_only,
     refuse_wrong_order,
 )
-from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Share, Value, as_text
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,6 @@ class Declaration:
             object.__setattr__(self, name, tuple(many))  # which has a hash
         for name in ("name", "title", "source", "surrogate"):
             check_text(**{name: getattr(self, name)})
-        for alias in self.aliases:
-            check_text(alias=alias)
         check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
         if self.offset is not None:
             check_callable(offset=self.offset)

@@ -83,7 +83,7 @@ class LabelCounts:
         """Sum over the strata of each query: (s,) -> (n_queries,)."""
         return self.strata.sum(per_stratum)
 
-    def spread(self, per_query: Floats) -> Floats:
+    def repeat(self, per_query: Floats) -> Floats:
         """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
         return per_query[self.strata.query]
 
@@ -91,8 +91,8 @@ class LabelCounts:
     def higher(self) -> Floats:
         """Number of documents of the same query with a higher label, (s,) float64."""
         upto = np.cumsum(self.count)
-        upto -= self.spread((upto - self.count)[self.strata.edges[:-1]])
-        return read_only(self.spread(self.size) - upto)
+        upto -= self.repeat((upto - self.count)[self.strata.edges[:-1]])
+        return read_only(self.repeat(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
         """Discounted gain of the order by label, highest first: (s,) -> (n_queries,)."""

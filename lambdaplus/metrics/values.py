@@ -13,10 +13,10 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
+from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties

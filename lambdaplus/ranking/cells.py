@@ -102,7 +102,6 @@ def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
     return cuts, _distribute(final, count, low, cuts.line, cuts.lift, n)
 
 
-@compiled
 def _crowded(
     begin: int, number: Ints, above: Ints, count: Ints, low: Floats, line: Floats, n: int
 ) -> tuple[Ints, Ints, Ints]:
@@ -110,22 +109,15 @@ def _crowded(
 
     There are ``number`` parts of each part that was cut, which has ``above`` documents above it.
     """
-    which = np.empty(count.size - begin, np.int64)
-    pieces, before = np.empty_like(which), np.empty_like(which)
-    found, part = 0, begin
-    for k in range(number.size):
-        down = above[k]
-        for c in range(part, part + number[k]):
-            down += count[c]
-            many = count[c] > CROWDED * n
-            many |= count[c] > FEW_IN_PART and count[c] > CROWDED_TOP * down
-            if many and line[c, 0] - low[c] > NARROW:
-                # As many parts as their share of the documents would get of COARSE.
-                which[found], pieces[found] = c, max(COARSE * count[c] // n, FEWEST_PARTS)
-                before[found] = down - count[c]
-                found += 1
-        part += number[k]
-    return which[:found], pieces[:found], before[:found]
+    new = count[begin:]
+    upto = np.append(0, np.cumsum(new))
+    # Documents down to the end of each part, of all parts.
+    down = upto[1:] + np.repeat(above - upto[np.cumsum(number) - number], number)
+    many = (new > CROWDED * n) | (new > FEW_IN_PART) & (new > CROWDED_TOP * down)
+    which = np.flatnonzero(many & (line[begin:, 0] - low[begin:] > NARROW))
+    # As many parts as their share of the documents would get of COARSE.
+    pieces = np.maximum(COARSE * new[which] // n, FEWEST_PARTS)
+    return begin + which, pieces, (down - new)[which]
 
 
 @compiled(error_model="numpy")

@@ -31,11 +31,7 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    return _rank(queries, queries.check_scores(scores))
-
-
-def _rank(queries: Queries, checked: Floats) -> Ranking:
-    order = queries.row_order
+    checked, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
     over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
@@ -201,7 +197,7 @@ class Scored:
     @property
     def ranking(self) -> Ranking:
         if self._ranking is None:
-            self._ranking = _rank(self.queries, self.scores)
+            self._ranking = rank(self.queries, self.scores)
         return self._ranking
 
     def entries(self, relevant: float | None) -> Entries:

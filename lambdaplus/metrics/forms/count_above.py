@@ -96,9 +96,6 @@ class CountAbove(Form):
         column = counts.per_class("column", self.column(counts))
         return Coupling(row, column, self.relation == "higher")
 
-    def coupling(self, arrays: Coupling, counts: LabelCounts) -> Coupling:
-        return arrays
-
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"
 

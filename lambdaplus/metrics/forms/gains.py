@@ -41,7 +41,7 @@ class Gains(Form):
         if self.ranks is None:
             return np.full(counts.label.size, counts.longest)
         ranks = counts.per_query("ranks", self.ranks(counts))
-        return np.asarray(counts.spread(ranks).astype(np.int64))
+        return np.asarray(counts.repeat(ranks).astype(np.int64))
 
     def pools(self, rank: str) -> bool:
         return self.ranks is None and rank in ("middle", "last")
