@@ -237,14 +237,8 @@ class RankingMetric:
     @property
     def ranks_all_rows(self) -> bool:
         """Whether data without queries are one ranking to the metric, also without one_group."""
-        declared = self.declaration
-        share = isinstance(self.cutoff, Share)
-        return (
-            share
-            or declared.pooled is not None
-            or OVER in declared.parameters
-            or self.compares_some
-        )
+        of_rows = self.weighs_rows or OVER in self.declaration.parameters
+        return of_rows or self.compares_some or isinstance(self.cutoff, Share)
 
     @property
     def weighs_rows(self) -> bool:
@@ -254,11 +248,8 @@ class RankingMetric:
     @property
     def gains_rise(self) -> bool:
         """Whether gains, if there are any, rise with the label, and are not those of ranks."""
-        return (
-            self.declaration.follows_label_order
-            and not self.compares_some
-            and not self.declaration.correlation
-        )
+        declared = self.declaration
+        return declared.follows_label_order and not (self.compares_some or declared.correlation)
 
     @property
     def compares_some(self) -> bool:

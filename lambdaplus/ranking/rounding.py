@@ -58,15 +58,16 @@ def round_scores(
 ) -> Rounded:
     """Round the scores of one list; ``copies`` are multiplicities of the rows."""
     n = int(workers.sum(np.array([score.size]))[0])
-    slots = _slots(score, code, n_classes, n, workers)
+    slots = slots_in_cells(score, code, n_classes, *find_cells(score, n, workers))
     weights = None if copies is None else _weights(slots, copies, n, workers)
     total = workers.sum(slots.add(slots.sizes))
     # Cells descend by score, and classes ascend within a cell: the order of ranked entries.
-    occupied = np.flatnonzero(total)
+    occupied = np.flatnonzero(total > 0)
     size, weight = total[occupied], (total if weights is None else weights)[occupied]
-    edges, (cell, class_) = np.array([0, occupied.size]), np.divmod(occupied, n_classes)
-    of_entries = slots.score[cell], class_.astype(np.int32), size, weight.astype(np.float64)
-    return Rounded(Entries(edges, *of_entries), occupied, slots)
+    cell = occupied // n_classes
+    code = (occupied - cell * n_classes).astype(np.int32)
+    of_entries = slots.score[cell], code, size, weight.astype(np.float64)
+    return Rounded(Entries(np.array([0, occupied.size]), *of_entries), occupied, slots)
 
 
 def _weights(slots: Slots, copies: Floats, n: int, workers: Workers) -> Floats:
@@ -85,14 +86,10 @@ def _weights(slots: Slots, copies: Floats, n: int, workers: Workers) -> Floats:
     return np.asarray(total, np.float64)
 
 
-def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
-    """The slots of the rows of this worker, of n in all."""
-    return slots_in_cells(score, code, n_classes, *find_cells(score, n, workers))
-
-
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:
     """The scores of cells, descending, and the cell of each row of one list on one machine."""
-    slots = _slots(score, np.zeros(score.size, np.int32), 1, score.size, ONE_MACHINE)
+    cells = find_cells(score, score.size, ONE_MACHINE)
+    slots = slots_in_cells(score, np.zeros(score.size, np.int32), 1, *cells)
     return slots.score, slots.of_row
 
 
