@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.ranking.queries import Queries
@@ -46,11 +46,16 @@ def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     """The ranking without ties: tied documents in ascending order of a key of each row."""
-    starts = np.ones(ranking.score.size, dtype=bool)
-    starts[1:] = ranking.score[1:] != ranking.score[:-1]
-    starts[queries.boundaries[:-1]] = True
-    order = np.lexsort((key[ranking.row], np.cumsum(starts)))
+    tied = np.cumsum(run_starts(ranking.score, queries.boundaries))
+    order = np.lexsort((key[ranking.row], tied))
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
+
+
+def run_starts(score: Floats, boundaries: Ints) -> Bools:
+    """Whether a run of tied documents begins, at each rank of all queries."""
+    starts = np.append(True, score[1:] != score[:-1])
+    starts[boundaries[:-1]] = True
+    return starts
 
 
 @register_jitable
