@@ -139,7 +139,6 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 10)
-    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 10)
     monkeypatch.setattr(THRESHOLDS, "batch", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
@@ -156,7 +155,7 @@ def test_batches_are_equal_shares_of_the_threads(rows: int) -> None:
     assert [b for _, b in sorted(seen)][:-1] == [a for a, _ in sorted(seen)][1:]
     assert sizes.sum() == rows
     assert sizes.max(initial=0) <= THRESHOLDS.batch
-    if rows >= THRESHOLDS.ranked_per_thread:
+    if rows >= THRESHOLDS.rows_per_thread:
         assert sizes.size % 2 == 0
         assert np.ptp(sizes) <= 10
     else:
