@@ -141,8 +141,9 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
     [
         ({"name": "Own-1"}, "a metric's name consists of lower case letters"),
         ({"form": "cascade"}, "form must be one of Cascade, CountAbove, Gains"),
-        ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains, or"),
-        ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains, or"),
+        ({"form": Gains(one), "pooled": "last"}, "pooled='last' needs the form Gains"),
+        ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains"),
+        ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains"),
         ({"cutoff": "never"}, "cutoff='never' is not optional, required or no"),
         ({"correlation": "x"}, "correlation='x' is neither True nor False"),
         ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),

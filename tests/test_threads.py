@@ -257,12 +257,9 @@ def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
         for tasks in (1, 2, 3, 6, 7):
             parallel.over_tasks(lambda _: None, tasks)
         assert used == ["pool", "team", "team", "team"]
-        # Threads beside one that waits busily cost more than a few thousand rows save.
-        parallel.over_batches(lambda *some: used.append(str(some)), np.arange(0, 12_001, 10))
-        assert used.pop() == "(0, 1200)"
         with limit_threads(5):  # of the user: not those that the framework keeps
             parallel.over_tasks(lambda _: None, 5)
-        assert used[4:] == ["pool"]
+        assert used.pop() == "pool"
 
 
 FORK = """

@@ -87,9 +87,7 @@ def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]
     """
     first, n = int(boundaries[0]), int(boundaries[-1] - boundaries[0])
     threads = max(1, min(1 + n // THRESHOLDS.rows_per_thread, boundaries.size - 1))
-    threads, team = threads if threads == 1 else min(threads, n_threads()), _team.get()
-    if n < THRESHOLDS.rows_per_thread and team is not None and not _is_used(team, threads):
-        threads = 1  # beside a team that waits busily, others cost more than so few rows save
+    threads = threads if threads == 1 else min(threads, n_threads())
     batches = threads * -(-n // (threads * THRESHOLDS.batch))
     inner = ()
     if batches > 1:

@@ -135,8 +135,8 @@ class Declaration:
             raise ValueError(f"{self.name}: cutoff={self.cutoff!r} is not optional, required or no")
         if self.pooled is not None and not self.form.pools(self.pooled):
             raise ValueError(
-                f"{self.name}: pooled={self.pooled!r} needs the form Gains, or CountAbove over any "
-                "class with pooled='last'; weighted rows and steps are not defined for other forms"
+                f"{self.name}: pooled={self.pooled!r} needs the form Gains without ranks, or CountAbove "
+                "over any class with pooled='last'; weighted rows and steps are not defined for other forms"
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
