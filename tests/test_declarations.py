@@ -144,7 +144,7 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"form": Gains(one), "pooled": "last"}, "pooled='last' needs the form Gains"),
         ({"form": HIGHER.form, "pooled": "last"}, "pooled='last' needs the form Gains"),
         ({"form": ABOVE.form, "pooled": "middle"}, "pooled='middle' needs the form Gains"),
-        ({"cutoff": "never"}, "cutoff='never' is not optional, required or no"),
+        ({"cutoff": "never"}, "cutoff='never' is not one of optional, required, no"),
         ({"correlation": "x"}, "correlation='x' is neither True nor False"),
         ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),
         ({"parameters": RELEVANT}, "parameters must be a tuple, got Parameter"),
@@ -164,7 +164,7 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is neither 'any' nor 'higher'"),
+        (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is not one of any, higher"),
         (lambda: Cascade(3), "stop must be a function, got 3"),
         (lambda: Cascade(halved, limit=3), "limit must be a function, got 3"),
         (lambda: Gains(3), "ranks must be a function, got 3"),

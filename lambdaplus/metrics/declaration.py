@@ -18,7 +18,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_callable, check_flag, check_text, whole_number
+from lambdaplus.compute.arguments import (
+    check_callable, check_choice, check_flag, check_text, whole_number,
+)  # fmt: skip
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
@@ -131,12 +133,11 @@ class Declaration:
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
-        if self.cutoff not in ("optional", "required", "no"):
-            raise ValueError(f"{self.name}: cutoff={self.cutoff!r} is not optional, required or no")
+        check_choice(f"{self.name}: cutoff", self.cutoff, ("optional", "required", "no"))
         if self.pooled is not None and not self.form.pools(self.pooled):
             raise ValueError(
-                f"{self.name}: pooled={self.pooled!r} needs the form Gains without ranks, or CountAbove "
-                "over any class with pooled='last'; weighted rows and steps are not defined for other forms"
+                f"{self.name}: pooled={self.pooled!r} needs the form Gains, without ranks, or "
+                "CountAbove over any class with pooled='last': others do not define weighted rows"
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
