@@ -28,7 +28,6 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus import evaluate
-from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.metrics import CATALOGUE, parse_metric
 
 Floats = NDArray[np.float64]
@@ -429,19 +428,6 @@ def test_options_go_to_the_metrics_that_have_them() -> None:
         evaluate(labels, scores, group=[4], metrics="map", gain="linear")
     with pytest.raises(KeyError, match=r"ndcg was not evaluated.*map\(relevant=2\)"):
         found["ndcg"]
-
-
-def test_values_do_not_depend_on_the_number_of_threads() -> None:
-    random = np.random.default_rng(0)
-    group = random.integers(1, 130, 700)
-    labels = np.minimum(random.geometric(0.6, group.sum()) - 1, 4)
-    scores = random.normal(size=len(labels)).round(1)
-    found = []
-    for threads in (1, 2):
-        with limit_threads(threads):
-            found.append(lp.evaluate(labels, scores, group=group, metrics=PLAIN).per_query)
-    assert len(labels) > 40_000
-    np.testing.assert_equal(found[0], found[1])
 
 
 # One ranking of the whole data set ---------------------------------------------------------------

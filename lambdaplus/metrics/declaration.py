@@ -19,7 +19,11 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.arguments import (
-    check_callable, check_choice, check_flag, check_text, whole_number,
+    check_callable,
+    check_choice,
+    check_flag,
+    check_text,
+    whole_number,
 )  # fmt: skip
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
