@@ -196,7 +196,7 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
         ("gain", lambda c: 2 - c.label, "gain falls from 2 at label 0 to 1 at label 1," + AGAINST),
         ("discount", lambda m, r: r, "discount rises from 1 at rank 1 to 2 at rank 2," + AGAINST),
         ("discount", lambda m, r: r + 1j, "discount must be numbers, not complex128"),
-        ("discount", lambda m, r: np.array(["a"] * 8), "discount returned <U1, not numbers"),
+        ("discount", lambda m, r: np.array(["a"] * 8), "discount must be numbers, not text"),
         ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
         ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),

@@ -32,7 +32,7 @@ NAN, INF = float("nan"), float("inf")
         ("group", [1.5, 1.5], "query sizes: integers"),
         ("group", [], "group must be a list of query sizes, got shape (0,)"),
         ("group", 3, "group must be a list of query sizes, got shape ()"),
-        ("group", ["a", "b"], "group must be a list of query sizes"),
+        ("group", ["a", "b"], "group must be numbers, not text: convert it"),
         ("qid", [7, 5, 7], "the rows of query 7 are not adjacent (it begins again in row 2)"),
         ("qid", [1, 1], "qid must have one entry per row: shape (2,) for 3 rows"),
         ("qid", [[1], [1], [2]], "qid must have one entry per row: shape (3, 1) for 3 rows"),

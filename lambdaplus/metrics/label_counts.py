@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.arrays import numbers
 from lambdaplus.ranking.queries import Queries, Strata, reaches
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
@@ -116,15 +116,11 @@ CountsFunction = Callable[[LabelCounts], Floats]
 def as_declared(metric: object, field: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
     where = f"{metric}: its declaration's {field}"
-    returned = plain(value, f"the result of {where}")
-    if returned.shape != like.shape:
+    array = np.ascontiguousarray(numbers(value, f"the result of {where}", copy=True))
+    if np.shape(value) != like.shape:
         raise ValueError(
-            f"{where} returned an array of shape {returned.shape} where {like.shape} is needed"
+            f"{where} returned an array of shape {np.shape(value)} where {like.shape} is needed"
         )
-    try:
-        array = np.array(returned, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{where} returned NaN or infinity")
     valid, words = _VALID.get(field, (np.isfinite, ""))

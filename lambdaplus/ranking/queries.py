@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
-from lambdaplus.compute.arrays import flags_of_rows, numbers, plain, refuse_infinite
+from lambdaplus.compute.arrays import flags_of_rows, numbers, refuse_infinite
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
@@ -286,10 +286,7 @@ def reaches(label: Floats, threshold: float) -> Bools:
 
 def query_sizes(group: ArrayLike) -> Ints:
     """The sizes of queries as integers, (n_queries,) int64; a ValueError for invalid ones."""
-    try:
-        sizes = plain(group, "group").astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"group must be a list of query sizes: {error}") from None
+    sizes = numbers(group, "group")
     if sizes.ndim != 1 or sizes.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
     if not ((sizes >= 1) & (sizes < 2**53) & (sizes == np.floor(sizes))).all():
