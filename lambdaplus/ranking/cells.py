@@ -68,7 +68,9 @@ def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
         begin, new = count.size, int(number.sum())
         cuts.child[crowded] = begin + np.cumsum(number) - number
         width = cuts.line[crowded, 0] - low[crowded]
-        cuts.line[crowded, 1] = np.divide(number - 1, width, out=np.zeros(width.size), where=width > 0)
+        cuts.line[crowded, 1] = np.divide(
+            number - 1, width, out=np.zeros(width.size), where=width > 0
+        )
         # Each pass over the scores finds the extremes of the new parts, which the next cut, or the
         # cells, lie between. Scores in other parts need not be looked at again.
         if cut:
