@@ -167,3 +167,8 @@ NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=line
 def test_what_is_no_metric_says_what_is_allowed(text: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_metric(text)
+
+
+def test_the_error_says_where_sums_go() -> None:
+    with pytest.raises(ValueError, match=r"sums are supported by lambda_objective, eval_metric"):
+        evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUMS[0]])

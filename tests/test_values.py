@@ -444,3 +444,33 @@ def test_over_the_data_set_queries_are_set_aside() -> None:
         whole = evaluate(labels, scores, weight=w, metrics=names, one_group=True)
         assert list(found.mean.values()) == list(whole.mean.values())
     assert [len(part) for part in found.per_query.values()] == [1, 1, 1]
+
+
+def test_alert_rates_are_shares_of_a_table() -> None:
+    """Of 1,000 transactions, the 10 with the highest scores are looked at."""
+    random = np.random.default_rng(0)
+    fraud = random.random(1000) < 0.03
+    scores = fraud + random.normal(size=1000)
+    first = np.sort(np.argsort(-scores)[:10])
+    found = evaluate(fraud, scores, metrics=["precision@1%", "recall@1%"])
+    assert found["precision@1%"] == pytest.approx(fraud[first].mean())
+    assert found["recall@1%"] == pytest.approx(fraud[first].sum() / fraud.sum())
+    low, high = found.interval("recall@1%")
+    assert low < found["recall@1%"] < high
+    for metric in ("recall@1%", "precision@1%"):
+        gradient, hessian = lp.lambda_objective(metric)(fraud, scores)
+        assert np.isfinite([gradient, hessian]).all()
+        assert gradient.any()
+
+
+def test_values_do_not_depend_on_the_number_of_threads() -> None:
+    random = np.random.default_rng(0)
+    group = random.integers(1, 130, 700)
+    labels = np.minimum(random.geometric(0.6, group.sum()) - 1, 4)
+    scores = random.normal(size=len(labels)).round(1)
+    found = []
+    for threads in (1, 2):
+        with limit_threads(threads):
+            found.append(lp.evaluate(labels, scores, group=group, metrics=PLAIN).per_query)
+    assert len(labels) > 40_000
+    np.testing.assert_equal(found[0], found[1])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.messages import hint
+from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.parameters import Share
@@ -111,7 +112,8 @@ def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
     if (metric := found["name"].replace("-", "_")) not in SPELLINGS:
-        similar, known = hint(MEANT.get(metric, metric), SPELLINGS), ", ".join(metric_names())
+        similar = removed(metric) or hint(MEANT.get(metric, metric), SPELLINGS)
+        known = ", ".join(metric_names())
         raise ValueError(f"unknown metric {metric!r}{similar}; known: {known}")
     declaration, in_name = SPELLINGS[metric], _options_in(name, found)
     cutoff = found["cutoff"] or found["trec"]

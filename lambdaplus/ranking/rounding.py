@@ -58,38 +58,37 @@ def round_scores(
 ) -> Rounded:
     """Round the scores of one list; ``copies`` are multiplicities of the rows."""
     n = int(workers.sum(np.array([score.size]))[0])
-    slots = slots_in_cells(score, code, n_classes, *find_cells(score, n, workers))
-    weights = None if copies is None else _weights(slots, copies, n, workers)
-    total = workers.sum(slots.add(slots.sizes))
-    # Cells descend by score, and classes ascend within a cell: the order of ranked entries.
-    occupied = np.flatnonzero(total > 0)
-    size, weight = total[occupied], (total if weights is None else weights)[occupied]
-    cell = occupied // n_classes
-    code = (occupied - cell * n_classes).astype(np.int32)
-    of_entries = slots.score[cell], code, size, weight.astype(np.float64)
-    return Rounded(Entries(np.array([0, occupied.size]), *of_entries), occupied, slots)
+    slots = _slots(score, code, n_classes, n, workers)
+    if copies is None:
+        arrays = _entries(workers.sum(slots.add(slots.sizes)), slots.score, slots.n_classes)
+    else:
+        unit, weighted = _units(copies, n, workers), slots
+        digits = [np.zeros((size.size, unit.size), np.int64) for size in slots.sizes]
+
+        def add_up(piece: int) -> None:
+            rows, counts = weighted.pieces[piece], (weighted.sizes[piece], digits[piece])
+            _add_weights(weighted.of_row[rows], copies[rows], unit, *counts)
+
+        over_tasks(add_up, len(slots.pieces))
+        arrays = _entries(workers.sum(slots.add(slots.sizes)), slots.score, slots.n_classes)
+        of_units = [
+            workers.sum(slots.add([part[:, k] for part in digits]))[arrays[0]]
+            for k in range(unit.size)
+        ]
+        # From the smallest unit to the largest, which rounds the least.
+        arrays[-1][:] = sum(part * u for part, u in zip(of_units[::-1], unit[::-1], strict=True))
+    occupied, *entries = arrays
+    return Rounded(Entries(np.array([0, occupied.size]), *entries), occupied, slots)
 
 
-def _weights(slots: Slots, copies: Floats, n: int, workers: Workers) -> Floats:
-    """The sum of the multiplicities of each slot; rows without weight no longer count in sizes."""
-    unit = _units(copies, n, workers)
-    digits = [np.zeros((size.size, unit.size), np.int64) for size in slots.sizes]
-
-    def add_up(piece: int) -> None:
-        rows, counts = slots.pieces[piece], (slots.sizes[piece], digits[piece])
-        _add_weights(slots.of_row[rows], copies[rows], unit, *counts)
-
-    over_tasks(add_up, len(slots.pieces))
-    of_units = [workers.sum(slots.add([part[:, k] for part in digits])) for k in range(unit.size)]
-    # From the smallest unit to the largest, which rounds the least.
-    total = sum(part * u for part, u in zip(of_units[::-1], unit[::-1], strict=True))
-    return np.asarray(total, np.float64)
+def _slots(score: Reals, code: Int32s, n_classes: int, n: int, workers: Workers) -> Slots:
+    """The slots of the rows of this worker, of n in all."""
+    return slots_in_cells(score, code, n_classes, *find_cells(score, n, workers))
 
 
 def round_to_cells(score: Reals) -> tuple[Floats, Int32s]:
     """The scores of cells, descending, and the cell of each row of one list on one machine."""
-    cells = find_cells(score, score.size, ONE_MACHINE)
-    slots = slots_in_cells(score, np.zeros(score.size, np.int32), 1, *cells)
+    slots = _slots(score, np.zeros(score.size, np.int32), 1, score.size, ONE_MACHINE)
     return slots.score, slots.of_row
 
 
@@ -136,6 +135,27 @@ def _add_weights(slot: Int32s, copies: Floats, unit: Floats, size: Int32s, digit
             digits[k, unit.size - 1] += int(rest / unit[unit.size - 1] + 0.5)
         else:
             size[k] -= np.int32(1)
+
+
+@compiled
+def _entries(
+    total: Ints, cell_score: Floats, n_classes: int
+) -> tuple[Ints, Floats, Int32s, Ints, Floats]:
+    """Slot, score, class, number and weight of the rows of each entry."""
+    n = 0
+    for k in range(total.size):
+        n += total[k] > 0
+    slot, score, code = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int32)
+    size, weight, e = np.empty(n, np.int64), np.empty(n), 0
+    # Cells descend by score, and classes ascend within a cell: the order of ranked entries.
+    for cell in range(cell_score.size):
+        for c in range(n_classes):
+            k = cell * n_classes + c
+            if total[k] > 0:
+                slot[e], score[e], code[e] = k, cell_score[cell], c
+                size[e] = weight[e] = total[k]
+                e += 1
+    return slot, score, code, size, weight
 
 
 @compiled

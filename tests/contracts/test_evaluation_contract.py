@@ -1,4 +1,4 @@
-"""What `evaluate` promises, and unknown names; test_values.py has the values."""
+"""What `evaluate` promises, and what names that went say; test_values.py has the values."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,6 +8,7 @@ import numpy as np
 from contracts import Raises, Rows, Warns, contract, hold
 
 import lambdaplus as lp
+from lambdaplus.compute.removed import REMOVED
 
 QID = np.repeat([3, 1, 2], 4)
 
@@ -68,16 +69,29 @@ def test_evaluate(act: Callable[..., Any], right: Any) -> None:
     hold(act, right)
 
 
-UNKNOWN: Rows = {
-    "a name": (
-        lambda: lp.no_such_name, Raises("no attribute 'no_such_name'$", AttributeError)
+GONE: Rows = {
+    **{
+        name: (lambda name=name: lp.parse_metric(name), Raises(f"{name}'.*was removed; use "))
+        for name in ("kendall", "hand_till", "micro_precision", "class_auc")
+    },
+    **{
+        f"lambdaplus.{name}": (
+            lambda name=name: getattr(lp, name), Raises(f"{name}'.*removed; use .", AttributeError)
+        )
+        for name in ("datasets", "comparison", "export", "PropensityRatios")
+    },
+    "a name that never was": (
+        lambda: getattr(lp, "no_such_name"), Raises("no_such_name'$", AttributeError)  # noqa: B009
     ),
-    "a misspelt name": (
-        lambda: lp.lambda_mpa, Raises(r"mpa' \(did you mean 'lambda_map'\?\)", AttributeError)
+    "a metric that never was": (
+        lambda: lp.parse_metric("ndgc"), Raises(r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)")
+    ),
+    "no name that went is there": (
+        lambda: sorted({*REMOVED} & {*lp.metric_names(), *lp.__all__}), ["explain"]  # a command
     ),
 }  # fmt: skip
 
 
-@contract(UNKNOWN)
-def test_unknown_names(act: Callable[..., Any], right: Any) -> None:
+@contract(GONE)
+def test_removed_names(act: Callable[..., Any], right: Any) -> None:
     hold(act, right)

@@ -173,6 +173,7 @@ ANY: Rows = {
         (lambda k: fit(k, objective="mapp"),
          UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)"))),
     "lambda_mapp": (lambda k: fit(k, objective="lambda_mapp"), UNKNOWN("unknown metric 'mapp'")),
+    "kendall": (lambda k: fit(k, objective="kendall"), UNKNOWN("was removed; use concordance")),
     "ndcg@0": (lambda k: fit(k, objective="ndcg@0"), UNKNOWN("a cutoff must be a whole")),
     "an option that there is not": (  # LightGBM would read nothing after a blank or =
         lambda k: fit(k, objective="ndcg(gains=linear)"), UNKNOWN("no option 'gains'; it has")
@@ -188,8 +189,10 @@ ANY: Rows = {
         (lambda k: fit(k, objective=lp.lambda_objective), Raises("is not an obj", TypeError)),
     # metrics
     "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
+    "a metric that went":
+        (lambda k: watched(k, eval_metric="kendall"), UNKNOWN("was removed; use concordance")),
     "with the framework's objective":
-        (lambda k: watched(k, eval_metric="mapp", **NATIVELY[k]), UNKNOWN("did you mean 'map'")),
+        (lambda k: watched(k, eval_metric="kendall", **NATIVELY[k]), UNKNOWN("was removed; use c")),
     "5 as metric": (lambda k: watched(k, eval_metric=5), Raises("neither a metric nor a")),
     "an objective as metric":
         (lambda k: watched(k, eval_metric=lp.lambda_map), Raises("neither a metric nor a")),

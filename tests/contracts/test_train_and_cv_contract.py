@@ -502,9 +502,9 @@ XGBOOST: Rows = {
     "a metric of ours as eval_metric":
         (lambda f: watched(f, eval_metric="mrr"),
          Raises(r"none of XGBoost; .* pass custom_metric=.*metric\(.mrr.\)", Exception)),
-    "a metric that never was as metrics of cv": (
-        lambda f: f.own.cv(f.quiet, f.data(GRADED), 2, metrics=["auc", "mapp"]),
-        Raises("did you mean 'map'", Exception),
+    "a metric that went as metrics of cv": (
+        lambda f: f.own.cv(f.quiet, f.data(GRADED), 2, metrics=["auc", "kendall"]),
+        Raises("was removed; use concordance", Exception),
     ),
     "a name as obj":
         (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj="map").predict(matrix(f)),
