@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,46 +52,43 @@ def test_a_kept_kernel_is_stamped_with_what_its_file_imports(tmp_path: Path) -> 
     assert imported_source({**own, "load": lanes.load}) not in (plain, with_kernel)
 
 
+HEADER = "from lambdaplus.compute.compiled import compiled\n"
+
+
 def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_path: Path) -> None:
     """In another file, which another file imports in turn; not if other code changes."""
-    package = tmp_path / "kernels"
-    package.mkdir()
-    header = "from lambdaplus.compute.compiled import compiled\n"
-    (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 1\n")
-    (package / "middle.py").write_text(
-        header + "from inner import inner\n@compiled\ndef middle(x):\n    return inner(x)\n"
-    )
-    (package / "outer.py").write_text(
-        header + "from middle import middle\nimport words\n"
+    files = {
+        "inner": f"{HEADER}@compiled\ndef inner(x):\n    return x + 1\n",
+        "middle": f"{HEADER}from inner import inner\n"
+        "@compiled\ndef middle(x):\n    return inner(x)\n",
+        "outer": f"{HEADER}from middle import middle\nimport words\n"
         "@compiled\ndef outer(x):\n    return 10 * middle(x)\n"
-        "print(outer(4), sum(outer.stats.cache_hits.values()))\n"
-    )
-    (package / "words.py").write_text("text = 'one'\n")
-    run = partial(_output, package, "outer.py")
-    assert run() == "50 0"
-    (package / "words.py").write_text("text = 'another'\n")
-    assert run() == "50 1"
-    (package / "inner.py").write_text(header + "@compiled\ndef inner(x):\n    return x + 2\n")
-    assert run() == "60 0"
+        "print(outer(4), sum(outer.stats.cache_hits.values()))\n",
+        "words": "text = 'one'\n",
+    }
+    assert _output(tmp_path, "outer.py", files) == "50 0"
+    assert _output(tmp_path, "outer.py", {"words": "text = 'another'\n"}) == "50 1"
+    changed = files["inner"].replace("x + 1", "x + 2")
+    assert _output(tmp_path, "outer.py", {"inner": changed}) == "60 0"
 
 
 def test_a_kernel_is_compiled_again_if_the_class_of_an_argument_has_moved(tmp_path: Path) -> None:
     """As in an update: files in the cache contain the name of the module of the class."""
     for module in ("here", "there"):
-        pair = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    x: float\n"
-        (tmp_path / f"{module}.py").write_text(pair)
-        (tmp_path / "kernel.py").write_text(
-            f"from lambdaplus.compute.compiled import compiled\nfrom {module} import Pair\n"
+        kernel = (
+            f"{HEADER}from {module} import Pair\n"
             "@compiled\ndef double(pair):\n    return 2 * pair.x\nprint(double(Pair(4)))\n"
         )
-        assert _output(tmp_path, "kernel.py") == "8"
+        pair = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    x: float\n"
+        assert _output(tmp_path, "kernel.py", {"kernel": kernel, module: pair}) == "8"
         (tmp_path / f"{module}.py").unlink()
 
 
-def _output(folder: Path, file: str) -> str:
+def _output(folder: Path, run: str, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
     environment["PYTHONPATH"] = str(Path(__file__).parents[1])
-    command = [sys.executable, "-B", file]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=True
-    ).stdout.strip()
+    given: dict[str, Any] = {"cwd": folder, "env": environment, "check": True}
+    command = [sys.executable, "-B", run]
+    return subprocess.run(command, capture_output=True, text=True, **given).stdout.strip()

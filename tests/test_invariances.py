@@ -83,7 +83,6 @@ def test_gradients_without_queries(
     weights: Any, weighted: bool, ties: Any, normalize: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 100)
-    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 100)
     labels, scores = random_query(2, 700, 1.0, ties)
     weight = np.random.default_rng(2).choice([0.0, 0.5, 1.0, 2.3], 700) if weighted else None
     assert_invariant(of(weights, normalize=normalize), labels, scores, None, weight)
@@ -109,7 +108,6 @@ def rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(THRESHOLDS, "long_list", 5_000)
     monkeypatch.setattr(THRESHOLDS, "long_list_of_labels", 5_000)
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 1_000)
-    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 1_000)
 
 
 @pytest.mark.usefixtures("rounded")
@@ -136,7 +134,6 @@ def test_rounded_scores_of_many_labels(metric: str, kind: str) -> None:
 @each_kind
 def test_default_options(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 50)
-    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 50)
     monkeypatch.setattr(THRESHOLDS, "batch", 100)
     labels, scores, group = data_set(40, 25)
     objective = lambda_objective(metric, surrogate=metric)

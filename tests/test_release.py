@@ -39,17 +39,22 @@ def test_the_core_needs_no_extra_and_a_missing_one_is_named() -> None:
     assert not said
 
 
-def test_one_version() -> None:
+def test_version_licence_and_papers_are_the_same_everywhere() -> None:
     yaml = pytest.importorskip("yaml")
-    version = importlib.metadata.version("lambdaplus")
+    version, about = lambdaplus.__version__, importlib.metadata.metadata("lambdaplus")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert lambdaplus.__version__ == version
-    assert cited["license"] == importlib.metadata.metadata("lambdaplus")["License-Expression"]
+    found = cited["license"], cited["title"], cited["abstract"]
+    assert found == (about["License-Expression"], about["Name"], about["Summary"])
     changes = (ROOT / "CHANGELOG.md").read_text()
     released = re.search(r"^## \[(\d.*)\] - (.*)$", changes, re.M)
     assert released
     assert released.groups() == (cited["version"], str(cited["date-released"]))
+    assert version == about["Version"]
     assert version == cited["version"] or ("[Unreleased]" in changes and version.endswith(".dev0"))
+    for there, paper in zip(cited["references"], PAPERS, strict=True):
+        assert there["title"] in paper.citation
+        assert f"{there['year']}." in paper.citation
+        assert all(author["family-names"] in paper.citation for author in there["authors"])
 
 
 def test_a_version_of_every_dependency_is_locked() -> None:
@@ -63,17 +68,6 @@ def test_a_version_of_every_dependency_is_locked() -> None:
         if requirement.name != "lambdaplus":  # extras of its own
             found = locked[requirement.name]
             assert requirement.specifier.contains(found), f"{requirement}, not {found}: make lock"
-
-
-def test_citation_file_and_papers_cite_the_same() -> None:
-    yaml = pytest.importorskip("yaml")
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    about = importlib.metadata.metadata("lambdaplus")
-    assert (cited["title"], cited["abstract"]) == (about["Name"], about["Summary"])
-    for there, paper in zip(cited["references"], PAPERS, strict=True):
-        assert there["title"] in paper.citation
-        assert f"{there['year']}." in paper.citation
-        assert all(author["family-names"] in paper.citation for author in there["authors"])
 
 
 def test_the_wheel_holds_the_package_and_the_source_distribution_the_papers_too(

@@ -69,6 +69,8 @@ for make, own in ((of_lightgbm, "lambdarank"), (of_xgboost, "rank:ndcg")):
 
 def ran(code: str, *arguments: str, **environment: str) -> str:
     """What code after `TRAIN` prints, in a process of its own that must end by itself."""
+    pytest.importorskip("lightgbm", minversion="4")
+    pytest.importorskip("xgboost")
     clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
     done = subprocess.run(
         [sys.executable, "-c", TRAIN + code, *arguments], capture_output=True, text=True,
@@ -78,32 +80,24 @@ def ran(code: str, *arguments: str, **environment: str) -> str:
     return done.stdout + done.stderr
 
 
-def used(*threads: str, **environment: str) -> tuple[dict[tuple[str, str], list[str]], str]:
-    """By framework and setting: uses of the team, its size, threads beside it, predictions."""
-    pytest.importorskip("lightgbm", minversion="4")
-    pytest.importorskip("xgboost")
-    said = ran(USED, *threads, **environment)
-    found = [line.split() for line in said.splitlines() if line.startswith(" of_")]
-    return {(name, setting): rest for name, setting, *rest in found}, said
-
-
 @pytest.mark.slow
 def test_the_frameworks_team_does_the_work_without_other_threads() -> None:
     """A pool of our own would have threads with its name.  (OpenMP ends its own when it likes.)"""
-    predicted: dict[str, set[str]] = {}
+    predicted: set[tuple[str, str]] = set()
     for environment in ({}, {"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "4"}):
-        found, said = used("0", "1", "2", "4", **environment)
-        assert len(found) == 8
+        said = ran(USED, "0", "1", "2", "4", **environment)
         assert "num_threads" not in said
-        for (name, setting), (uses, size, others, total) in found.items():
+        found = [line.split() for line in said.splitlines() if line.startswith(" of_")]
+        assert len(found) == 8
+        for name, setting, uses, size, others, total in found:
             # Not `n_threads`: other tests may have set variables that the process does not get.
             cores = numba.config.NUMBA_DEFAULT_NUM_THREADS
             threads = int(setting) or int(environment.get("OMP_NUM_THREADS", cores))
             assert int(size) == (threads if threads > 1 else 0)
             assert (int(uses) > 0) == (threads > 1)
             assert int(others) == 0
-            predicted.setdefault(name, set()).add(total)
-    assert all(len(totals) == 1 for totals in predicted.values())
+            predicted.add((name, total))
+    assert len(predicted) == 2
 
 
 def test_the_order_in_which_settings_count(monkeypatch: Any) -> None:
@@ -145,7 +139,6 @@ def test_a_call_goes_on_where_no_thread_can_be_started(monkeypatch: Any) -> None
     expected = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
     monkeypatch.setattr(parallel, "_pool", lambda process: Ended())
     monkeypatch.setattr(THRESHOLDS, "rows_per_thread", 10)
-    monkeypatch.setattr(THRESHOLDS, "ranked_per_thread", 10)
     monkeypatch.setattr(THRESHOLDS, "batch", 50)
     with limit_threads(4):
         found = lp.lambda_ndcg(data.labels, data.scores(), None, data.sizes)
@@ -162,20 +155,11 @@ def test_batches_are_equal_shares_of_the_threads(rows: int) -> None:
     assert [b for _, b in sorted(seen)][:-1] == [a for a, _ in sorted(seen)][1:]
     assert sizes.sum() == rows
     assert sizes.max(initial=0) <= THRESHOLDS.batch
-    if rows >= THRESHOLDS.ranked_per_thread:
+    if rows >= THRESHOLDS.rows_per_thread:
         assert sizes.size % 2 == 0
         assert np.ptp(sizes) <= 10
     else:
         assert sizes.size <= 1
-
-
-def test_small_data_leave_a_large_team_alone() -> None:
-    """Threads beside one that waits busily cost more than a few thousand rows save."""
-    seen: list[Any] = []
-    boundaries = np.arange(0, 12_001, 10)
-    with limit_threads(8), on_team(OpenMPTeam(8, None)):  # it is not called
-        parallel.over_batches(lambda *some: seen.append(some), boundaries)
-    assert seen == [(0, 1_200)]
 
 
 def test_threads_at_work_start_no_others() -> None:
@@ -339,14 +323,10 @@ time.sleep(float(sys.argv[3]))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("code", [FORK, IN_THREADS], ids=["child after a training", "two at once"])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_child_after_a_training_does_not_wait_for_threads_that_it_lacks() -> None:
-    ran(FORK)
-
-
-@pytest.mark.slow
-def test_trainings_in_threads_and_two_at_once() -> None:
-    ran(IN_THREADS)
+def test_processes_and_threads_wait_for_no_threads_that_they_lack(code: str) -> None:
+    ran(code)
 
 
 @pytest.mark.slow

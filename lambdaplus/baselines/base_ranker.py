@@ -16,7 +16,8 @@ from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.means import mean_values
-from lambdaplus.ranking.queries import Queries, by_query
+from lambdaplus.ranking.documents import by_query
+from lambdaplus.ranking.queries import Queries
 
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features
 

@@ -30,7 +30,8 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 from lambdaplus.metrics.progress import Progress
-from lambdaplus.ranking.queries import Queries, by_query
+from lambdaplus.ranking.documents import by_query
+from lambdaplus.ranking.queries import Queries
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.

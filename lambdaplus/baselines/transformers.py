@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import by_query, in_unit_range
+from lambdaplus.ranking.documents import by_query, in_unit_range
 
 
 @dataclass(eq=False, repr=False)

@@ -86,10 +86,8 @@ def over_batches(work: Callable[[int, int], None], boundaries: NDArray[np.int64]
     small enough that their arrays stay in the cache between kernels.
     """
     first, n = int(boundaries[0]), int(boundaries[-1] - boundaries[0])
-    threads = max(1, min(1 + n // THRESHOLDS.ranked_per_thread, boundaries.size - 1))
-    threads, team = threads if threads == 1 else min(threads, n_threads()), _team.get()
-    if n < THRESHOLDS.rows_per_thread and team is not None and not _is_used(team, threads):
-        threads = 1  # beside a team that waits busily, others cost more than so few rows save
+    threads = max(1, min(1 + n // THRESHOLDS.rows_per_thread, boundaries.size - 1))
+    threads = threads if threads == 1 else min(threads, n_threads())
     batches = threads * -(-n // (threads * THRESHOLDS.batch))
     inner = ()
     if batches > 1:
@@ -118,8 +116,9 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def piece_slices(n: int) -> list[slice]:
-    """The rows of each of `n_pieces` pieces."""
-    pieces = n_pieces(n)
+    """The rows of each of several pieces of n rows, one for each thread."""
+    pieces = 1 + n // THRESHOLDS.rows_per_thread
+    pieces = pieces if pieces == 1 else min(pieces, n_threads())
     return [slice(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
@@ -128,12 +127,6 @@ def in_pieces(lists: NDArray[np.int64], size: NDArray[np.int64], most: int) -> l
     upto = np.cumsum(size[lists])
     cuts = np.searchsorted(upto, np.arange(most, upto[-1], most))
     return [piece for piece in np.split(lists, cuts) if piece.size]
-
-
-def n_pieces(n_rows: int) -> int:
-    """Number of pieces, one for each thread, that so many rows are divided into."""
-    threads = 1 + n_rows // THRESHOLDS.rows_per_thread
-    return threads if threads == 1 else min(threads, n_threads())
 
 
 def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:

@@ -83,14 +83,18 @@ def run_here(
 ) -> Generator[tuple[int, str]]:
     """Like `run_in_processes`, in this process."""
     for place, arguments in enumerate(calls):
-        error = ""
-        try:
-            work(*arguments)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as problem:  # any error only ends this call
-            error = first_line(problem)
-        yield place, error
+        yield place, _error_of(work, arguments)
+
+
+def _error_of(work: Callable[..., None], arguments: tuple[Any, ...]) -> str:
+    """Call work, and return its error, which only ends this call; Ctrl-C ends all."""
+    try:
+        work(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
+        return first_line(problem)
+    return ""
 
 
 def _outcome(process: Any, receives: Any) -> str:
@@ -145,11 +149,7 @@ def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connect
     # Exit normally, since semaphores of a killed process (numba has one) are left behind.
     signal.signal(signal.SIGTERM, _exit)
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
-    error = ""
-    try:
-        work(*arguments)
-    except BaseException as problem:  # any error only ends this fit, not the study
-        error = first_line(problem)
+    error = _error_of(work, arguments)
     with suppress(OSError):  # the parent has stopped listening
         sends.send(error)
 

@@ -13,8 +13,7 @@ class Thresholds:
     few_elements: int = 1_000  # which pair by pair takes as long as the tree at 1,000 to 2,000
     pairs_by_rows: float = 6.0  # that take as long as one class and octet of rates of a sweep
     long_sweep: int = 8_192  # elements above which a list is swept down and up at the same time
-    rows_per_thread: int = 16_000  # for fewer, another thread costs more time than it saves,
-    ranked_per_thread: int = 16_000  # and likewise if they are also ranked
+    rows_per_thread: int = 16_000  # for fewer, another thread costs more time than it saves
     batch: int = 16_384  # documents whose arrays stay in the cache between kernels
 
 

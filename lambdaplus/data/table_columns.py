@@ -18,7 +18,7 @@ from lambdaplus.compute.messages import hint, refuse_missing
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
-from lambdaplus.ranking.queries import rows_by_query
+from lambdaplus.ranking.documents import rows_by_query
 
 MOST_VALUES = 255  # of a category
 ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out

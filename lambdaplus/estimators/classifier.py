@@ -34,7 +34,8 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
-from lambdaplus.ranking.queries import Queries, rows_of
+from lambdaplus.ranking.documents import rows_of
+from lambdaplus.ranking.queries import Queries
 
 
 def _has_probabilities(model: Any) -> bool:

@@ -16,7 +16,8 @@ from lambdaplus.estimators.parent import (
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
-from lambdaplus.ranking.queries import Documents, Queries, by_query
+from lambdaplus.ranking.documents import Documents, by_query
+from lambdaplus.ranking.queries import Queries
 
 
 class RankingEstimator(FrameworkEstimator):

@@ -37,7 +37,7 @@ from lambdaplus.objectives.by_name import (
     unknown_metric_explained,
     unknown_objective_explained,
 )
-from lambdaplus.ranking.queries import Documents
+from lambdaplus.ranking.documents import Documents
 
 
 class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]

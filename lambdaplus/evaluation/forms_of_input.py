@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arrays import plain
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import rows_by_query
+from lambdaplus.ranking.documents import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.ranking.queries import by_query
+from lambdaplus.ranking.documents import by_query
 
 
 def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **options: Any) -> Any:

@@ -9,7 +9,7 @@ Examples
 
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
-from lambdaplus.metrics.forms import Cascade, CountAbove, Gains, Window
+from lambdaplus.metrics.forms import Cascade, CountAbove, Gains
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
 from lambdaplus.metrics.parameters import OVER, Parameter
@@ -25,7 +25,6 @@ __all__ = [
     "Metric",
     "Parameter",
     "RankingMetric",
-    "Window",
     "metric_names",
     "parse_metric",
 ]

@@ -9,7 +9,7 @@ from functools import partial
 
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
-from lambdaplus.metrics.forms import Cascade, CountAbove, Window
+from lambdaplus.metrics.forms import Cascade, CountAbove, Gains
 from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
 
 GAIN = Parameter(
@@ -249,7 +249,7 @@ TOP_PRECISION = _counted(
     title="Precision in the first share of the list",
     source="precision at k, where k is the share of the documents, rounded up",
     normalizer=c.ranks_in_share,
-    form=Window(c.ranks_in_share),
+    form=Gains(c.ranks_in_share),
     cutoff="no",
     parameters=(
         Parameter("fraction", 0.01, "share of the documents that is counted", limits=(0.0, 1.0)),
@@ -283,7 +283,7 @@ R_PRECISION = _counted(
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     normalizer=c.n_relevant,
-    form=Window(c.n_relevant),
+    form=Gains(c.n_relevant),
     cutoff="no",
     surrogate="map",
 )

@@ -75,7 +75,7 @@ def _refuse_negative_labels(counts: LabelCounts) -> None:
 def label_gain_of_long_queries(counts: LabelCounts) -> Floats:
     """Like `label_gain`, but 0 for queries with fewer than k documents if short=zero."""
     if counts.metric["short"] == "zero" and counts.metric.cutoff is not None:
-        return np.where(counts.spread(counts.size) >= counts.at_most, label_gain(counts), 0.0)
+        return np.where(counts.repeat(counts.size) >= counts.at_most, label_gain(counts), 0.0)
     return label_gain(counts)
 
 
@@ -160,7 +160,7 @@ def both_classes(counts: LabelCounts) -> Floats:
 
 def best_rank_sum(counts: LabelCounts) -> Floats:
     """The offset with which minus the rank sum of a class counts its correctly ordered pairs."""
-    gain, size = counts.metric.declaration.gain(counts), counts.spread(counts.size)
+    gain, size = counts.metric.declaration.gain(counts), counts.repeat(counts.size)
     return counts.sum(gain * counts.count * (2 * size - counts.count + 1) / 2)
 
 
@@ -172,11 +172,11 @@ def class_share(counts: LabelCounts) -> Floats:
         labels, index = np.unique(counts.label, return_inverse=True)
         in_all = np.bincount(index, weights=share, minlength=labels.size)[index]
         share = np.where(counted, in_all, 0.0)
-    return np.where(counts.spread(counts.size) > counts.count, share, 0.0)
+    return np.where(counts.repeat(counts.size) > counts.count, share, 0.0)
 
 
 def class_reference_gain(counts: LabelCounts) -> Floats:
-    pairs = counts.count * (counts.spread(counts.size) - counts.count)
+    pairs = counts.count * (counts.repeat(counts.size) - counts.count)
     # A class without pairs is the only one, or all its rows have weight 0.
     return np.divide(class_share(counts), pairs, out=np.zeros_like(pairs), where=pairs > 0)
 
@@ -187,12 +187,12 @@ def total_share(counts: LabelCounts) -> Floats:
 
 def centred_label(counts: LabelCounts) -> Floats:
     mean = counts.sum(counts.label * counts.count) / counts.size
-    return counts.label - counts.spread(mean)
+    return counts.label - counts.repeat(mean)
 
 
 def centred_midrank(counts: LabelCounts) -> Floats:
     """The mean rank of the documents of each label, from the lowest label, less that of all."""
-    lower = counts.spread(counts.size) - counts.higher - counts.count
+    lower = counts.repeat(counts.size) - counts.higher - counts.count
     return np.asarray((lower - counts.higher) / 2)
 
 
@@ -206,7 +206,7 @@ def best_sum_of_ranks(counts: LabelCounts) -> Floats:
     """The sum of gains times minus the rank, in the order by label, highest first."""
     gain = counts.metric.declaration.gain(counts)
     # Of equal labels, not quite 0.
-    several = counts.spread(counts.strata.n_classes.astype(np.float64)) > 1
+    several = counts.repeat(counts.strata.n_classes.astype(np.float64)) > 1
     ranks = counts.higher + (counts.count + 1) / 2
     return counts.sum(np.where(several, -gain * counts.count * ranks, 0.0))
 
@@ -235,7 +235,7 @@ def comparable_pairs(counts: LabelCounts) -> Floats:
     """Pairs of an event and a document whose time is later, or censored at the same time."""
     lower, higher = may_be_lower(counts), may_be_higher(counts)
     below = np.cumsum(counts.count * lower)
-    below -= counts.spread((below - counts.count * lower)[counts.strata.edges[:-1]])
+    below -= counts.repeat((below - counts.count * lower)[counts.strata.edges[:-1]])
     return counts.sum(counts.count * higher * (below - counts.count * lower))
 
 

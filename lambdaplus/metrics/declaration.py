@@ -6,8 +6,7 @@ Every metric of lambdaplus has the form
 
 where x_r is the class of the document at rank r, C_c(r) is the number of class-c documents above
 it, and h_r is the probability that the reader reaches rank r.  A `Declaration` defines d, g, Z and
-offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`), h (`Cascade`), or the
-ranks within which a class has its gain (`Window`).
+offset, and its ``form`` the other parts: none (`Gains`), A (`CountAbove`) or h (`Cascade`).
 """
 
 from __future__ import annotations
@@ -19,17 +18,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_callable, check_flag, check_text, whole_number
+from lambdaplus.compute.arguments import (
+    check_callable,
+    check_choice,
+    check_flag,
+    check_text,
+    whole_number,
+)  # fmt: skip
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import forms
-from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
     as_declared,
     read_only,
     refuse_wrong_order,
 )
-from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Value, as_text
+from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter, Share, Value, as_text
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,10 @@ class Declaration:
         d as a function of the `RankingMetric` and of float ranks from 1: (r,) -> (r,).  It must not
         rise.
     gain, normalizer : callable
-        g, (s,), and Z, (n_queries,), as functions of `LabelCounts`.  Unless the form is a window, g
-        must not fall with the label.  A query with Z = 0 has no value, for example if no document
+        g, (s,), and Z, (n_queries,), as functions of `LabelCounts`.  g must not fall with the
+        label.  A query with Z = 0 has no value, for example if no document
         is relevant.
-    form : Gains, CountAbove, Cascade or Window
+    form : Gains, CountAbove or Cascade
     offset : callable, optional
         The offset, (n_queries,), as a function of `LabelCounts`.
     cutoff : {"optional", "required", "no"}
@@ -133,12 +137,11 @@ class Declaration:
                     "a metric's name consists of lower case letters, digits and _, begins with a "
                     f"letter and does not end in _ and a number (a cutoff), got {name!r}"
                 )
-        if self.cutoff not in ("optional", "required", "no"):
-            raise ValueError(f"{self.name}: cutoff={self.cutoff!r} is not optional, required or no")
+        check_choice(f"{self.name}: cutoff", self.cutoff, ("optional", "required", "no"))
         if self.pooled is not None and not self.form.pools(self.pooled):
             raise ValueError(
-                f"{self.name}: pooled={self.pooled!r} needs the form Gains, or CountAbove over any "
-                "class with pooled='last'; weighted rows and steps are not defined for other forms"
+                f"{self.name}: pooled={self.pooled!r} needs the form Gains, without ranks, or "
+                "CountAbove over any class with pooled='last': others do not define weighted rows"
             )
         if self.binary and all(parameter.name != "relevant" for parameter in self.parameters):
             object.__setattr__(self, "parameters", (RELEVANT, *self.parameters))
@@ -153,8 +156,6 @@ class Declaration:
             object.__setattr__(self, name, tuple(many))  # which has a hash
         for name in ("name", "title", "source", "surrogate"):
             check_text(**{name: getattr(self, name)})
-        for alias in self.aliases:
-            check_text(alias=alias)
         check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
         if self.offset is not None:
             check_callable(offset=self.offset)
@@ -241,14 +242,8 @@ class RankingMetric:
     @property
     def ranks_all_rows(self) -> bool:
         """Whether data without queries are one ranking to the metric, also without one_group."""
-        declared = self.declaration
-        share = isinstance(self.cutoff, Share)
-        return (
-            share
-            or declared.pooled is not None
-            or OVER in declared.parameters
-            or self.compares_some
-        )
+        of_rows = self.weighs_rows or OVER in self.declaration.parameters
+        return of_rows or self.compares_some or isinstance(self.cutoff, Share)
 
     @property
     def weighs_rows(self) -> bool:
@@ -258,11 +253,8 @@ class RankingMetric:
     @property
     def gains_rise(self) -> bool:
         """Whether gains, if there are any, rise with the label, and are not those of ranks."""
-        return (
-            self.declaration.follows_label_order
-            and not self.compares_some
-            and not self.declaration.correlation
-        )
+        declared = self.declaration
+        return declared.follows_label_order and not (self.compares_some or declared.correlation)
 
     @property
     def compares_some(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, cast
 import numpy as np
 
 from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.forms.form import MetricArrays
+from lambdaplus.metrics.forms.form import Coupling, MetricArrays
 from lambdaplus.metrics.label_counts import LabelCounts, as_declared, refuse_wrong_order
 from lambdaplus.ranking.queries import Queries
 
@@ -63,14 +63,14 @@ def _lay_out(metric: RankingMetric, queries: Queries) -> MetricArrays:
     if declared.follows_label_order and declared.form.gain_follows_labels:
         other_query = np.diff(counts.strata.query) > 0
         refuse_wrong_order(metric, "gain", gain, "at label", counts.label, other_query)
-    of_form = declared.form.arrays(counts)
+    of_form, none = declared.form.arrays(counts), np.zeros_like(counts.label)
     return MetricArrays(
         strata=counts.strata.edges,
         code=counts.strata.code,
         discount=metric.discounts(np.arange(1.0, counts.longest + 1)),
         gain=gain,
         of_form=of_form,
-        coupling=declared.form.coupling(of_form, counts),
+        coupling=of_form if isinstance(of_form, Coupling) else Coupling(none, none),
         scale=np.divide(1.0, normalizer, out=np.zeros_like(normalizer), where=normalizer > 0),
         offset=counts.per_query("offset", offset),
     )

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.compute.arrays import plain
-from lambdaplus.ranking.queries import Queries, Strata, cached_property, reaches
+from lambdaplus.compute.arrays import numbers
+from lambdaplus.ranking.queries import Queries, Strata, reaches
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -58,17 +58,17 @@ class LabelCounts:
         self.count: Floats = read_only(self.strata.count)
         self.longest = queries.longest
 
-    @cached_property
+    @property
     def size(self) -> Floats:
         return read_only(self.sum(self.count))
 
-    @cached_property
+    @property
     def relevant(self) -> Bools:
         """Whether the documents of each stratum are relevant, (s,) bool."""
         threshold = 1.0 if self.metric.declaration.binary else self.metric["relevant"]
         return read_only(reaches(self.label, threshold))
 
-    @cached_property
+    @property
     def n_relevant(self) -> Floats:
         """Number of relevant documents of each query, (n_queries,) float64."""
         return read_only(self.sum(np.where(self.relevant, self.count, 0.0)))
@@ -83,16 +83,16 @@ class LabelCounts:
         """Sum over the strata of each query: (s,) -> (n_queries,)."""
         return self.strata.sum(per_stratum)
 
-    def spread(self, per_query: Floats) -> Floats:
+    def repeat(self, per_query: Floats) -> Floats:
         """Repeat a value per query for each of its strata: (n_queries,) -> (s,)."""
         return per_query[self.strata.query]
 
-    @cached_property
+    @property
     def higher(self) -> Floats:
         """Number of documents of the same query with a higher label, (s,) float64."""
         upto = np.cumsum(self.count)
-        upto -= self.spread((upto - self.count)[self.strata.edges[:-1]])
-        return read_only(self.spread(self.size) - upto)
+        upto -= self.repeat((upto - self.count)[self.strata.edges[:-1]])
+        return read_only(self.repeat(self.size) - upto)
 
     def ideal(self, gain: Floats) -> Floats:
         """Discounted gain of the order by label, highest first: (s,) -> (n_queries,)."""
@@ -116,15 +116,11 @@ CountsFunction = Callable[[LabelCounts], Floats]
 def as_declared(metric: object, field: str, value: Any, like: Floats) -> Floats:
     """Check that a function of a declaration returned one valid number per element of ``like``."""
     where = f"{metric}: its declaration's {field}"
-    returned = plain(value, f"the result of {where}")
-    if returned.shape != like.shape:
+    array = np.ascontiguousarray(numbers(value, f"the result of {where}", copy=True))
+    if np.shape(value) != like.shape:
         raise ValueError(
-            f"{where} returned an array of shape {returned.shape} where {like.shape} is needed"
+            f"{where} returned an array of shape {np.shape(value)} where {like.shape} is needed"
         )
-    try:
-        array = np.array(returned, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise ValueError(f"{where} returned {returned.dtype}, not numbers") from None
     if not np.isfinite(array).all():
         raise ValueError(f"{where} returned NaN or infinity")
     valid, words = _VALID.get(field, (np.isfinite, ""))

@@ -8,8 +8,8 @@ from typing import Any
 from lambdaplus.compute.messages import hint
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
+from lambdaplus.metrics.parameters import Share
 from lambdaplus.metrics.weighted_sum import WeightedSum
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
@@ -111,7 +111,11 @@ def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
         if len(several := split_names(name)) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    declaration, in_name = _lookup(found["name"].replace("-", "_")), _options_in(name, found)
+    if (metric := found["name"].replace("-", "_")) not in SPELLINGS:
+        similar = removed(metric) or hint(MEANT.get(metric, metric), SPELLINGS)
+        known = ", ".join(metric_names())
+        raise ValueError(f"unknown metric {metric!r}{similar}; known: {known}")
+    declaration, in_name = SPELLINGS[metric], _options_in(name, found)
     cutoff = found["cutoff"] or found["trec"]
     if found["cutoff"] and found["trec"]:
         raise ValueError(f"in {name!r}: {cutoff} and {found['trec']} are two cutoffs")
@@ -173,11 +177,3 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
             f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
         )
     return shares
-
-
-def _lookup(name: str) -> Declaration:
-    if name in SPELLINGS:
-        return SPELLINGS[name]
-    known = ", ".join(metric_names())
-    similar = removed(name) or hint(MEANT.get(name, name), SPELLINGS)
-    raise ValueError(f"unknown metric {name!r}{similar}; known: {known}")

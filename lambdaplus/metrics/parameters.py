@@ -1,11 +1,15 @@
-"""Parameters of ranking metrics, such as the gain of NDCG, and their values as text."""
+"""Parameters and cutoffs of ranking metrics, such as the gain of NDCG, and their text."""
 
+from __future__ import annotations
+
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_choice
+from lambdaplus.compute.arguments import check_choice, number
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.arrays import number_of, plain
 
 Value = str | float | tuple[float, ...]
@@ -57,15 +61,15 @@ class Parameter:
             check_choice(self.name, value, self.choices)
             return str(value)
         try:
-            number = number_of(value) if isinstance(value, str) else float(value)
+            converted = number_of(value) if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
-            number = np.nan
-        if not np.isfinite(number):
+            converted = np.nan
+        if not np.isfinite(converted):
             raise ValueError(f"{self.name}={value!r} is not a finite number")
         low, high = self.limits
-        if not low < number < high:
+        if not low < converted < high:
             raise ValueError(f"{self.name}={value!r} is not between {low:g} and {high:g}")
-        return number + 0.0  # convert -0.0 to 0.0, so that equal metrics have the same name
+        return converted + 0.0  # convert -0.0 to 0.0, so that equal metrics have the same name
 
     def _per_label(self, value: Any) -> tuple[float, ...]:
         try:
@@ -99,7 +103,42 @@ def as_text(value: Any) -> str:
     return shortest(value) if isinstance(value, float) else str(value)
 
 
-def shortest(number: float) -> str:
+def shortest(value: float) -> str:
     """The number as text, with all digits and without ``.0``."""
-    text = f"{number:g}"
-    return text if float(text) == number else repr(number)
+    text = f"{value:g}"
+    return text if float(text) == value else repr(value)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of the documents of each query, in per cent; a ValueError unless between 0 and 100.
+
+    Examples
+    --------
+    >>> from lambdaplus import parse_metric
+    >>> share = parse_metric("recall@1%").cutoff
+    >>> share.ranks([50, 100, 101]).tolist()
+    [1, 1, 2]
+    """
+
+    percent: float
+
+    def __post_init__(self) -> None:
+        number("a share of the documents, in per cent,", self.percent, above=0.0)
+        if self.percent >= 100:
+            raise ValueError(f"@{self} should be below 100%: leave out the cutoff for all ranks")
+
+    @classmethod
+    def parse(cls, text: str) -> Share:
+        """Read ``1%``; a ValueError for anything else."""
+        if not re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*%\s*", text):
+            raise ValueError(f"the cutoff {text!r} is not an integer, nor a share such as 1%")
+        return cls(float(text.strip().removesuffix("%")))
+
+    def ranks(self, sizes: Floats | Ints) -> Ints:
+        """The number of ranks of lists of these sizes, rounded up."""
+        exact = np.round(self.percent * np.asarray(sizes, dtype=np.float64) / 100, 9)
+        return np.ceil(exact).clip(min=1).astype(np.int64)
+
+    def __str__(self) -> str:
+        return f"{shortest(self.percent)}%"

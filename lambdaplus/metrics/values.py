@@ -13,13 +13,13 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.metrics.cutoffs import Share
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
+from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
-from lambdaplus.ranking.sort import Entries, Scored, each_alone, split_ties
+from lambdaplus.ranking.sort import Entries, Scored, each_alone, run_starts, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
@@ -102,10 +102,7 @@ def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Flo
     """
     if not metric.declaration.correlation:
         return value
-    starts = np.ones(score.size, dtype=bool)
-    starts[1:] = score[1:] != score[:-1]
-    starts[boundaries[:-1]] = True
-    first = np.flatnonzero(starts)
+    first = np.flatnonzero(run_starts(score, boundaries))
     tied = np.diff(np.append(first, score.size)).astype(np.float64)
     n = np.diff(boundaries).astype(np.float64)
     lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))

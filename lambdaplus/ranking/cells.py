@@ -34,17 +34,15 @@ NARROW = 1e-290  # a part of this width is not cut, since the rate of its cells 
 
 
 class Cuts(NamedTuple):
-    """How the range of the scores is cut.
+    """How the range of the scores is cut; part 0 is all of it.
 
-    The part of a score s, multiplied by ``lift``, is the integer part of ``(top - s) * per_unit``.
-    With ``(high, rate, cell) = line[c]`` of a part c, which is cut again if ``child[c]`` >= 0, the
-    next part is ``child[c]`` plus the integer part of ``(high - s) * rate``.  Otherwise, the cell
-    is the integer part of ``(high - s) * rate + cell``.
+    A score s is multiplied by ``lift``.  With ``(high, rate, cell) = line[c]`` of a part c, which
+    is cut again if ``child[c]`` >= 0, the next part is ``child[c]`` plus the integer part of
+    ``(high - s) * rate``.  Otherwise, the cell is the integer part of
+    ``(high - s) * rate + cell``.
     """
 
     lift: float
-    top: float
-    per_unit: float
     child: Int32s
     line: Floats  # (parts, 3)
 
@@ -52,57 +50,56 @@ class Cuts(NamedTuple):
 Piece = tuple[Reals, Int32s]  # scores, and their parts
 
 
-def _pieces(score: Reals) -> list[Piece]:
-    return [(score[rows], np.empty(0, np.int32)) for rows in piece_slices(score.size)]
-
-
-def _first_cuts(score: Reals, workers: Workers) -> Cuts:
-    """The range of the scores of all workers in `COARSE` parts."""
-    lowest_here, highest_here = extremes(score)
-    if score.size and not (math.isfinite(lowest_here) and math.isfinite(highest_here)):
-        refuse_infinite(score, "scores")
-    # Lifted, the range neither overflows nor vanishes; the lowest score is in the last part.
-    smallest = float(workers.smallest(np.array([lowest_here]))[0])
-    largest = float(workers.largest(np.array([highest_here]))[0])
-    lift = lift_of(smallest, largest)
-    top, width = largest * lift, largest * lift - smallest * lift
-    per_unit = (COARSE - 1) / width if width > 0 else 0.0
-    return Cuts(lift, top, per_unit, np.full(COARSE, -1, np.int32), np.zeros((COARSE, 3)))
-
-
 def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
     """Cells for n scores on all workers, by cutting crowded parts again, and their scores.
 
     ``score`` are those on this worker; a ValueError is raised if they are not finite.
     """
-    cuts, pieces = _first_cuts(score, workers), _pieces(score)
+    lift, lowest, highest = _lifted_range(score, workers)
+    rows = piece_slices(score.size)
+    pieces = [(score[one], np.zeros(one.stop - one.start, np.int32)) for one in rows]
     # The lowest score of each part, lifted; the highest is the first column of `line`.
-    count, low, cuts.line[:, 0] = _scan_all(pieces, cuts, 0, workers)
+    count, low = np.array([n]), np.array([lowest])
+    cuts = Cuts(lift, np.full(1, -1, np.int32), np.array([[highest, 0.0, 0.0]]))
     # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
     # from each part that was crowded, all at the end of the arrays.
-    begin, number, above = 0, np.array([COARSE]), np.zeros(1, np.int64)
-    for _ in range(MOST_CUTS):
+    crowded, number, above = np.zeros(1, np.int64), np.array([COARSE]), np.zeros(1, np.int64)
+    for cut in range(1 + MOST_CUTS):
+        begin, new = count.size, int(number.sum())
+        cuts.child[crowded] = begin + np.cumsum(number) - number
+        width = cuts.line[crowded, 0] - low[crowded]
+        cuts.line[crowded, 1] = np.divide(
+            number - 1, width, out=np.zeros(width.size), where=width > 0
+        )
+        # Each pass over the scores finds the extremes of the new parts, which the next cut, or the
+        # cells, lie between. Scores in other parts need not be looked at again.
+        if cut:
+            _keep_crowded(pieces, cuts)
+        child = np.append(cuts.child, np.full(new, -1, np.int32))
+        cuts = Cuts(lift, child, np.concatenate([cuts.line, np.zeros((new, 3))]))
+        counted, lowest_of, cuts.line[begin:, 0] = _scan_all(pieces, cuts, begin, workers)
+        count, low = np.append(count, counted), np.append(low, lowest_of)
         crowded, number, above = _crowded(begin, number, above, count, low, cuts.line, n)
         if not crowded.size:
             break
-        begin, new = count.size, int(number.sum())
-        cuts.child[crowded] = begin + np.cumsum(number) - number
-        cuts.line[crowded, 1] = (number - 1) / (cuts.line[crowded, 0] - low[crowded])
-        # Each pass over the scores finds the extremes of the new parts, which the next cut, or the
-        # cells, lie between. Scores in other parts need not be looked at again.
-        _keep_crowded(pieces, cuts)
-        child = np.append(cuts.child, np.full(new, -1, np.int32))
-        cuts = cuts._replace(child=child, line=np.concatenate([cuts.line, np.zeros((new, 3))]))
-        counted, lowest, cuts.line[begin:, 0] = _scan_all(pieces, cuts, begin, workers)
-        count, low = np.append(count, counted), np.append(low, lowest)
     # Parts that are not cut again have the cells, in the order of their scores.
     final = np.flatnonzero((count > 0) & (cuts.child < 0))
-    if count.size > COARSE:
+    if cut:
         final = final[np.argsort(-cuts.line[final, 0])]
-    return cuts, _distribute(final, count, low, cuts.line, cuts.lift, n)
+    return cuts, _distribute(final, count, low, cuts.line, lift, n)
 
 
-@compiled
+def _lifted_range(score: Reals, workers: Workers) -> tuple[float, float, float]:
+    """A factor with which the range of the scores of all workers is finite, and its ends by it."""
+    lowest_here, highest_here = extremes(score)
+    if score.size and not (math.isfinite(lowest_here) and math.isfinite(highest_here)):
+        refuse_infinite(score, "scores")
+    smallest = float(workers.smallest(np.array([lowest_here]))[0])
+    largest = float(workers.largest(np.array([highest_here]))[0])
+    lift = lift_of(smallest, largest)
+    return lift, smallest * lift, largest * lift
+
+
 def _crowded(
     begin: int, number: Ints, above: Ints, count: Ints, low: Floats, line: Floats, n: int
 ) -> tuple[Ints, Ints, Ints]:
@@ -110,22 +107,15 @@ def _crowded(
 
     There are ``number`` parts of each part that was cut, which has ``above`` documents above it.
     """
-    which = np.empty(count.size - begin, np.int64)
-    pieces, before = np.empty_like(which), np.empty_like(which)
-    found, part = 0, begin
-    for k in range(number.size):
-        down = above[k]
-        for c in range(part, part + number[k]):
-            down += count[c]
-            many = count[c] > CROWDED * n
-            many |= count[c] > FEW_IN_PART and count[c] > CROWDED_TOP * down
-            if many and line[c, 0] - low[c] > NARROW:
-                # As many parts as their share of the documents would get of COARSE.
-                which[found], pieces[found] = c, max(COARSE * count[c] // n, FEWEST_PARTS)
-                before[found] = down - count[c]
-                found += 1
-        part += number[k]
-    return which[:found], pieces[:found], before[:found]
+    new = count[begin:]
+    upto = np.append(0, np.cumsum(new))
+    # Documents down to the end of each part, of all parts.
+    down = upto[1:] + np.repeat(above - upto[np.cumsum(number) - number], number)
+    many = (new > CROWDED * n) | (new > FEW_IN_PART) & (new > CROWDED_TOP * down)
+    which = np.flatnonzero(many & (line[begin:, 0] - low[begin:] > NARROW))
+    # As many parts as their share of the documents would get of COARSE.
+    pieces = np.maximum(COARSE * new[which] // n, FEWEST_PARTS)
+    return begin + which, pieces, (down - new)[which]
 
 
 @compiled(error_model="numpy")
@@ -185,40 +175,26 @@ def _keep_crowded(pieces: list[Piece], cuts: Cuts) -> None:
 
 @compiled
 def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, ends: Floats) -> None:
-    """Count the scores, in the parts of the first cut or in those of their parts, from begin on."""
-    lift, top, per_unit, child, line = cuts
-    if not part.size:
-        for i in range(score.size):
-            s = score[i] * lift
-            _see(s, np.int32((top - s) * per_unit), count, ends)
-        return
+    """Move the scores from a part that is cut to its parts, from begin on, and count them there."""
+    lift, child, line = cuts
     for i in range(score.size):
-        # From the part that was crowded to one of its parts, which is kept for the next cut.
         s, k = score[i] * lift, np.uintp(part[i])
         part[i] = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
-        _see(s, part[i] - begin, count, ends)
-
-
-@compiled
-def _see(s: float, part: Any, count: Int32s, ends: Floats) -> None:
-    """Count a score in its part, whose extremes it may move."""
-    c = np.uintp(part)
-    count[c] += np.int32(1)
-    # Without branches, which would be hard to predict.
-    ends[c, 0] = s if s < ends[c, 0] else ends[c, 0]
-    ends[c, 1] = s if s > ends[c, 1] else ends[c, 1]
+        c = np.uintp(part[i] - begin)
+        count[c] += np.int32(1)
+        # Without branches, which would be hard to predict.
+        ends[c, 0] = s if s < ends[c, 0] else ends[c, 0]
+        ends[c, 1] = s if s > ends[c, 1] else ends[c, 1]
 
 
 @compiled
 def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
     """Copy the scores in parts that are cut again, and their parts; return how many."""
-    lift, top, per_unit, child, _ = cuts
     n = 0
     for i in range(score.size):
-        c = part[i] if part.size else np.int32((top - score[i] * lift) * per_unit)
         # Written in any case, and overwritten by the next score if it is not kept: no branch.
-        kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], c
-        n += child[np.uintp(c)] >= 0
+        kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], part[i]
+        n += cuts.child[np.uintp(part[i])] >= 0
     return n
 
 
@@ -259,11 +235,12 @@ def _write_slots(
     score: Reals, code: Int32s, n_classes: int, cuts: Cuts, slot: Int32s, size: Int32s
 ) -> None:
     """Write the slot of each row, by cell and class, and count the rows of each slot."""
-    lift, top, per_unit, child, line = cuts
-    classes, any_cut = np.int32(n_classes), child.size > COARSE
+    lift, child, line = cuts
+    classes, any_cut = np.int32(n_classes), child.size > 1 + COARSE
+    first, high, rate = child[0], line[0, 0], line[0, 1]
     for i in range(score.size):
         s = score[i] * lift
-        c = np.int32((top - s) * per_unit)
+        c = first + np.int32((high - s) * rate)
         # Down the cuts, to a part that is not cut again. Up to half of the scores are in parts that
         # are cut, where a branch would be hard to predict; few are in parts that are cut twice.
         for _ in range(any_cut):

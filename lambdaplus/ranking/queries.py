@@ -6,33 +6,16 @@ import copy
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
-from lambdaplus.compute.arrays import flags_of_rows, numbers, plain, refuse_infinite
+from lambdaplus.compute.arrays import flags_of_rows, numbers, refuse_infinite
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
-
-if TYPE_CHECKING:
-    from functools import cached_property as cached_property
-else:
-
-    class cached_property:  # noqa: N801
-        """functools' without a lock: until Python 3.11 it has one, and forks could hang."""
-
-        def __init__(self, compute):
-            self.compute, self.__doc__ = compute, compute.__doc__
-
-        def __get__(self, owner, kind=None):
-            if owner is None:
-                return self
-            value = owner.__dict__[self.compute.__name__] = self.compute(owner)
-            return value
-
 
 T = TypeVar("T")
 
@@ -91,7 +74,7 @@ class Queries:
         one_query: bool = False,
         workers: Workers = ONE_MACHINE,
     ) -> None:
-        self.labels: Floats = _vector(labels, "labels")
+        self.labels: Floats = vector(labels, "labels")
         n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
@@ -157,39 +140,48 @@ class Queries:
         """Whether all rows are one list, whose weights are not of queries."""
         return self.weights is not None and not self.divided
 
-    @cached_property
+    @property
     def longest(self) -> int:
         return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
 
-    @cached_property
+    @property
     def query_weights(self) -> Floats | None:
         """Weight of each query in a mean over queries, (n_queries,): the mean of its rows'."""
-        if self.weights is None or not self.grouped:
+        weights = self.weights
+        if weights is None or not self.grouped:
             return None
-        return np.add.reduceat(self.weights, self.boundaries[:-1]) / self.sizes
+        sums = self.once("weights", lambda: np.add.reduceat(weights, self.boundaries[:-1]))
+        return sums / self.sizes
 
-    @cached_property
+    @property
     def row_order(self) -> Rows:
         """Rows by (query, label, multiplicity), ascending: (n,) int32, int64 for long data.
 
         After a stable sort by score that begins with this order, the order of tied documents does
         not depend on the order of the rows.
         """
+        return self.once("row order", self._sort_rows)
+
+    def _sort_rows(self) -> Rows:
         keys = [self.labels, self.query_of_row]
         if self.multiplicities is not None:
             keys.insert(0, self.multiplicities)
         order = np.lexsort(keys)
         return order.astype(np.int32) if order.size < 2**31 else order
 
-    @cached_property
+    @property
     def as_one_query(self) -> Queries:
         """The same rows as one query, in which weights are factors, not multiplicities."""
-        return Queries(self.labels, weight=self.weights, one_query=True, workers=self.workers)
+        return self.once("one query", lambda: self._undivided(one_query=True))
 
-    @cached_property
+    @property
     def ungrouped(self) -> Queries:
         """The same rows without queries; weights are multiplicities then."""
-        return Queries(self.labels, weight=self.weights, workers=self.workers)
+        return self.once("table", self._undivided)
+
+    def _undivided(self, one_query: bool = False) -> Queries:
+        weight, workers = self.weights, self.workers
+        return Queries(self.labels, weight=weight, one_query=one_query, workers=workers)
 
     @property
     def in_units(self) -> Queries:
@@ -198,9 +190,8 @@ class Queries:
         For AUC, a sum of ranks: next to the 1 by which ranks differ, tiny multiplicities would be
         rounded away.  The unit is 1 unless all multiplicities are below 1/1000.
         """
-        return self._in_smaller_units or self
+        return self.once("units", self._in_smaller_units) or self
 
-    @cached_property
     def _in_smaller_units(self) -> Queries | None:
         copies = self.multiplicities
         if copies is None:
@@ -209,9 +200,7 @@ class Queries:
         if largest >= 1e-3:
             return None
         # A power of two divides without rounding, so that equal multiplicities stay equal.
-        same = copy.copy(self)
-        same.multiplicities, same._results = copies / 2.0 ** math.floor(math.log2(largest)), {}
-        return same
+        return self._with("multiplicities", copies / 2.0 ** math.floor(math.log2(largest)))
 
     def with_own(self, name: str, values: Floats, what: str) -> Queries:
         """The same rows with labels or weights (``name``) that ``what`` carries, if they fit."""
@@ -233,15 +222,12 @@ class Queries:
         return self._with("labels", labels)
 
     def _with(self, name: str, values: Floats) -> Queries:
-        """A copy with these labels or weights, without what was computed from others."""
+        """A copy with these values, without what was computed from others."""
         other = copy.copy(self)
-        for computed in "row_order", "as_one_query", "ungrouped", "_in_smaller_units":
-            other.__dict__.pop(computed, None)
         other._results = {}
         setattr(other, name, values)
-        if name == "weights":
-            other.__dict__.pop("query_weights", None)
-            other.multiplicities = None if self.grouped else values
+        if name == "weights" and not self.grouped:
+            other.multiplicities = values
         return other
 
     def strata(self, relevant: float | None = None) -> Strata:
@@ -284,7 +270,7 @@ class Queries:
         With ``single``, an array of float32 is returned as it is, and whether scores are finite is
         not checked: `find_cells` does, which needs their extremes anyway.
         """
-        checked = _vector(scores, "scores", copy=False, single=single)
+        checked = vector(scores, "scores", copy=False, single=single)
         if checked.size != self.n_documents:
             raise ValueError(f"{checked.size} scores for {self.n_documents} labels")
         return checked
@@ -300,81 +286,12 @@ def reaches(label: Floats, threshold: float) -> Bools:
 
 def query_sizes(group: ArrayLike) -> Ints:
     """The sizes of queries as integers, (n_queries,) int64; a ValueError for invalid ones."""
-    try:
-        sizes = plain(group, "group").astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"group must be a list of query sizes: {error}") from None
+    sizes = numbers(group, "group")
     if sizes.ndim != 1 or sizes.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
     if not ((sizes >= 1) & (sizes < 2**53) & (sizes == np.floor(sizes))).all():
         raise ValueError("group must contain query sizes: integers, at least 1 each")
     return sizes.astype(np.int64)
-
-
-class Documents(NamedTuple):
-    """Features and queries, with the rows of each query adjacent; made by `by_query`."""
-
-    X: Any
-    queries: Queries
-    rows: Ints | None  # (n,) the original rows in this order; None if it has not changed
-
-    def in_order(self, values: Any) -> Any:
-        """Values of the original rows in this order; None stays None."""
-        return values if values is None or self.rows is None else rows_of(values, self.rows)
-
-    def in_original_order(self, values: Floats) -> Floats:
-        """Values of the rows in this order, for the original rows."""
-        if self.rows is None:
-            return values
-        original = np.empty_like(values)
-        original[self.rows] = values
-        return original
-
-
-def by_query(
-    X: Any, labels: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-) -> Documents:
-    """Check labels and queries, and bring the rows of each query together, in their order.
-
-    Queries are in the order of their first rows.
-    """
-    rows = None
-    if qid is not None and group is None:
-        labels = _vector(labels, "labels")
-        qid = identifiers(qid, "qid", labels.size)
-        order = rows_by_query(qid)
-        if (order[1:] < order[:-1]).any():
-            labels, qid, rows = labels[order], qid[order], order
-    queries = Queries(labels, group=group, qid=qid)
-    if np.shape(X)[0] != queries.n_documents:
-        raise ValueError(f"X has {np.shape(X)[0]} rows for {queries.n_documents} labels")
-    documents = Documents(X, queries, rows)
-    return documents._replace(X=documents.in_order(X))
-
-
-def rows_of(values: Any, rows: Ints) -> Any:
-    """Rows of an array, list, data frame or sparse matrix, in this order; CSR of a sparse one."""
-    from sklearn.utils import _safe_indexing, indexable  # the first is private, but documented
-
-    if hasattr(values, "to_pylist"):  # pyarrow's, which scikit-learn 1.6 cannot index
-        return values.take(rows)
-    return _safe_indexing(indexable(values)[0], rows)
-
-
-def rows_by_query(qid: NDArray[Any]) -> Ints:
-    """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
-    _, first, query = np.unique(qid, return_index=True, return_inverse=True)
-    return np.argsort(first[query], kind="stable")
-
-
-def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
-    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
-    sizes = np.diff(boundaries)
-    low, high = (
-        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
-        for extreme in (np.minimum, np.maximum)
-    )
-    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
 
 
 _HINTS = {  # what to do about two dimensions
@@ -385,7 +302,7 @@ _HINTS = {  # what to do about two dimensions
 }
 
 
-def _vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
+def vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     kept = single and type(values) is np.ndarray and values.dtype == np.float32
     array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
@@ -422,7 +339,7 @@ def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:
 
 
 def _weights(weight: ArrayLike, n: int) -> Floats:
-    weights = _vector(weight, "weight")
+    weights = vector(weight, "weight")
     if weights.size != n:
         raise ValueError(f"{weights.size} weights for {n} rows")
     for bad, problem in (

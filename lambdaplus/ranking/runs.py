@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.arrays import plain, refuse_rounding
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, rows_by_query
+from lambdaplus.ranking.documents import rows_by_query
+from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
+from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.queries import Queries, cached_property
+from lambdaplus.ranking.queries import Queries
 
 LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048
@@ -31,11 +31,7 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    return _rank(queries, queries.check_scores(scores))
-
-
-def _rank(queries: Queries, checked: Floats) -> Ranking:
-    order = queries.row_order
+    checked, order = queries.check_scores(scores), queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
     over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
@@ -50,11 +46,16 @@ def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     """The ranking without ties: tied documents in ascending order of a key of each row."""
-    starts = np.ones(ranking.score.size, dtype=bool)
-    starts[1:] = ranking.score[1:] != ranking.score[:-1]
-    starts[queries.boundaries[:-1]] = True
-    order = np.lexsort((key[ranking.row], np.cumsum(starts)))
+    tied = np.cumsum(run_starts(ranking.score, queries.boundaries))
+    order = np.lexsort((key[ranking.row], tied))
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
+
+
+def run_starts(score: Floats, boundaries: Ints) -> Bools:
+    """Whether a run of tied documents begins, at each rank of all queries."""
+    starts = np.append(True, score[1:] != score[:-1])
+    starts[boundaries[:-1]] = True
+    return starts
 
 
 @register_jitable
@@ -195,11 +196,14 @@ class Scored:
 
     def __init__(self, queries: Queries, checked: Floats) -> None:
         self.queries, self.scores = queries, checked
+        self._ranking: Ranking | None = None
         self._entries: dict[float | None, Entries] = {}
 
-    @cached_property
+    @property
     def ranking(self) -> Ranking:
-        return _rank(self.queries, self.scores)
+        if self._ranking is None:
+            self._ranking = rank(self.queries, self.scores)
+        return self._ranking
 
     def entries(self, relevant: float | None) -> Entries:
         """The entries of all queries: of two classes if there is a threshold, or of all labels."""

@@ -15,7 +15,7 @@ from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries
 from lambdaplus.data.folders import folds_of_folder, read_file
 from lambdaplus.data.table_columns import Columns, doubts, guess_columns, read_table_data
 from lambdaplus.data.table_files import NO_QUERIES, TableFile, table_kind
-from lambdaplus.ranking.queries import in_unit_range
+from lambdaplus.ranking.documents import in_unit_range
 from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import left_out_in_words, weights_in_words
 from lambdaplus.study.words import count

@@ -18,6 +18,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from lambdaplus.metrics import CATALOGUE, Cascade, Declaration, RankingMetric, metric_names
 
@@ -91,20 +92,15 @@ def cindex(ranked: Labels, higher: str) -> float:
     return in_order / len(pairs) if pairs else NAN
 
 
-def midranks(values: Labels) -> list[float]:
-    return [sum(v < x for v in values) + (sum(v == x for v in values) + 1) / 2 for x in values]
-
-
-def correlation(x: Labels, y: Labels) -> float:
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    total = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    of_x, of_y = sum((a - mean_x) ** 2 for a in x), sum((b - mean_y) ** 2 for b in y)
-    return total / math.sqrt(of_x * of_y) if of_x > 1e-12 and of_y > 1e-12 else NAN
+def rank_correlation(labels: Labels, scores: Labels) -> float:
+    """Pearson's correlation of midranks."""
+    if len(set(labels)) == 1 or len(set(scores)) == 1:
+        return NAN
+    return float(np.corrcoef(stats.rankdata(labels), stats.rankdata(scores))[0, 1])
 
 
 def spearman(ranked: Labels) -> float:
-    """Pearson's correlation of midranks."""
-    return correlation(midranks(ranked), [float(-rank) for rank in range(len(ranked))])
+    return rank_correlation(ranked, [float(-rank) for rank in range(len(ranked))])
 
 
 def gini(ranked: Labels) -> float:
@@ -287,10 +283,10 @@ def kinds(declarations: Iterable[Declaration]) -> list[Declaration]:
     """
 
     def kind(declaration: Declaration) -> tuple[Any, ...]:
-        form = declaration.form
-        parts = type(form), getattr(form, "relation", None), getattr(form, "limit", None) is None
-        flags = declaration.binary, declaration.closed_ties
-        return *parts, *flags, declaration.pooled, declaration.cutoff == "no"
+        form, flags = declaration.form, (declaration.binary, declaration.closed_ties)
+        parts = (getattr(form, name, None) for name in ("relation", "limit", "ranks"))
+        has = (part is None or part == "any" for part in parts)
+        return type(form), *has, *flags, declaration.pooled, declaration.cutoff == "no"
 
     first: dict[tuple[Any, ...], Declaration] = {}
     for declaration in declarations:
@@ -396,8 +392,7 @@ def expected_value(
     metric: RankingMetric, labels: Labels, scores: Labels, data: Labels | None = None
 ) -> float:
     """Mean of the metric over all orders of tied documents."""
-    found = tied_values(metric, labels, scores, data)
-    return sum(found) / len(found)
+    return float(np.mean(tied_values(metric, labels, scores, data)))
 
 
 def tied_values(

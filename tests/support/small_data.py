@@ -69,10 +69,6 @@ class Small:
         """Queries first to last, last excluded."""
         return self.rows(np.flatnonzero((self.qid >= first) & (self.qid < last)))
 
-    def shuffled(self) -> NDArray[np.int64]:
-        """An order of the rows that leaves every row in its query."""
-        return np.lexsort([np.random.default_rng(3).random(self.n), self.qid])
-
     def scores(self, seed: int = 4) -> NDArray[np.float64]:
         """Scores with ties, exact in float32."""
         return np.random.default_rng(seed).integers(-8, 8, self.n) / 4.0

@@ -4,6 +4,5 @@ from lambdaplus.metrics.forms.cascade import Cascade
 from lambdaplus.metrics.forms.count_above import CountAbove
 from lambdaplus.metrics.forms.form import Form
 from lambdaplus.metrics.forms.gains import Gains
-from lambdaplus.metrics.forms.window import Window
 
-__all__ = ["Cascade", "CountAbove", "Form", "Gains", "Window"]
+__all__ = ["Cascade", "CountAbove", "Form", "Gains"]

@@ -60,7 +60,7 @@ class Cascade(Form):
         stop = counts.per_class("stop", self.stop(counts))
         if self.limit is None:
             return Stops(stop, -np.ones_like(stop))
-        limit = counts.spread(counts.per_query("limit", self.limit(counts)))
+        limit = counts.repeat(counts.per_query("limit", self.limit(counts)))
         return Stops(stop, -1.0 / limit)
 
     @staticmethod

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_callable
+from lambdaplus.compute.arguments import check_callable, check_choice
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.metrics.forms.form import (
@@ -86,18 +86,12 @@ class CountAbove(Form):
         check_callable(row=self.row, column=self.column)
         if self.labels is not None:
             check_callable(labels=self.labels)
-        if self.relation not in ("any", "higher"):
-            raise ValueError(
-                f"CountAbove: relation={self.relation!r} is neither 'any' nor 'higher'"
-            )
+        check_choice("relation", self.relation, ("any", "higher"))
 
     def arrays(self, counts: LabelCounts) -> Coupling:
         row = counts.per_class("row", self.row(counts))
         column = counts.per_class("column", self.column(counts))
         return Coupling(row, column, self.relation == "higher")
-
-    def coupling(self, arrays: Coupling, counts: LabelCounts) -> Coupling:
-        return arrays
 
     def pools(self, rank: str) -> bool:
         return self.relation == "any" and rank == "last"

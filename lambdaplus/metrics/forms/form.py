@@ -12,8 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.ranking.sort import Entries
@@ -80,10 +78,6 @@ class Form(ABC):
     @abstractmethod
     def arrays(self, counts: LabelCounts) -> Any:
         """A NamedTuple of the results of the form's functions by stratum, for its kernels."""
-
-    def coupling(self, arrays: Any, counts: LabelCounts) -> Coupling:
-        """What documents add to the terms of those below, from `arrays`; nothing by default."""
-        return Coupling(np.zeros_like(counts.label), np.zeros_like(counts.label))
 
     def pools(self, rank: str) -> bool:
         """Whether `Declaration.pooled` may be this rank."""
