@@ -11,7 +11,6 @@ from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.queries import rows_by_query
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]
@@ -188,10 +187,9 @@ def read_table(
     labels, scores = table.numbers(label), table.numbers(score)
     if not labels.size:
         raise ValueError(f"{table.file} has no rows below its header")
-    rows = rows_by_query(ids[qid]) if qid else np.arange(labels.size)
-    numbers = ids[docno].astype(np.str_)[rows] if docno else None
-    queries = ids[qid][rows] if qid else None
-    return Run(_name(table.file), labels[rows], scores[rows], queries, numbers)
+    numbers = ids[docno].astype(np.str_) if docno else None
+    run = Run(_name(table.file), labels, scores, ids[qid] if qid else None, numbers)
+    return run.by_query() if qid else run
 
 
 def _values_of_documents(
