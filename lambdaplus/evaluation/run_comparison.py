@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
-from lambdaplus.evaluation.significance import Test
 from lambdaplus.metrics import Metric
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -25,14 +24,13 @@ class Pair(NamedTuple):
         Mean of first - second.
     interval : (float, float)
         Confidence interval of this difference of means, of the kind of the test: Student's,
-        DeLong's, or by the bootstrap over queries (Wilcoxon) or rows.
+        DeLong's, or by the bootstrap over rows.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
         P-value before and after the correction for all pairs and metrics.
     better : str
-        The run that both the test (Wilcoxon's by its signed ranks) and the mean favour; empty if
-        they do not agree.
+        The run with the higher mean; empty if they are equal.
 
     Examples
     --------
@@ -72,7 +70,6 @@ class RunComparison(Tabular):
         as in the evaluations.
     pairs : tuple of Pair
         ``pandas.DataFrame(comparison.pairs)`` has a row for each.
-    test : str
     alpha, confidence : float
     baseline : str or None
     foot : tuple of str
@@ -98,7 +95,6 @@ class RunComparison(Tabular):
     names: tuple[str, ...]
     means: dict[str, dict[str, float]]
     pairs: tuple[Pair, ...]
-    test: Test
     alpha: float
     confidence: float
     baseline: str | None

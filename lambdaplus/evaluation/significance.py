@@ -8,7 +8,7 @@ side that a row is ranked correctly against.  Other metrics are bootstrapped ove
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Scored
 
-Test = Literal["wilcoxon", "t"]
-
-TESTS: dict[str, str] = {"wilcoxon": "Wilcoxon signed-rank", "t": "paired t"}
 # Equal values may differ by this much because of rounding errors, relative to the largest.
 ROUNDING = 1e-12
 RESAMPLES, SEED = 9999, 0  # of the bootstrap over queries
@@ -36,13 +33,12 @@ class Tested(NamedTuple):
 
     interval: tuple[float, float]
     p_value: float  # two-sided
-    favours: float  # the first system if above 0, the second one if below
 
 
 def rounded(difference: Floats) -> Floats:
     """The same numbers, (n,), but sizes that differ by rounding errors are equal, or 0.
 
-    Otherwise, .4 - .2 and .6 - .4 would have different ranks.
+    Otherwise, .4 - .2 and .6 - .4 would be different.
     """
     size = np.abs(difference)
     order = np.argsort(size)
@@ -53,54 +49,21 @@ def rounded(difference: Floats) -> Floats:
     return np.copysign(equal, difference)
 
 
-def tests_of(differences: Sequence[Floats], test: Test, confidence: float) -> list[Tested]:
-    """Test `rounded` differences of pairs of systems, the first minus the second on each query."""
-    if test == "t":
-        return [paired_t(difference, confidence) for difference in differences]
-    intervals = bootstrap_intervals(differences, confidence)
-    return [
-        Tested(interval, *wilcoxon(difference))
-        for difference, interval in zip(differences, intervals, strict=True)
-    ]
-
-
 def paired_t(difference: Floats, confidence: float) -> Tested:
-    """Student's test, and his interval, which leaves out 0 if and only if p < 1 - confidence."""
+    """Student's test of `rounded` differences, (n,), of two systems, and his interval.
+
+    The interval leaves out 0 if and only if p is below 1 - confidence.
+    """
     from scipy import stats  # which takes longer to import than all else in this package
 
     if difference.size < 2:
-        return Tested((np.nan, np.nan), np.nan, np.nan)
-    mean = float(difference.mean())
+        return Tested((np.nan, np.nan), np.nan)
     if np.ptp(difference) == 0.0:  # the variance is 0
-        return Tested((mean, mean), float(mean == 0.0), mean)
+        same = float(difference[0])
+        return Tested((same, same), float(same == 0.0))
     found = stats.ttest_1samp(difference, 0.0)
     low, high = found.confidence_interval(confidence)
-    return Tested((float(low), float(high)), float(found.pvalue), mean)
-
-
-def wilcoxon(difference: Floats) -> tuple[float, float]:
-    """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours."""
-    from scipy import stats
-
-    nonzero = difference[difference != 0.0]  # with zeros, SciPy has no exact test of few queries
-    if not nonzero.size:
-        return 1.0 if difference.size else np.nan, 0.0
-    ranks = np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))
-    return float(stats.wilcoxon(nonzero).pvalue), float(ranks)
-
-
-def bootstrap_intervals(
-    differences: Sequence[Floats], confidence: float
-) -> list[tuple[float, float]]:
-    """Confidence intervals of mean differences by the percentile bootstrap; NaN without queries."""
-    intervals = [(np.nan, np.nan)] * len(differences)
-    for n in {difference.size for difference in differences} - {0}:
-        alike = [i for i, difference in enumerate(differences) if difference.size == n]
-        columns = np.array([differences[i] for i in alike]).T
-        low, high = percentiles(resampled_means(columns), confidence)
-        for i, *interval in zip(alike, low, high, strict=True):
-            intervals[i] = (interval[0], interval[1])
-    return intervals
+    return Tested((float(low), float(high)), float(found.pvalue))
 
 
 def percentiles(resampled: Floats, confidence: float) -> Any:
@@ -184,7 +147,7 @@ class RowStatistics(NamedTuple):
         z = math.inf if error <= ROUNDING else abs(difference) / error
         p = 1.0 if difference == 0.0 else float(2 * stats.norm.sf(z))
         # By the distribution that gives p, so that the two cannot disagree.
-        return Tested(_normal_interval(difference, error, confidence), p, difference)
+        return Tested(_normal_interval(difference, error, confidence), p)
 
     @staticmethod
     def _error(variance: float) -> float:
