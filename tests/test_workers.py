@@ -250,17 +250,6 @@ def test_values_of_several_labels(group: Group, name: str) -> None:
         assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_early_stopping_ends_all_at_once(group: Group) -> None:
-    parts = Rows().parts("sorted")
-    for part in parts:
-        part["features"] = np.random.default_rng(1).normal(size=(len(part["scores"]), 1))
-        part["train"] = {"early_stopping_rounds": 3, "maximize": True}
-    trained = group.run(
-        workers.trained, parts, lp.lambda_auc, lp.eval_metric("auc"), {"max_depth": 1}, 30
-    )
-    assert trained[0][1] == trained[1][1]
-
-
 # -- errors --------------------------------------------------------------------------------------
 
 
