@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     cross_val_score,
+    learning_curve,
 )
 from sklearn.pipeline import make_pipeline
 from small_data import graded
@@ -410,6 +411,8 @@ SEARCHES: Rows = {
     "trees as the resource":
         (lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
          WHOLE),
+    "a learning curve of rows":
+        (lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)),
     "a fit, and a score of some rows": (
         lambda m: m.fit(X[HALF], Y[HALF], qid=QID[HALF]).score(X[:9], Y[:9], qid=QID[:9]) > 0, True
     ),
