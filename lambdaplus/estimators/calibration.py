@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.estimators.parent import each, evaluation_sets
+from lambdaplus.estimators.parent import each
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.queries import rows_of
 
@@ -71,7 +71,7 @@ def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start:
     """
     X, codes, weights = call["X"], call["y"], call.get("sample_weight")
     weights = None if weights is None else np.asarray(weights)
-    sets = evaluation_sets(call)
+    sets = call.get("eval_set") or []
     of_sets = each(call.get(model._names.eval_weights), len(sets))
     for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
         held_out = HeldOut(model._scores(of_set), codes_of_set, of_rows)

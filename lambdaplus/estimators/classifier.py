@@ -19,7 +19,7 @@ from lambdaplus.estimators.calibration import (
     held_out_rows,
     threshold_by_share,
 )
-from lambdaplus.estimators.labels import encode, encode_evaluation_labels
+from lambdaplus.estimators.labels import encode
 from lambdaplus.estimators.parent import FrameworkEstimator, arguments
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective
@@ -97,7 +97,6 @@ class RankingClassifier(FrameworkEstimator):
             check_choice("cv", self.cv, ("auto",))
         self._forget()
         if not isinstance(objective, Objective):
-            encode_evaluation_labels(call)
             self._train(call, objective)
             return self
         start = call.get(self._names.model)

@@ -8,7 +8,6 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from lambdaplus.compute.arrays import from_gpu
-from lambdaplus.estimators.parent import evaluation_sets, replace_evaluation_sets
 from lambdaplus.ranking.queries import Queries
 
 
@@ -35,29 +34,14 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
     codes = (y == trained).astype(np.int64)
     Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
     sets = []
-    for (X, y_of_set), labels in zip(evaluation_sets(call), _of_sets(call, classes), strict=True):
+    for i, (X, y_of_set) in enumerate(call.get("eval_set") or ()):
         same = X is call["X"] and y_of_set is call["y"]  # the frameworks recognise this, too
-        sets.append((X, codes if same else (labels == trained).astype(np.int64)))
-    replace_evaluation_sets(call, sets)
-    call["y"] = codes
-    return trained, classes
-
-
-def encode_evaluation_labels(call: dict[str, Any]) -> None:
-    """Replace ``eval_y`` by 0, 1, ..., as LightGBM does with y and the labels of ``eval_set``."""
-    if call.get("eval_set") is None and (given := evaluation_sets(call)):
-        classes = np.unique(from_gpu(call["y"]))
-        codes = (np.searchsorted(classes, labels) for labels in _of_sets(call, classes))
-        replace_evaluation_sets(call, [*zip((X for X, _ in given), codes, strict=True)])
-
-
-def _of_sets(call: dict[str, Any], classes: NDArray[Any]) -> list[NDArray[Any]]:
-    """The labels of each evaluation set; a ValueError for those that y does not have."""
-    labels = [_checked(y) for _, y in evaluation_sets(call)]
-    for i, each in enumerate(labels):
-        if unknown := set(each.tolist()) - set(classes.tolist()):
+        labels = y if same else _checked(y_of_set)
+        if unknown := set(labels.tolist()) - set(classes.tolist()):
             raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
-    return labels
+        sets.append((X, codes if same else (labels == trained).astype(np.int64)))
+    call |= {"y": codes, "eval_set": sets or None}
+    return trained, classes
 
 
 def _checked(y: Any) -> NDArray[Any]:
