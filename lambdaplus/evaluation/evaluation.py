@@ -14,8 +14,7 @@ from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.significance import (
     RankedRows,
-    percentiles,
-    resampled_means,
+    interval_over_queries,
     row_statistics,
 )
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
@@ -152,10 +151,7 @@ class Evaluation(Tabular):
         known = ~np.isnan(values) & (weights > 0)
         if known.sum() < 2:
             return np.nan, np.nan
-        columns = np.column_stack([values * weights, weights])[known]
-        total, weight = resampled_means(columns).T
-        low, high = percentiles(total / weight, confidence)
-        return low, high
+        return interval_over_queries(values[known], weights[known], confidence)
 
     @property
     def table(self) -> Table:

@@ -8,7 +8,7 @@ side that a row is ranked correctly against.  Other metrics are bootstrapped ove
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Scored
 
+Interval = tuple[float, float]
 # Equal values may differ by this much because of rounding errors, relative to the largest.
 ROUNDING = 1e-12
-RESAMPLES, SEED = 9999, 0  # of the bootstrap over queries
-AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
+SEED = 0  # of the bootstraps
+RESAMPLES = 9999  # of the bootstrap over queries
+AT_A_TIME = 1_000_000  # numbers of this bootstrap at a time: 8 MB
 # Of the bootstrap over rows: enough for a standard error, since p comes from a normal distribution.
 MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 200
 MOST_ROWS = 10_000_000  # over all resamples, of one run
@@ -31,7 +33,7 @@ MOST_ROWS = 10_000_000  # over all resamples, of one run
 class Tested(NamedTuple):
     """The test of a mean difference of two systems, and the interval of this difference."""
 
-    interval: tuple[float, float]
+    interval: Interval
     p_value: float  # two-sided
 
 
@@ -66,25 +68,19 @@ def paired_t(difference: Floats, confidence: float) -> Tested:
     return Tested((float(low), float(high)), float(found.pvalue))
 
 
-def percentiles(resampled: Floats, confidence: float) -> Any:
-    """The ends of the interval of this confidence, of values on samples: (r, ...) -> 2 of (...)."""
-    tail = (1.0 - confidence) / 2
-    return np.quantile(resampled, [tail, 1.0 - tail], axis=0).tolist()
+def interval_over_queries(values: Floats, weights: Floats, confidence: float) -> Interval:
+    """The interval of a weighted mean of (n,) values by the percentile bootstrap."""
+    from scipy import stats
 
+    def mean(products: Floats, weights: Floats, axis: int) -> Floats:
+        return np.asarray(products.sum(axis) / weights.sum(axis))
 
-def resampled_means(columns: Floats) -> Floats:
-    """Means of samples of the n rows with replacement: (n, k) -> (`RESAMPLES`, k)."""
-    n, random = len(columns), np.random.default_rng(SEED)
-    at_once = max(1, AT_A_TIME // n)
-    sizes = (min(at_once, RESAMPLES - done) for done in range(0, RESAMPLES, at_once))
-    return np.concatenate([_times_drawn(random, size, n) @ columns / n for size in sizes])
-
-
-def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
-    """Number of times each of n is drawn in n draws with replacement, (resamples, n) float64."""
-    cells = random.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(np.float64)
+    low, high = stats.bootstrap(
+        (values * weights, weights), mean, paired=True, vectorized=True, n_resamples=RESAMPLES,
+        batch=max(1, AT_A_TIME // values.size), confidence_level=confidence, method="percentile",
+        random_state=np.random.default_rng(SEED),
+    ).confidence_interval  # fmt: skip
+    return float(low), float(high)
 
 
 def holm(p_values: Floats) -> Floats:
@@ -129,10 +125,11 @@ class RowStatistics(NamedTuple):
     covariance: Floats
     resampled: Floats
 
-    def interval(self, run: int, value: float, confidence: float) -> tuple[float, float]:
+    def interval(self, run: int, value: float, confidence: float) -> Interval:
         """The interval of the value of a run."""
         if len(self.resampled):
-            low, high = percentiles(self.resampled[:, run], confidence)
+            tail = (1.0 - confidence) / 2
+            low, high = np.quantile(self.resampled[:, run], [tail, 1.0 - tail]).tolist()
             return low, high
         low, high = _normal_interval(value, self._error(self.covariance[run, run]), confidence)
         return max(0.0, low), min(1.0, high)
@@ -154,7 +151,7 @@ class RowStatistics(NamedTuple):
         return float(np.sqrt(np.maximum(variance, 0.0)))  # NaN remains
 
 
-def _normal_interval(value: float, error: float, confidence: float) -> tuple[float, float]:
+def _normal_interval(value: float, error: float, confidence: float) -> Interval:
     from scipy import stats
 
     half = float(stats.norm.ppf((1.0 + confidence) / 2) * error)

@@ -241,15 +241,6 @@ def saved(f: Any, folder: Path) -> str:
     return file
 
 
-ROWS = np.flatnonzero(GRADED.qid % 2 == 1)
-ODD = GRADED.rows(ROWS)
-
-
-def some(given: Any) -> Any:
-    """The gradient on every other query."""
-    return lp.lambda_map(ODD.scores(), given.construct().subset(ROWS.tolist()).construct())
-
-
 def biased(f: Any, objective: Any) -> Any:
     pytest.importorskip("lightgbm", "4.1", reason="older ones have no positions")
     place = np.concatenate([np.arange(size) for size in GRADED.sizes])
@@ -313,9 +304,6 @@ LIGHTGBM: Rows = {
     "a binary file":
         (lambda f, d: own(f, data=f.module.Dataset(saved(f, d), params=f.quiet)),
          lambda f, _: train(f)),
-    "a part of a binary file":
-        (lambda f, d: some(f.module.Dataset(saved(f, d), params=f.quiet)),
-         lambda f, _: lp.lambda_map(ODD.scores(), f.data(ODD))),
     "our cv on a binary file":
         (lambda f, folder: cv(f, data=f.module.Dataset(saved(f, folder))),
          lambda f, folder: cv(f, data=dataset(f))),
@@ -361,20 +349,6 @@ def fitted(f: Any, kind: str, given: Any = (), **options: Any) -> Any:
     return model.fit(X, GRADED.labels, eval_set=[(X, half)], verbose=False, **dict(given))
 
 
-def reused(f: Any) -> list[bool]:
-    """Whether a second training with a callback is as long as the first one."""
-    stop, rounds = f.module.callback.EarlyStopping(rounds=2, maximize=True, metric_name="map"), []
-    for _ in range(2):
-        curves: dict[str, Any] = {}
-        given = f.data(GRADED)
-        f.own.train(
-            f.quiet, given, 9, obj=lp.lambda_map, custom_metric=lp.eval_map, verbose_eval=False,
-            evals=[(given, "v")], evals_result=curves, callbacks=[stop],
-        )  # fmt: skip
-        rounds.append(len(curves["v"]["map"]))
-    return [rounds[0] == 9, rounds[1] < 9]
-
-
 def watched(f: Any, **params: Any) -> list[str]:
     """The names that our train records; with query weights, XGBoost's RMSE ends the process."""
     given, curves = f.data(GRADED, weight=GRADED.query_weights), {}
@@ -406,7 +380,6 @@ XGBOOST: Rows = {
     "XGBoost's objective as obj":
         (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj=f.native),
          Raises(r"obj='rank.*' is no function: pass it as params\['objective'\]", TypeError)),
-    "an EarlyStopping callback that is used again": (reused, [True, True]),
     "base_score of 2":
         (lambda f: first_scores(f, own=True, params={"base_score": 2}), np.full(N, 2.0)),
     "our train, whose default metric is off": (watched, []),
