@@ -89,6 +89,12 @@ def test_wins_losses_ties_and_means_of_queries_with_a_value() -> None:
     assert pair.difference == pytest.approx((0 + 0.5 - 0.5 - 0.25) / 4)
     assert pair.interval[0] < pair.difference < pair.interval[1]
     assert found.means["map"] == {"first": 3.25 / 4, "second": 3.5 / 4}
+    one, two = (
+        evaluate([1, 0, 0, 0], s, group=[2, 2], metrics="map") for s in ([2, 1] * 2, [1] * 4)
+    )
+    [pair] = compare_runs({"one": one, "two": two}).pairs  # a single query with a value
+    assert (pair.n_queries, pair.difference) == (1, 0.25)
+    assert np.isnan([pair.p_value, *pair.interval]).all()
 
 
 def test_values_that_differ_by_rounding_errors_alone_are_tied() -> None:
@@ -106,6 +112,10 @@ def test_letters_say_who_is_beaten() -> None:
     assert rows["d bad"] == ["", ""]
     assert rows["b fair"] == rows["c same"] == ["d", "d"]
     assert len(found.of("map")) == 6
+    stars = compare_runs(four_runs(), baseline="bad").table.rows
+    assert [[row[0], *(cell.mark for cell in row[1:])] for row in stars[::3]] == [
+        ["good", "***", "***"], ["bad", "", ""]
+    ]  # fmt: skip
     # Over the table: all pairs and metrics.
     corrected = holm(np.array([pair.p_value for pair in found.pairs]))
     assert [pair.p_corrected for pair in found.pairs] == corrected.tolist()

@@ -47,16 +47,9 @@ RUN = {
 
 
 def test_documents_without_a_judgement_may_be_left_out() -> None:
-    """As if they had not been returned."""
     ir_measures = pytest.importorskip("ir_measures")
     names = {"map": "AP", "ndcg(gain=linear)@2": "nDCG@2", "p@2": "P@2", "recall@2": "R@2"}
     found = evaluate(QRELS, RUN, metrics=[*names], convention="trec", judged=True)
-    returned = {
-        query: {number: s for number, s in of.items() if number in QRELS[query]}
-        for query, of in RUN.items()
-    }
-    expected = evaluate(QRELS, returned, metrics=[*names], convention="trec")
-    assert found.mean == expected.mean
     assert all(rules.endswith(", documents=judged") for rules in found.conventions.values())
     for ours, theirs in zip(found.mean, names.values(), strict=True):
         measure = ir_measures.parse_measure(theirs)
