@@ -148,6 +148,17 @@ def test_the_rows_of_a_query_may_be_anywhere() -> None:
         lp.evaluate([0, 1, 1, 0], [1, 2, 3], qid=[7, 8, 7, 8])
 
 
+@pytest.mark.parametrize("name", ["group", "weight"])
+def test_groups_and_weights_of_any_kind(name: str) -> None:
+    arrays = {"group": np.array([4, 4, 4]), "weight": np.ones(N)}
+    for hold in HOLDERS.values():
+        found = lp.evaluate(LABELS, SCORES, **{**arrays, name: hold(arrays[name])})
+        assert found["map"] == pytest.approx(WANTED)
+    for wrong in (masked(arrays[name]), arrays[name][:-1], "444", [[4, 4, 4]], -arrays[name]):
+        with pytest.raises(ValueError, match=name):
+            lp.evaluate(LABELS, SCORES, **{**arrays, name: wrong})
+
+
 # Values that would be changed silently ------------------------------------------------------------
 
 FEW, THEIR_SCORES = [1, 0, 2, 0], [0.1, 0.2, 0.3, 0.4]

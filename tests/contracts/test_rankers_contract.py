@@ -300,7 +300,7 @@ def words() -> Any:
 def newer_form() -> Any:
     """An evaluation set of rows in another order."""
     pytest.importorskip("lightgbm", "4.7")
-    rest = {"eval_X": X[ORDER], "eval_y": Y[ORDER], "eval_qid": QID[ORDER]}
+    rest = {"eval_X": (X[ORDER],), "eval_y": (Y[ORDER],), "eval_qid": [QID[ORDER]]}
     return {"training": curves(fit(lp.LightGBMRanker, rest))["valid_0"]}
 
 
