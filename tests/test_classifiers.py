@@ -39,7 +39,6 @@ EVAL_WEIGHT = {
     LightGBMClassifier: "eval_sample_weight", XGBoostClassifier: "sample_weight_eval_set"
 }  # fmt: skip
 both = pytest.mark.parametrize("kind", KINDS)
-pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 # Training and test data with 3 % positives, and names of their classes.

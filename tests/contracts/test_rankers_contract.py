@@ -41,7 +41,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name_
 each_estimator = pytest.mark.parametrize(
     "kind", KINDS + CLASSIFIERS, ids=lambda kind: kind.__name__
 )
-pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 def made(kind: Any, **options: Any) -> Any:
@@ -162,8 +161,6 @@ ANY: Rows = {
     "a misspelt name of the framework":
         (lambda k: fit(k, objective=own_kind(k, "lambdarnk", "rank:ndgc")),
          UNKNOWN("if any .did you mean ")),
-    "a metric as objective":
-        (lambda k: fit(k, objective=lp.eval_map), Raises("is not an objective", TypeError)),
     # metrics
     "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
     "a metric that went":

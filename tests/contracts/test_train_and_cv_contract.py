@@ -114,29 +114,24 @@ BOTH: Rows = {
         ["size"],
     ),
     **{
-        f"{what} as objective of our {way}": (
-            lambda f, one=one, way=way: by_name(f, one) if way == "train" else cv(f, one),
+        f"{what} as objective of our train": (
+            lambda f, one=one: by_name(f, one),
             Raises(r"is not an objective: pass lambda_objective\('map'\)", TypeError),
         )
         for what, one in (
             ("lambda_objective", lp.lambda_objective), ("combine", lp.combine),
             ("a metric", lp.eval_map),
         )
-        for way in ("train", "cv")
     },
     **{
-        f"{what} as a metric of our {way}": (
-            lambda f, one=one, way=way: own(f, metric=one) if way == "train" else f.own.cv(
-                f.quiet, f.data(GRADED), 2,
-                **{"feval" if f.name == "lightgbm" else "custom_metric": one},
-            ),
+        f"{what} as a metric of our train": (
+            lambda f, one=one: own(f, metric=one),
             Raises(r"is no function of scores and data: pass eval_metric\('map'\)", TypeError),
         )
         for what, one in (
             ("a name", "map"), ("a metric", lp.parse_metric("map")), ("eval_metric", eval_metric),
             ("lambda_objective", lp.lambda_objective),
         )
-        for way in ("train", "cv")
     },
     "arrays in our cv":
         (lambda f: f.own.cv(f.quiet, X, 2), Raises("must be a D.*, not ndarray", TypeError)),
@@ -222,13 +217,6 @@ def with_nan(values: Any, value: float = np.nan) -> Any:
     return np.where(np.arange(len(values)) == 3, value, values)
 
 
-def both_ways(f: Any, data: Callable[[], Any], objective: Any = lp.lambda_map) -> None:
-    """Our cv raises, and then our train."""
-    with pytest.raises(ValueError, match="train_set must be finite"):
-        f.own.cv(f.quiet, data(), 2, fobj=objective)
-    f.own.train(f.quiet, data(), 2, fobj=objective)
-
-
 def from_file(f: Any, folder: Path) -> Any:
     """A training on a text file, with the sizes of the queries beside it."""
     np.savetxt(folder / "rows.tsv", np.column_stack([GRADED.labels, X]), "%.17g", "\t")
@@ -274,13 +262,16 @@ LIGHTGBM: Rows = {
     "bagging by query that is off":
         (lambda f, _: train(f, params={**BY_QUERY, "bagging_by_query": False})[1], []),
     "NaN label":
-        (lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels))),
+        (lambda f, _: f.own.cv(
+            f.quiet, dataset(f, label=with_nan(GRADED.labels)), 2, fobj=lp.lambda_map),
          Raises("labels of train_set must be finite: 1 of .* nan in row 3")),
     "NaN label, LightGBM's objective":
-        (lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels)), None),
+        (lambda f, _: f.own.train(
+            f.quiet, dataset(f, label=with_nan(GRADED.labels)), 2),
          Raises("labels of train_set must be finite")),
     "infinite weight":
-        (lambda f, _: both_ways(f, lambda: dataset(f, weight=with_nan(np.ones(N), np.inf))),
+        (lambda f, _: f.own.train(
+            f.quiet, dataset(f, weight=with_nan(np.ones(N), np.inf)), 2, fobj=lp.lambda_map),
          Raises("weights of train_set must be finite.*inf")),
     "NaN label of an evaluation set": (
         lambda f, _: f.own.train(
