@@ -20,8 +20,8 @@ from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
     KFold,
+    cross_val_predict,
     cross_val_score,
-    learning_curve,
 )
 from sklearn.pipeline import make_pipeline
 from small_data import graded
@@ -385,14 +385,13 @@ SEARCHES: Rows = {
             X[FIRST], Y[FIRST], qid=QID[FIRST], sample_weight=DATA.query_weights[QID[FIRST]]
         ).score(X[WHOLE[0][1]], Y[WHOLE[0][1]], qid=QID[WHOLE[0][1]]),
     ),
+    "predictions": (lambda m: cross_val_predict(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "a search": (lambda m: GridSearchCV(m, GRID, cv=3).fit(X, Y, qid=QID), SPLITS(9)),
     "rows as the resource":
         (lambda m: halving(m, GRID, min_resources=60).fit(X, Y, qid=QID), SPLITS(9)),
     "trees as the resource":
         (lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
          WHOLE),
-    "a learning curve of rows":
-        (lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)),
     "a fit, and a score of some rows": (
         lambda m: m.fit(X[HALF], Y[HALF], qid=QID[HALF]).score(X[:9], Y[:9], qid=QID[:9]) > 0, True
     ),
