@@ -8,11 +8,17 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
-from lambdaplus.evaluation.evaluation import Evaluation
+from lambdaplus.evaluation.evaluation import (
+    Evaluation,
+    metric_of,
+    rules_in_words,
+    sample_in_words,
+)
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import Tested, holm, paired_t, rounded, row_statistics
 from lambdaplus.metrics.means import mean_of
@@ -111,7 +117,7 @@ def compare_runs(
     for metric, values in aligned_values(averaged).items():
         if rows := aligned_rows(metric, averaged):
             means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
-            found = row_statistics(first.metric_of(metric), rows)
+            found = row_statistics(metric_of(first, metric), rows)
             of_runs[metric] = {
                 name: found.interval(place, means[metric][name], confidence)
                 for place, name in enumerate(names)
@@ -119,20 +125,15 @@ def compare_runs(
             for a, b in compared:
                 gap = rounded(np.array([means[metric][a] - means[metric][b]])).item()
                 tested = found.test(names.index(a), names.index(b), gap, confidence)
-                pairs.append(_pair(metric, (a, b), gap, tested, np.empty(0)))
+                pairs.append(_pair(metric, a, b, gap, tested))
             continue
-        defined = ~np.isnan(np.array(list(values.values()))).any(axis=0)
-        by_query = defined.size == first.n_queries
+        by_query = len(values[names[0]]) == first.n_queries  # not one value for all of them
         weights = first.weights if by_query else None
-        of_defined = None if weights is None else weights[defined]
-        means[metric] = {
-            name: mean_of(of_run[defined], of_defined) for name, of_run in values.items()
-        }
-        if by_query and defined.size >= 2:  # not one value for the whole data set
-            differences = [_difference(values[a], values[b], weights) for a, b in compared]
-            for two, difference in zip(compared, differences, strict=True):
-                tested = paired_t(difference, confidence)
-                pairs.append(_pair(metric, two, mean_of(difference), tested, difference))
+        means[metric] = _means(values, weights)
+        for a, b in compared if by_query and first.n_queries >= 2 else ():
+            difference = _difference(values[a], values[b], weights)
+            tested = paired_t(difference, confidence)
+            pairs.append(_pair(metric, a, b, mean_of(difference), tested, difference))
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
     several = any(len(each) > 1 for each in every.values())
@@ -144,12 +145,12 @@ def compare_runs(
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
     by = "DeLong test for AUC, bootstrap over rows for other metrics" if of_runs else "paired t"
-    foot = f"{first.sample_in_words}{', weighted' * (first.weights is not None)}. {marks} "
+    foot = f"{sample_in_words(first)}{', weighted' * (first.weights is not None)}. {marks} "
     foot += f"(two-tailed {by}, Holm correction over the table)."
     foot += " Means over the runs of a system; sd: their standard deviation." * several
     return RunComparison(
         names, means, tuple(pairs), alpha, confidence, baseline,
-        (foot, *first.rules_in_words), of_runs, deviations,
+        (foot, *rules_in_words(first)), of_runs, deviations,
     )  # fmt: skip
 
 
@@ -158,15 +159,22 @@ def _deviation(means: Sequence[float]) -> float:
     return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
 
 
+def _means(values: Mapping[str, Floats], weights: Floats | None) -> dict[str, float]:
+    """The mean of each system over the queries on which all have a value."""
+    defined = ~np.isnan([*values.values()]).any(axis=0)
+    weights = None if weights is None else weights[defined]
+    return {name: mean_of(each[defined], weights) for name, each in values.items()}
+
+
 def _pair(
-    metric: str, systems: tuple[str, str], mean: float, tested: Tested, by_query: Floats
+    metric: str, a: str, b: str, mean: float, tested: Tested, by_query: ArrayLike = ()
 ) -> Pair:
-    """The pair of systems of this difference, not corrected yet; ``by_query`` may be empty."""
+    """The pair of the systems a and b with this difference, not corrected yet."""
     interval, p = tested
-    better = systems[0] if mean > 0 else systems[1] if mean < 0 else ""
-    signs = np.sign(by_query)
+    better = a if mean > 0 else b if mean < 0 else ""
+    signs = np.sign(np.asarray(by_query, np.float64))
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
-    return Pair(metric, *systems, signs.size, mean, interval, wins, losses, ties, p, p, better)
+    return Pair(metric, a, b, signs.size, mean, interval, wins, losses, ties, p, p, better)
 
 
 def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:

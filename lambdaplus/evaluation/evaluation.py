@@ -107,10 +107,6 @@ class Evaluation(Tabular):
                 return name
         raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
 
-    def metric_of(self, name: str) -> RankingMetric:
-        """The metric of a name in this result."""
-        return self.metrics.get(name) or self.convention.metric(name)
-
     def interval(self, metric: Metric, *, confidence: float = 0.95) -> tuple[float, float]:
         """The confidence interval of a mean, by the percentile bootstrap over queries.
 
@@ -138,7 +134,7 @@ class Evaluation(Tabular):
         number("confidence", confidence, most=1.0)
         name = self.name_of(metric)
         if rows := self.rows.get(name):
-            return row_statistics(self.metric_of(name), [rows]).interval(
+            return row_statistics(metric_of(self, name), [rows]).interval(
                 0, self.mean[name], confidence
             )
         values = self.per_query[name]
@@ -160,28 +156,33 @@ class Evaluation(Tabular):
             (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
             for name in self.mean
         ]
-        used = self.sample_in_words
+        used = sample_in_words(self)
         relevance = any(
             re.search("relevant=|gain=|top=", each) for each in self.conventions.values()
         )
         if relevance and not self.rows:
             used += f", {self.without_relevant} without relevant documents"
-        foot = (f"{used}.", *self.rules_in_words)
+        foot = (f"{used}.", *rules_in_words(self))
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
-
-    @property
-    def sample_in_words(self) -> str:
-        """The number of queries, or of rows without queries."""
-        for ranked in self.rows.values():
-            return f"{sum(each.labels.size for each in ranked):,} rows without queries"
-        return queries_in_words(self.n_queries)
-
-    @property
-    def rules_in_words(self) -> tuple[str, ...]:
-        """Footnotes of a table: the rules of each metric."""
-        rules = (f"  {name}: {rules}" for name, rules in self.conventions.items())
-        return (f"Convention {self.convention.name}:", *rules)
 
 
 def queries_in_words(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
+
+
+def sample_in_words(evaluation: Evaluation) -> str:
+    """The number of queries, or of rows without queries."""
+    for ranked in evaluation.rows.values():
+        return f"{sum(each.labels.size for each in ranked):,} rows without queries"
+    return queries_in_words(evaluation.n_queries)
+
+
+def rules_in_words(evaluation: Evaluation) -> tuple[str, ...]:
+    """Footnotes of a table: the rules of each metric."""
+    rules = (f"  {name}: {rules}" for name, rules in evaluation.conventions.items())
+    return (f"Convention {evaluation.convention.name}:", *rules)
+
+
+def metric_of(evaluation: Evaluation, name: str) -> RankingMetric:
+    """The metric of a name in an evaluation, which may have lost it in pickling."""
+    return evaluation.metrics.get(name) or evaluation.convention.metric(name)
