@@ -17,6 +17,7 @@ from small_data import OnGPU
 
 import lambdaplus as lp
 from lambdaplus.data import Run
+from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Declaration
 
@@ -213,6 +214,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: few(convention="treck"), "unknown convention 'treck'; known: lambdaplus, lightgbm"),
     (lambda: few(metrics=[]), "no metric was given"),
     (lambda: few(metrics=5), "metrics must be a metric or a list of metrics, got 5"),
+    (lambda: Rule(ties="wrost"), "ties='wrost' is not one of"),  # type: ignore[arg-type]
+    (lambda: replace(CONVENTIONS["trec"], single="no"), "single='no' is neither True nor False"),
     (lambda: evaluate_run(replace(RUN, returned=[1, 2, 0, 0]), ["map"]), "True or False"),
     (lambda: lp.eval_metric("map", one_group="no"), "is neither"),  # type: ignore[arg-type]
 ]

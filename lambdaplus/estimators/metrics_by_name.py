@@ -1,7 +1,7 @@
 """The metrics that a fit evaluates, by name: those of lambdaplus or of the framework."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lambdaplus.evaluation import EvalMetric, eval_metric
@@ -107,18 +107,19 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
             )
 
 
-def warn_of_minimised(watched: Any) -> None:
+def warn_of_minimised(watched: Iterable[Any], stops: Callable[[str], bool]) -> None:
     """Warn if XGBoost's early stopping minimises a function that may be one to maximise."""
-    name = getattr(watched, "__name__", "")
-    known = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"  # to XGBoost
-    loss = name.endswith(("_error", "_loss", "_deviance"))  # as scikit-learn calls them
-    if callable(watched) and not known and not loss:
-        warnings.warn(
-            f"XGBoost's early stopping minimises {name or watched!r}. To maximise it, pass "
-            "callbacks=[xgboost.callback.EarlyStopping(rounds=..., maximize=True)] in place of "
-            "early_stopping_rounds; for a loss, the same with maximize=False",
-            stacklevel=6,
-        )
+    for metric in watched:
+        name = getattr(metric, "__name__", "")
+        known = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"  # to XGBoost
+        loss = name.endswith(("_error", "_loss", "_deviance"))  # as scikit-learn calls them
+        if callable(metric) and not known and not loss and stops(name):
+            warnings.warn(
+                f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
+                "callbacks=[xgboost.callback.EarlyStopping(rounds=..., maximize=True)] in place of "
+                "early_stopping_rounds; for a loss, the same with maximize=False",
+                stacklevel=6,
+            )
 
 
 def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:

@@ -29,6 +29,7 @@ from lambdaplus.frameworks.internals import (
     metric_for_xgboost,
     set_booster,
     xgboost_matrices,
+    xgboost_stops,
 )
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import (
@@ -69,9 +70,8 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             refuse_reversed(metrics, objective)
         elif ours and self.early_stopping_rounds:
             warn_of_watched_losses(native[-1:], objective)
-        by_us = ours or called or isinstance(self, xgb.XGBRanker)
-        if metrics is None and native and by_us and self.early_stopping_rounds:
-            warn_of_minimised(native[-1])
+        if metrics is None and (ours or called or isinstance(self, xgb.XGBRanker)):
+            warn_of_minimised(native[-1:], lambda name: xgboost_stops(self, name))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
                 self._boost(call, objective if called else None, metrics, native)

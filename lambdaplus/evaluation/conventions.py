@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from lambdaplus.compute.arguments import check_choice
+from lambdaplus.compute.arguments import check_choice, check_flag
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.metrics.values import Ties
 
@@ -33,7 +33,7 @@ def check_rules(ties: Any = None, empty: Any = None) -> None:
 
 @dataclass(frozen=True)
 class Rule:
-    """The rules of a tool for one metric.
+    """The rules of a tool for one metric; a ValueError for unknown ones.
 
     Attributes
     ----------
@@ -55,6 +55,9 @@ class Rule:
     ties: TieRule | None = None
     empty: Empty = "skip"
     options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_rules(self.ties, self.empty)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,9 @@ class Convention:
     metrics: Mapping[str, Rule]
     single: bool = False
     unjudged: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag(single=self.single, unjudged=self.unjudged)
 
     def rule(self, metric: RankingMetric) -> Rule:
         """The rules for a metric."""

@@ -31,6 +31,11 @@ from lambdaplus.ranking.queries import Queries
 
 SUFFIX = "_lambdaplus"  # at the end, since XGBoost maximises metrics by the beginning of the name
 
+LOST_QUERIES = (
+    "an evaluation set has no queries, and the training data has: pass group= (or qid=) with each "
+    "set. To evaluate all rows as one list, pass one_group=True to eval_metric"
+)
+
 
 class Call(NamedTuple):
     """One call by a framework."""
@@ -61,7 +66,8 @@ class Call(NamedTuple):
     def warn_of_positions(self, objective: Any) -> None:
         """Warn once of positions in a LightGBM data set, which only `PositionBias` uses."""
         unused = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
-        if unused and self.training.rounds <= 1:
+        if unused and not self.training.has_warned_of_positions:
+            self.training.has_warned_of_positions = True
             warnings.warn(
                 f"{objective!r} does not use the positions of this data set: "
                 "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
@@ -85,7 +91,7 @@ class Call(NamedTuple):
     def evaluates(self, one_group: bool) -> None:
         """Raise a ValueError if the training data has queries and this set has none.
 
-        Queries of this set alone, which may have their reasons, are warned of.
+        A training without queries, which may have its reasons, is warned of.
         """
         if self.booster is None:
             return
@@ -95,11 +101,10 @@ class Call(NamedTuple):
             whole = getattr(self.data, "reference", None)  # the training data
             by_query = True if whole is not None and group_sizes(whole) is not None else None
         if by_query and not divided and not one_group:
-            raise ValueError(
-                "an evaluation set has no queries, and the training data has: pass group= (or "
-                "qid=) with each set. To evaluate all rows as one list, pass one_group=True to "
-                "eval_metric"
-            )
+            raise ValueError(LOST_QUERIES)
+        unknown = not (training.rounds or training.is_evaluated) and by_query is None
+        if unknown and not (divided or one_group) and _ranks(self.booster):
+            warnings.warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
         training.is_evaluated = True
         if by_query is False and divided:
             warnings.warn(
@@ -157,6 +162,14 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
             scores = first
         queries = queries_of(training, owner, raw, workers)
         yield Call(framework, second, scores, queries, training, owner, booster)
+
+
+def _ranks(booster: Any) -> bool:
+    """Whether XGBoost trains this booster with a ranking objective of its own."""
+    if framework_of(booster) != "xgboost":
+        return False
+    name: str = xgboost_learner(booster)["objective"]["name"]
+    return name.startswith("rank:")
 
 
 def _warn_of_default_metric(booster: Any) -> None:

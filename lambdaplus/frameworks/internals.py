@@ -114,3 +114,14 @@ def metric_for_xgboost(model: Any, function: Any) -> Any:
 def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
     """Make one of XGBoost's estimators a model that was trained."""
     model._Booster, model.evals_result_ = booster, curves or None
+
+
+def xgboost_stops(model: Any, name: str) -> bool:
+    """Whether early stopping of one of XGBoost's estimators, by its last metric, reads its name."""
+    free = any(
+        type(one).__name__ == "EarlyStopping"
+        and one.maximize is None
+        and one.metric_name in (None, name)
+        for one in model.callbacks or ()
+    )
+    return free or bool(model.early_stopping_rounds)

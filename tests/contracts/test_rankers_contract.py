@@ -304,6 +304,7 @@ def newer_form() -> Any:
 TRAINING = {"X": X[ORDER], "y": Y[ORDER], "qid": QID[ORDER]}
 TRAINING |= {"eval_set": [(TRAINING["X"], TRAINING["y"])]}
 light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
+STOP = xgb.callback.EarlyStopping
 ONE: Rows = {
     "eval_at of the estimator": (
         lambda: light(eval_at=[1, 5]), Raises(r"eval_at=\[1, 5\] .*: pass eval_metric=\['ndcg@1'")
@@ -330,9 +331,22 @@ ONE: Rows = {
          Raises("'brand' is Categorical, which LightGBM cannot read from pyarrow")),
     "a function that XGBoost minimises":
         (lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")),
+    "by a callback": (lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minim")),
+    "by a callback that names it":
+        (lambda: minimised(callbacks=[STOP(rounds=2, metric_name="negative")]),
+         Warns("minimises 'negative'")),
+    "a callback that names another one": (
+        lambda: minimised(
+            eval_metric=["ndcg@3-", negative],
+            callbacks=[STOP(rounds=2, metric_name="ndcg@3-")],
+        ).n_estimators,
+        3,
+    ),
     "with XGBoost's objective": (
         lambda: minimised(early_stopping_rounds=2, objective="rank:ndcg"), Warns("minimises 'neg")
     ),
+    "a callback that says so":
+        (lambda: minimised(callbacks=[STOP(rounds=2, maximize=True)]).best_iteration >= 0, True),
     "a function that is called a loss": (
         lambda: minimised(eval_metric=mean_loss, early_stopping_rounds=2).best_iteration >= 0, True
     ),

@@ -358,6 +358,9 @@ XGBOOST: Rows = {
     "without early stopping": (lambda f: stopped(f, early_stopping_rounds=None), 1),
     "by our metric": (lambda f: stopped(f, custom_metric=lp.eval_map), 1),
     "by XGBoost's metric": (lambda f: stopped(f, {"eval_metric": "ndcg"}), 1),
+    "an evaluation set without queries, XGBoost's objective":
+        (lambda f: train(f, f.native, lp.eval_map, lost(f)),
+         Warns("if the training data has queries: an evaluation set has no queries")),
     "a metric of ours as eval_metric":
         (lambda f: watched(f, eval_metric="mrr"),
          Raises(r"none of XGBoost; .* pass custom_metric=.*metric\(.mrr.\)", Exception)),
