@@ -12,11 +12,10 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
-from scipy import stats
 
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
-from lambdaplus.evaluation.significance import rounded
+from lambdaplus.evaluation.significance import rounded, wilcoxon
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study import Config, Method, Results, Study
 
@@ -138,12 +137,10 @@ class Versus(NamedTuple):
     def of(cls, first: Any, second: Any) -> Versus:
         """Compare values by query, NaN where there are none."""
         gain = rounded((first - second)[~np.isnan(first - second)])
-        nonzero = gain[gain != 0.0]  # with zeros, SciPy has no exact test of few queries
-        p = float(stats.wilcoxon(nonzero).pvalue) if nonzero.size else 1.0
-        favours = int(np.sign(np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))))
+        p, favours = wilcoxon(gain)
         means = float(np.nanmean(first)), float(np.nanmean(second))
         wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
-        return cls(*means, p, wins, losses, favours)
+        return cls(*means, p, wins, losses, int(np.sign(favours)))
 
     @property
     def better(self) -> bool:

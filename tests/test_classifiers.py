@@ -39,6 +39,7 @@ EVAL_WEIGHT = {
     LightGBMClassifier: "eval_sample_weight", XGBoostClassifier: "sample_weight_eval_set"
 }  # fmt: skip
 both = pytest.mark.parametrize("kind", KINDS)
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 # Training and test data with 3 % positives, and names of their classes.
@@ -109,6 +110,8 @@ def test_another_class_is_trained_on_request(kind: Any) -> None:
     model = made(kind, pos_label=0).fit(X, y)
     assert model.pos_label_ == 0
     assert_array_equal(raw(model, Xt), raw(made(kind, pos_label=1).fit(X, 1 - y), Xt))
+    with pytest.raises(ValueError, match=r"pos_label='yes' is none of \[0, 1\]"):
+        made(kind, pos_label="yes").fit(X, y)
     with pytest.raises(ValueError, match=r"ranks 0 first, not 1: pass pos_label=.*0"):
         made(kind).fit(X, y, **{START[kind]: model})
 
@@ -156,10 +159,6 @@ def test_class_weights_are_weights_of_rows() -> None:
     assert_array_equal(raw(by_class, Xt), raw(by_row, Xt))
     assert by_class.class_weight == {"fraud": 5.0, "ok": 1.0}
     assert not np.array_equal(raw(by_class, Xt), raw(fitted(LightGBMClassifier), Xt))
-    # They do not move the threshold.
-    rows, labels, new, wanted = few_positives()
-    balanced = made(LightGBMClassifier, class_weight="balanced", n_estimators=30).fit(rows, labels)
-    assert share(balanced, new, wanted) == pytest.approx(1.0, abs=4 / np.sqrt(labels.sum()))
 
 
 @pytest.mark.parametrize(
@@ -269,8 +268,12 @@ def test_rows_that_cannot_be_held_out_set_the_threshold(kind: Any) -> None:
     for cv in (3, "often", StratifiedKFold(2)):
         with pytest.raises(ValueError, match="is not one of auto"):
             made(kind, cv=cv).fit(X, y)
+    single = np.arange(200) == 7  # a class of one row has no halves
+    alone = {} if kind is LightGBMClassifier else {"min_child_weight": 0.0}  # as for log-loss
+    assert made(kind, **alone).fit(X[:200], single).predict(X[:200]).sum() >= 1
     for n in (45, 60) if kind is LightGBMClassifier else ():  # whose halves cannot be split
         models = [made(kind, cv=cv).fit(X[:n], np.arange(n) % 5 == 0) for cv in ("auto", None)]
+        assert not hasattr(models[0], "predict_proba")
         assert models[0].offset_ == models[1].offset_
 
 
@@ -332,7 +335,31 @@ def test_callbacks_run_for_the_model_alone(kind: Any) -> None:
     assert looked == [*range(12)]
 
 
+def test_class_weights_do_not_move_the_threshold() -> None:
+    X, y, Xt, yt = few_positives()
+    balanced = made(LightGBMClassifier, class_weight="balanced", n_estimators=30).fit(X, y)
+    assert share(balanced, Xt, yt) == pytest.approx(1.0, abs=4 / np.sqrt(y.sum()))
+    assert balanced.predict_proba(Xt)[:, 1].mean() == pytest.approx(yt.mean(), rel=0.5)
+
+
 # -- probabilities --------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize("held_out", [False, True], ids=["halves", "eval_set"])
+def test_probabilities_are_calibrated(kind: Any, held_out: bool) -> None:
+    uncalibrated = fitted(kind, cv=None)
+    assert not hasattr(uncalibrated, "predict_proba")
+    model = made(kind)
+    model.fit(X, NAMES[y], **(sets(kind, (Xt, NAMES[yt])) if held_out else {}))
+    assert_array_equal(raw(model, Xt), raw(uncalibrated, Xt))  # the same trees
+    test = rare()[1].rows(np.arange(3000, 10_000))
+    found = model.predict_proba(test.features)
+    assert_allclose(found.sum(axis=1), 1.0)
+    positive = found[:, model.classes_.tolist().index("fraud")]
+    # As many positives as are expected, within three standard errors of a count: of the 90 that
+    # the calibration has seen.
+    assert positive.sum() == pytest.approx(test.binary.sum(), rel=3 / np.sqrt(y.sum()))
 
 
 @both
@@ -362,6 +389,10 @@ def test_probabilities_are_those_of_scikit_learns_calibration(kind: Any) -> None
     plain = CalibratedClassifierCV(FrozenEstimator(model)).fit(Xt, yt, weights)
     # Its scores are decision_function's, less the threshold.
     assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+    for method in ("sigmoid", "isotonic"):  # the way to other probabilities
+        wrapped = CalibratedClassifierCV(made(kind, cv=None), method=method, cv=3)
+        found = wrapped.fit(X, NAMES[y]).predict_proba(Xt)[:, 0]
+        assert brier_score_loss(yt, found) < brier_score_loss(yt, np.full(len(yt), y.mean()))
 
 
 @both
@@ -383,3 +414,6 @@ def test_tools_of_scikit_learn_that_need_probabilities(kind: Any) -> None:
     assert 0 < tuned.best_threshold_ < 1
     StackingClassifier([("one", quick)], cv=2).fit(X, y).predict_proba(Xt)
     StackingClassifier([("one", clone(quick).set_params(cv=None))], cv=2).fit(X, y).predict(Xt)
+
+
+# -- tools ----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
-from lambdaplus.evaluation.significance import holm
+from lambdaplus.evaluation.significance import holm, rounded, wilcoxon
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:
@@ -331,3 +331,45 @@ def test_runs_of_seeds_on_rows_are_tested_with_the_scores_of_all() -> None:
     [pair] = both.of("auc")
     expected = runs["a"]["auc"] - (runs["b"]["auc"] + runs["c"]["auc"]) / 2
     assert pair.difference == pytest.approx(expected)
+
+
+def test_wilcoxon_is_exact_without_the_queries_that_do_not_differ() -> None:
+    few = np.array([0.0] * 19 + [-0.1, -0.2, -0.3])
+    assert wilcoxon(few) == (pytest.approx(2 / 2**3), -6.0)
+
+
+def against_the_mean(weights: Any = None) -> dict[str, Evaluation]:
+    """Run "b" is a little better on 52 queries, and "a" much better on the other 8."""
+    weight = None if weights is None else np.repeat(weights, 2)
+    whole = evaluate([1, 0] * 60, [1, 2] * 60, group=[2] * 60, weight=weight, metrics="mrr")
+    gain = np.r_[np.full(8, 0.45), np.full(52, -0.02)] + np.arange(60) * 1e-5
+    values = {"a": 0.5 + gain, "b": np.full(60, 0.5)}
+    return {name: replace(whole, per_query={"mrr": each}) for name, each in values.items()}
+
+
+@pytest.mark.parametrize("weights", [None, np.r_[np.full(8, 3.0), np.ones(52)]])
+def test_no_mark_where_the_test_favours_the_run_of_the_lower_mean(weights: Any) -> None:
+    runs = against_the_mean(weights)
+    gain = runs["a"].per_query["mrr"] - runs["b"].per_query["mrr"]
+    gain = gain if weights is None else gain * weights
+    assert gain.mean() > 0
+    assert stats.wilcoxon(gain, alternative="less").pvalue < 0.001
+    for baseline in (None, "b"):
+        found = compare_runs(runs, baseline=baseline, test="wilcoxon")
+        assert [row[1].mark for row in found.table.rows] == ["", ""]
+        assert [pair.better for pair in found.pairs] == [""]
+    [pair] = compare_runs(runs, alpha=0.1).pairs  # which is a test of the mean
+    assert pair.better == "a"
+
+
+@given(st.lists(st.sampled_from([-0.9, -0.2, -0.1, 0.0, 0.1, 0.3]), min_size=2, max_size=12))
+@examples(60)
+def test_the_direction_is_that_of_the_smaller_one_sided_p(difference: list[float]) -> None:
+    found = np.array(difference)
+    nonzero = found[found != 0.0]
+    less, greater = (
+        [stats.wilcoxon(nonzero, alternative=side).pvalue for side in ("less", "greater")]
+        if nonzero.size
+        else (1.0, 1.0)
+    )
+    assert np.sign(wilcoxon(rounded(found))[1]) == np.sign(round(less - greater, 9))

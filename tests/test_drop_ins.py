@@ -3,6 +3,7 @@
 The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 """
 
+import pickle
 import runpy
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from boosting_frameworks import LIGHTGBM, pytest_generate_tests  # noqa: F401
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
 from small_data import GRADED, TRAINED, Recorder, Small, same_gradient, value
@@ -146,6 +148,20 @@ def test_our_cv_of_lightgbm_shuffles_queries_by_seed(lightgbm_alone: Any) -> Non
     assert len(folds(None, 3)) == 3  # folds and nfold by position
 
 
+def test_our_cv_of_lightgbm_takes_what_lightgbms_takes(lightgbm_alone: Any) -> None:
+    lgb = lightgbm_alone.module
+    found = lightgbm_alone.own.cv(
+        {**QUIET, "objective": lp.lambda_map, "num_iterations": 40, "learning_rate": 0.3},
+        lightgbm_alone.data(GRADED),
+        feval=eval_metric("map", "ndcg@5"),
+        return_cvbooster=True,
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )
+    assert len(found["cvbooster"].boosters) == 5
+    curve = found.get("valid map-mean") or found["map-mean"]
+    assert len(curve) == found["cvbooster"].best_iteration < 40
+
+
 def test_our_cv_of_lightgbm_without_queries_stratifies_by_label(lightgbm_alone: Any) -> None:
     given = lightgbm_alone.data(GRADED, label=GRADED.binary, sizes=None)
     metric = Recorder(lp.eval_auc, rows_of)
@@ -225,6 +241,9 @@ def test_other_estimators_train_on_ungrouped_data(framework: Any, kind: str, met
     score = roc_auc_score if metric == "auc" else average_precision_score
     weighted = score(GRADED.binary, margin, sample_weight=weight)
     assert curve[-1] == pytest.approx(weighted, abs=2e-6)
+    again = clone(pickle.loads(pickle.dumps(model)))
+    again.fit(GRADED.features, GRADED.binary, sample_weight=weight, eval_set=held_out, **fit)
+    assert_array_equal(again.predict(GRADED.features, **raw), margin)
 
 
 @not_lightgbm_3  # which cannot set the value of a leaf

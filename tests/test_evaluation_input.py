@@ -17,7 +17,7 @@ from small_data import OnGPU
 
 import lambdaplus as lp
 from lambdaplus.data import Run
-from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
+from lambdaplus.evaluation import CONVENTIONS, Rule
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Declaration
 

@@ -1,24 +1,75 @@
-"""LightGBM on several machines: exact with queries, refused where rows of the other are needed."""
+"""LightGBM on two machines: exact with queries, refused where rows of the other are needed."""
 
+import multiprocessing
+import socket
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
 
+import lambdaplus as lp
 from lambdaplus.compute.collective import ONE_MACHINE
-from lambdaplus.frameworks.workers import LightGBMWorkers, lightgbm_workers
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.frameworks.workers import lightgbm_workers
+
+lgb = pytest.importorskip("lightgbm", minversion="4")
 
 
-def test_what_needs_the_rows_of_other_machines_is_refused() -> None:
-    """The tests on Dask's workers are the same in a training."""
-    workers, labels = LightGBMWorkers(2), np.arange(4.0)
-    of_queries = Queries(labels, group=[2, 2], workers=workers)
-    assert of_queries.list_workers is ONE_MACHINE
-    with pytest.raises(ValueError, match=r"LightGBM trains on 2 machines.*another value and stop"):
-        of_queries.workers.sum(labels)
-    with pytest.raises(ValueError, match="Objectives of data without queries need all rows: train"):
-        Queries(labels, workers=workers)
+def free_ports(n: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(n)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def train(rank: int, ports: list[int], queries: bool, feval: bool) -> Any:
+    """On one of two machines: whether each gradient was that of its rows alone, or the error."""
+    random = np.random.default_rng(rank)
+    X = random.normal(size=(400, 3))
+    y = (X[:, 0] + random.normal(size=400) > 1).astype(float)
+    group = [20] * 20 if queries else None
+    params = {
+        "num_machines": 2, "machines": ",".join(f"127.0.0.1:{port}" for port in ports),
+        "local_listen_port": ports[rank], "time_out": 1, "tree_learner": "data",
+        "pre_partition": True, "num_leaves": 4, "num_threads": 1, "verbosity": -1,
+    }  # fmt: skip
+    same = []
+
+    def objective(scores: Any, data: Any) -> Any:
+        found = lp.lambda_map(scores, data)
+        alone = lp.lambda_map(y, scores.copy(), None, group)
+        same.append(all(map(np.array_equal, found, alone)))
+        return found
+
+    params["objective"], params["metric"] = objective, "None"
+    data = lgb.Dataset(X, y, group=group)
+    more: dict[str, Any] = {"valid_sets": [data], "feval": lp.eval_map} if feval else {}
+    try:
+        lgb.train(params, data, 3, **more)
+    except ValueError as error:
+        return str(error)
+    return same
+
+
+@pytest.mark.slow
+def test_queries_are_exact_and_what_needs_the_rows_of_the_other_machine_is_refused() -> None:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+
+        def on_both(queries: bool, feval: bool) -> list[Any]:
+            ports = free_ports(2)
+            machines = [pool.submit(train, rank, ports, queries, feval) for rank in range(2)]
+            return [machine.result(100) for machine in machines]
+
+        assert on_both(queries=True, feval=False) == [[True] * 3] * 2
+        for case, message in (
+            ((False, False), "Objectives of data without queries need all rows: train with XGB"),
+            ((True, True), "each machine would have another value and stop in another round"),
+        ):
+            for error in on_both(*case):
+                assert error.startswith("LightGBM trains on 2 machines")
+                assert message in error
 
 
 @pytest.mark.parametrize(

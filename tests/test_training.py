@@ -8,7 +8,9 @@ import copy
 import gc
 import json
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,14 +70,23 @@ def test_a_learning_rate_means_the_step_of_the_frameworks_own_objectives(
     assert_allclose(ours, own, rtol=1e-4)
 
 
-def test_a_saved_model_of_xgboost_may_say_that_it_ranks(xgboost_alone: Any) -> None:
-    """Elasticsearch's plugin takes models with this name, and refuses reg:squarederror."""
-    for params, name in (({"objective": "rank:ndcg"}, "rank:ndcg"), ({}, "reg:squarederror")):
+@pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
+def test_a_saved_model_of_xgboost_may_say_that_it_ranks(
+    xgboost_alone: Any, own: bool, tmp_path: Path
+) -> None:
+    # Elasticsearch's plugin takes models with this name, and refuses reg:squarederror.
+    names, models = [], []
+    module = xgboost_alone.own if own else xgboost_alone.module
+    for params in ({"objective": "rank:ndcg"}, {}):
         options = {**xgboost_alone.quiet, **params}
-        booster = xgboost_alone.own.train(
-            options, xgboost_alone.data(GRADED), 2, obj=lp.lambda_ndcg
-        )
-        assert json.loads(booster.save_raw("json"))["learner"]["objective"]["name"] == name
+        booster = module.train(options, xgboost_alone.data(GRADED), 8, obj=lp.lambda_ndcg)
+        booster.save_model(tmp_path / "model.json")
+        saved = json.loads((tmp_path / "model.json").read_text())
+        names.append(saved["learner"]["objective"]["name"])
+        matrix = xgboost_alone.module.DMatrix(GRADED.features)
+        models.append(xgboost_alone.module.Booster(model_file=tmp_path / "model.json"))
+    assert names == ["rank:ndcg", "reg:squarederror"]
+    assert_array_equal(models[0].predict(matrix), models[1].predict(matrix))
 
 
 # -- what XGBoost's early stopping watches -------------------------------------------------------
@@ -100,6 +111,16 @@ def stopped_by(
     return booster.best_iteration, {name: list(curve) for name, curve in curves["rest"].items()}
 
 
+def both(ours: Any, ours_last: bool) -> Any:
+    """A function that returns one of our metrics and the user's own."""
+
+    def metric(scores: Any, given: Any) -> Any:
+        values = [own_loss(scores, given), ours(scores, given)]
+        return values if ours_last else values[::-1]
+
+    return metric
+
+
 @pytest.mark.parametrize("own", [False, True], ids=["xgboost", "lambdaplus.xgboost"])
 @pytest.mark.parametrize("metric", ["map", "mrr"])
 @pytest.mark.parametrize("way", ["beside it", "in a callback", "in eval_set of a callback"])
@@ -118,12 +139,25 @@ def test_a_loss_of_the_user_is_minimised_whoever_evaluates_ours(
             return False
 
     logged = {} if way == "beside it" else {"callbacks": [Log()]}
-    beside = lambda scores, given: [ours(scores, given), own_loss(scores, given)]  # noqa: E731
-    function = beside if way == "beside it" else own_loss
+    function = both(ours, ours_last=False) if way == "beside it" else own_loss
     best, curves = stopped_by(xgboost_alone, function, own, **logged)
     assert best == np.argmin(curves["distance"]) > 0
     assert len(curves["distance"]) == best + 5
     assert (len(seen) > 4) == bool(logged)
+
+
+def test_a_function_that_calls_ours_has_a_direction_of_its_own(xgboost_alone: Any) -> None:
+    for metric in (both(lp.eval_mrr, True), lambda scores, given: lp.eval_mrr(scores, given)):
+        best, curves = stopped_by(xgboost_alone, metric, maximize=True)
+        assert best == np.argmax(curves["mrr"])
+
+    def lower_is_better(scores: Any, given: Any) -> Any:
+        return "mrr", -lp.eval_mrr(scores, given)[1]
+
+    best, curves = stopped_by(xgboost_alone, lower_is_better, maximize=False)
+    assert best == np.argmin(curves["mrr"])
+    best, curves = stopped_by(xgboost_alone, both(lp.eval_map, True))  # XGBoost knows this name
+    assert best == np.argmax(curves["map"])
 
 
 def test_callbacks_stop_at_the_best_value_of_what_they_watch(xgboost_alone: Any) -> None:
@@ -153,6 +187,47 @@ def test_a_metric_of_ours_in_xgboosts_classifier_is_maximised(xgboost_alone: Any
 
 
 # -- what the objective is given -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix", "in batches", "external memory"])
+def test_every_kind_of_xgboosts_matrix_gives_the_same_gradient(
+    xgboost_alone: Any, kind: str, tmp_path: Path
+) -> None:
+    xgb = xgboost_alone.module
+    gradient, hessian = lp.lambda_ndcg(GRADED.labels, GRADED.scores(), None, GRADED.sizes)
+    if kind == "in batches":
+        given = xgb.QuantileDMatrix(batches(xgb, GRADED))
+    elif kind == "external memory":
+        pytest.importorskip("xgboost", "3")
+        given = xgb.ExtMemQuantileDMatrix(
+            batches(xgb, GRADED, cache_prefix=str(tmp_path / "cache"))
+        )
+    else:
+        given = xgboost_alone.data(GRADED, kind=kind)
+    found = lp.lambda_ndcg(GRADED.scores().astype(np.float32), given)
+    assert same_gradient(found, (gradient, 2 * hessian))  # as XGBoost's own objectives
+
+
+def batches(xgb: Any, data: Small, **options: Any) -> Any:
+    """The rows in two batches of whole queries."""
+
+    class Batches(xgb.DataIter):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(**options)
+            self.first = 0
+
+        def next(self, input_data: Callable[..., Any]) -> bool:
+            if self.first == 60:
+                return False
+            part = data.queries(self.first, self.first + 30)
+            input_data(data=part.features, label=part.labels, qid=part.qid + self.first)
+            self.first += 30
+            return True
+
+        def reset(self) -> None:
+            self.first = 0
+
+    return Batches()
 
 
 @pytest.mark.parametrize("metric", PLUMBED)
@@ -222,11 +297,21 @@ def test_weights_of_ungrouped_data_are_multiplicities(framework: Any) -> None:
         assert found[:2] == (metric, pytest.approx(expected, abs=1e-9))
 
 
-def test_labels_beyond_the_frameworks_limits(framework: Any) -> None:
+def test_labels_and_queries_beyond_the_frameworks_limits(framework: Any) -> None:
+    native = "lambdarank" if framework.name == "lightgbm" else "rank:ndcg"
     for labels in (GRADED.labels * 20, GRADED.labels / 3 + 0.25):
         given = framework.data(GRADED, label=labels)
         scores = framework.train(lp.lambda_ndcg, given, 10).scores(GRADED)
         assert evaluate(labels, scores, group=GRADED.sizes, metrics="ndcg")["ndcg"] > 0.9
+        if framework.name == "lightgbm" or labels.max() > 31:
+            with pytest.raises(Exception, match=r"[Ll]abel|relevance"):
+                framework.train(native, framework.data(GRADED, label=labels))
+    if framework.name == "lightgbm":
+        long = np.random.default_rng(0).normal(size=(10_001, 2))
+        one = Small(long, (long[:, 0] > 1).astype(float), np.array([10_001]))
+        with pytest.raises(Exception, match="10000"):
+            framework.train(native, framework.data(one))
+        assert framework.n_rounds(framework.train(lp.lambda_map, framework.data(one), 1)) == 1
 
 
 # -- changes, caches -----------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_the_gradient_is_that_of_one_machine(group: Group, layout: str, rounded:
 
 KINDS = (
     "ndcg@50", "mrr", "mauc", "concordance", "spearman", "err", "map + 0.5*auc",
-    "logloss + auc, swap", "cindex", "auc(over=dataset)",
+    "logloss + auc, swap", "cindex",
 )  # fmt: skip
 
 
@@ -112,11 +112,18 @@ def test_each_kind_of_objective_is_that_of_one_machine(
     objective = lp.lambda_objective(name, one_group=True, **options)
     for scores in (rows.scores, np.zeros(N, np.float32)):  # as in the first round
         rows.scores = scores
-        parts = rows.parts("three")
-        for part in parts if name == "auc(over=dataset)" else ():  # which ignores queries
-            part["qid"] = np.arange(len(part["scores"])) // 10
-        found = joined(group.run(workers.answers, parts, objective))
+        found = joined(group.run(workers.answers, rows.parts("three"), objective))
         assert same_gradient(found, rows.on_one(objective))
+
+
+def test_a_metric_of_all_rows_ignores_queries(group: Group, rounded: None) -> None:
+    rows = Rows()
+    over = lp.lambda_objective("auc(over=dataset)")
+    parts = rows.parts("three")
+    for part in parts:
+        part["qid"] = np.arange(len(part["scores"])) // 10
+    found = joined(group.run(workers.answers, parts, over))
+    assert same_gradient(found, rows.on_one(over))
 
 
 def test_labels_may_change_on_one_worker(group: Group, rounded: None) -> None:
@@ -241,6 +248,17 @@ def test_values_of_several_labels(group: Group, name: str) -> None:
     _, expected = rows.on_one(metric)
     for _, found in group.run(workers.answers, rows.parts("three"), metric):
         assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_early_stopping_ends_all_at_once(group: Group) -> None:
+    parts = Rows().parts("sorted")
+    for part in parts:
+        part["features"] = np.random.default_rng(1).normal(size=(len(part["scores"]), 1))
+        part["train"] = {"early_stopping_rounds": 3, "maximize": True}
+    trained = group.run(
+        workers.trained, parts, lp.lambda_auc, lp.eval_metric("auc"), {"max_depth": 1}, 30
+    )
+    assert trained[0][1] == trained[1][1]
 
 
 # -- errors --------------------------------------------------------------------------------------

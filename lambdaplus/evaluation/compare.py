@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import number
+from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
 from lambdaplus.evaluation.evaluation import (
@@ -20,7 +20,15 @@ from lambdaplus.evaluation.evaluation import (
     sample_in_words,
 )
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
-from lambdaplus.evaluation.significance import Tested, holm, paired_t, rounded, row_statistics
+from lambdaplus.evaluation.significance import (
+    TESTS,
+    Test,
+    Tested,
+    holm,
+    rounded,
+    row_statistics,
+    test_of,
+)
 from lambdaplus.metrics.means import mean_of
 
 
@@ -28,6 +36,7 @@ def compare_runs(
     runs: Mapping[str, Evaluation | Sequence[Evaluation]],
     *,
     baseline: str | None = None,
+    test: Test = "t",
     alpha: float = 0.05,
     confidence: float = 0.95,
 ) -> RunComparison:
@@ -42,6 +51,17 @@ def compare_runs(
         deviation.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
+    test : {"t", "wilcoxon"}
+        The paired t-test with Student's interval, which leaves out 0 if and only if p is below
+        1 - confidence; or Wilcoxon's signed-rank test without queries whose difference is 0 (Yue
+        et al. 2007), with a bootstrap interval.  Both tests are two-sided; p-values are also given
+        with Holm's correction for the number of tests in the table, over all pairs and metrics.
+
+        .. versionchanged:: 0.3.0
+           Before, the default was Wilcoxon's test.
+
+        .. versionchanged:: 0.2.0
+           Before, the tests of each metric were corrected separately.
     alpha : float
         Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
@@ -56,27 +76,22 @@ def compare_runs(
     ValueError
         If runs differ in queries, weights, conventions or metrics, including different metrics with
         the same name; if the labels of a query differ, other than by 0 and in order; if there are
-        fewer than two runs; or if an option is out of range.
+        fewer than two runs; or if an option is unknown or out of range.
 
     Notes
     -----
-    The test is the paired t-test, two-sided, with Student's interval.  It is of the mean, which the
-    table shows, and does not need normal differences for the numbers of queries of test collections
-    (Smucker et al. 2007).  P-values are also given with Holm's correction for the number of tests
-    in the table, over all pairs and metrics.
-
-    .. versionchanged:: 0.3.0
-       Before, the test was Wilcoxon's.
-
-    .. versionchanged:: 0.2.0
-       Before, the tests of each metric were corrected separately.
+    The t-test is of the mean, which the table shows, and does not need normal differences for the
+    numbers of queries of test collections (Smucker et al. 2007).
+    Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
+    most queries.  A run has a letter or a star only if the test favours it, or the other one, in
+    the direction of the mean.  Intervals are of the difference of means.
 
     If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
     divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
     which one run of a pair has no value, are left out for this pair.
 
-    Without queries, values over all rows are tested, for runs on the same rows in the same order:
-    AUC by DeLong's test, MAP and MAUC by a bootstrap over rows, whose standard
+    Without queries, values over all rows are tested in place of ``test``, for runs on the same rows
+    in the same order: AUC by DeLong's test, MAP and MAUC by a bootstrap over rows, whose standard
     error gives p by a normal distribution.  A metric over all rows of data with queries
     (``over=dataset``) is not tested, since rows of a query are not independent.
 
@@ -102,6 +117,7 @@ def compare_runs(
     >>> compare_runs({"both": [good, bad], "bad": bad}).deviations["map"]["both"] > 0
     True
     """
+    check_choice("test", test, TESTS)
     number("alpha", alpha, most=1.0)
     number("confidence", confidence, most=1.0)
     every = systems(runs, baseline)
@@ -132,7 +148,7 @@ def compare_runs(
         means[metric] = _means(values, weights)
         for a, b in compared if by_query and first.n_queries >= 2 else ():
             difference = _difference(values[a], values[b], weights)
-            tested = paired_t(difference, confidence)
+            tested = test_of(difference, test, confidence)
             pairs.append(_pair(metric, a, b, mean_of(difference), tested, difference))
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
@@ -144,12 +160,12 @@ def compare_runs(
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    by = "DeLong test for AUC, bootstrap over rows for other metrics" if of_runs else "paired t"
+    by = "DeLong test for AUC, bootstrap over rows for other metrics" if of_runs else TESTS[test]
     foot = f"{sample_in_words(first)}{', weighted' * (first.weights is not None)}. {marks} "
     foot += f"(two-tailed {by}, Holm correction over the table)."
     foot += " Means over the runs of a system; sd: their standard deviation." * several
     return RunComparison(
-        names, means, tuple(pairs), alpha, confidence, baseline,
+        names, means, tuple(pairs), test, alpha, confidence, baseline,
         (foot, *rules_in_words(first)), of_runs, deviations,
     )  # fmt: skip
 
@@ -170,8 +186,10 @@ def _pair(
     metric: str, a: str, b: str, mean: float, tested: Tested, by_query: ArrayLike = ()
 ) -> Pair:
     """The pair of the systems a and b with this difference, not corrected yet."""
-    interval, p = tested
-    better = a if mean > 0 else b if mean < 0 else ""
+    interval, p, favours = tested
+    better = ""  # if the mean and the test do not agree
+    if mean * favours > 0:
+        better = a if mean > 0 else b
     signs = np.sign(np.asarray(by_query, np.float64))
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
     return Pair(metric, a, b, signs.size, mean, interval, wins, losses, ties, p, p, better)

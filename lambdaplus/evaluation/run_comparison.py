@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
+from lambdaplus.evaluation.significance import Test
 from lambdaplus.metrics import Metric
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -24,13 +25,14 @@ class Pair(NamedTuple):
         Mean of first - second.
     interval : (float, float)
         Confidence interval of this difference of means, of the kind of the test: Student's,
-        DeLong's, or by the bootstrap over rows.
+        DeLong's, or by the bootstrap over queries (Wilcoxon) or rows.
     wins, losses, ties : int
         Number of queries on which the first is better, worse, or equal; 0 without queries.
     p_value, p_corrected : float
         P-value before and after the correction for all pairs and metrics.
     better : str
-        The run with the higher mean; empty if they are equal.
+        The run that both the test (Wilcoxon's by its signed ranks) and the mean favour; empty if
+        they do not agree.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class RunComparison(Tabular):
         as in the evaluations.
     pairs : tuple of Pair
         ``pandas.DataFrame(comparison.pairs)`` has a row for each.
+    test : str
     alpha, confidence : float
     baseline : str or None
     foot : tuple of str
@@ -95,6 +98,7 @@ class RunComparison(Tabular):
     names: tuple[str, ...]
     means: dict[str, dict[str, float]]
     pairs: tuple[Pair, ...]
+    test: Test
     alpha: float
     confidence: float
     baseline: str | None

@@ -8,7 +8,7 @@ side that a row is ranked correctly against.  Other metrics are bootstrapped ove
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Scored
 
 Interval = tuple[float, float]
+Test = Literal["t", "wilcoxon"]
+TESTS: dict[str, str] = {"t": "paired t", "wilcoxon": "Wilcoxon signed-rank"}
 # Equal values may differ by this much because of rounding errors, relative to the largest.
 ROUNDING = 1e-12
 SEED = 0  # of the bootstraps
@@ -35,12 +37,13 @@ class Tested(NamedTuple):
 
     interval: Interval
     p_value: float  # two-sided
+    favours: float  # the first system if above 0, the second one if below
 
 
 def rounded(difference: Floats) -> Floats:
     """The same numbers, (n,), but sizes that differ by rounding errors are equal, or 0.
 
-    Otherwise, .4 - .2 and .6 - .4 would be different.
+    Otherwise, .4 - .2 and .6 - .4 would have different ranks.
     """
     size = np.abs(difference)
     order = np.argsort(size)
@@ -51,21 +54,37 @@ def rounded(difference: Floats) -> Floats:
     return np.copysign(equal, difference)
 
 
-def paired_t(difference: Floats, confidence: float) -> Tested:
-    """Student's test of `rounded` differences, (n,), of two systems, and his interval.
+def test_of(difference: Floats, test: Test, confidence: float) -> Tested:
+    """Test `rounded` differences, (n,): those of the first system less the second on each query."""
+    if test == "t":
+        return paired_t(difference, confidence)
+    interval = interval_over_queries(difference, np.ones_like(difference), confidence)
+    return Tested(interval, *wilcoxon(difference))
 
-    The interval leaves out 0 if and only if p is below 1 - confidence.
-    """
+
+def paired_t(difference: Floats, confidence: float) -> Tested:
+    """Student's test, and his interval, which leaves out 0 if and only if p < 1 - confidence."""
     from scipy import stats  # which takes longer to import than all else in this package
 
     if difference.size < 2:
-        return Tested((np.nan, np.nan), np.nan)
+        return Tested((np.nan, np.nan), np.nan, np.nan)
+    mean = float(difference.mean())
     if np.ptp(difference) == 0.0:  # the variance is 0
-        same = float(difference[0])
-        return Tested((same, same), float(same == 0.0))
+        return Tested((mean, mean), float(mean == 0.0), mean)
     found = stats.ttest_1samp(difference, 0.0)
     low, high = found.confidence_interval(confidence)
-    return Tested((float(low), float(high)), float(found.pvalue))
+    return Tested((float(low), float(high)), float(found.pvalue), mean)
+
+
+def wilcoxon(difference: Floats) -> tuple[float, float]:
+    """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours."""
+    from scipy import stats
+
+    nonzero = difference[difference != 0.0]  # with zeros, SciPy has no exact test of few queries
+    if not nonzero.size:
+        return 1.0 if difference.size else np.nan, 0.0
+    ranks = np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))
+    return float(stats.wilcoxon(nonzero).pvalue), float(ranks)
 
 
 def interval_over_queries(values: Floats, weights: Floats, confidence: float) -> Interval:
@@ -144,7 +163,7 @@ class RowStatistics(NamedTuple):
         z = math.inf if error <= ROUNDING else abs(difference) / error
         p = 1.0 if difference == 0.0 else float(2 * stats.norm.sf(z))
         # By the distribution that gives p, so that the two cannot disagree.
-        return Tested(_normal_interval(difference, error, confidence), p)
+        return Tested(_normal_interval(difference, error, confidence), p, difference)
 
     @staticmethod
     def _error(variance: float) -> float:

@@ -9,6 +9,7 @@ import polars as pl
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.evaluation.significance import TESTS
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
@@ -86,7 +87,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     tied = "rows" if results.n_rows else "documents and queries without relevant documents"
     yield f"Tied {tied} follow {tool}'s convention."
     if comparison:
-        test = test if results.n_rows else "paired t test over queries"
+        test = test if results.n_rows else f"{TESTS[comparison.test]} test over queries"
         yield (
             f"Significant: p < {decimal(comparison.alpha, 2)} in a two-tailed {test}, with "
             "Holm's correction for the number of tests in the table."

@@ -20,6 +20,7 @@ from lambdaplus.metrics import Declaration
 random = np.random.default_rng(0)
 X = random.normal(size=(300, 4))
 Y = (X[:, 0] + random.normal(size=300) > 1).astype(int)
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 def made(kind: Any, **options: Any) -> Any:

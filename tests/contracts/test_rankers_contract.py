@@ -18,10 +18,12 @@ from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
     KFold,
     cross_val_predict,
     cross_val_score,
+    learning_curve,
 )
 from sklearn.pipeline import make_pipeline
 from small_data import graded
@@ -41,6 +43,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name_
 each_estimator = pytest.mark.parametrize(
     "kind", KINDS + CLASSIFIERS, ids=lambda kind: kind.__name__
 )
+pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
 def made(kind: Any, **options: Any) -> Any:
@@ -101,6 +104,9 @@ def squares(scores: Any, given: Any) -> Any:
     return scores - labels, np.ones_like(scores)
 
 
+HOLES = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X).astype(np.float32)
+
+
 def with_one(values: Any, value: Any) -> Any:
     found = np.asarray(values).astype(object if value is pd.NA else float)
     found[3] = value
@@ -131,8 +137,18 @@ FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarr
 BACKWARDS = dict([*named(X).items()][::-1])
 ANY: Rows = {
     # data
+    **{
+        name: (lambda k, form=form: on(k, form(X)), lambda k: on(k, X))
+        for name, form in (
+            ("pandas", pd.DataFrame), ("csr", csr_matrix), ("coo", lambda x: csr_matrix(x).tocoo()),
+        )
+    },
+    "labels in pandas":
+        (lambda k: scores(fit(k, {"y": pd.Series(Y)}), X), lambda k: scores(fit(k), X)),
     "columns whose rows do not ascend": (lambda k: on(k, UNSORTED), lambda k: on(k, SPARSE)),
     "entries in parts": (lambda k: on(k, IN_PARTS), lambda k: on(k, SPARSE)),
+    "predictions of entries in parts":
+        (lambda k: on(k, SPARSE, IN_PARTS), lambda k: on(k, SPARSE)),
     **{
         f"columns in another order, {form}, {where}": (act, Raises("are not those of fit"))
         for form, frame in FRAMES.items()
@@ -146,6 +162,8 @@ ANY: Rows = {
     },
     "masked features":
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
+    "masked features in predict":
+        (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
     "a fourth argument by position":
         (lambda k: made(k).fit(X, BINARY, None, QID), Raises("positional arguments", TypeError)),
     "an argument that the parent lacks":
@@ -154,13 +172,21 @@ ANY: Rows = {
     "mapp":
         (lambda k: fit(k, objective="mapp"),
          UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)"))),
+    "lambda_mapp": (lambda k: fit(k, objective="lambda_mapp"), UNKNOWN("unknown metric 'mapp'")),
+    "kendall": (lambda k: fit(k, objective="kendall"), UNKNOWN("was removed; use concordance")),
     "ndcg@0": (lambda k: fit(k, objective="ndcg@0"), UNKNOWN("a cutoff must be a whole")),
     "an option that there is not": (  # LightGBM would read nothing after a blank or =
         lambda k: fit(k, objective="ndcg(gains=linear)"), UNKNOWN("no option 'gains'; it has")
     ),
+    "a sum with an unknown part":
+        (lambda k: fit(k, objective="map + bogus"), UNKNOWN("unknown metric 'bogus'")),
     "a misspelt name of the framework":
         (lambda k: fit(k, objective=own_kind(k, "lambdarnk", "rank:ndgc")),
          UNKNOWN("if any .did you mean ")),
+    "a metric as objective":
+        (lambda k: fit(k, objective=lp.eval_map), Raises("is not an objective", TypeError)),
+    "a function that makes objectives":
+        (lambda k: fit(k, objective=lp.lambda_objective), Raises("is not an obj", TypeError)),
     # metrics
     "unknown metric": (lambda k: watched(k, eval_metric="map + bogus"), Raises("'bogus'")),
     "a metric that went":
@@ -192,6 +218,8 @@ ANY: Rows = {
     ),
     "a parameter of other objectives":
         (lambda k: fit(k, **{NO_EFFECT[k]: 2}), Warns("has no effect with lambda_objective")),
+    "the same with the framework's objective":
+        (lambda k: fit(k, **{NO_EFFECT[k]: 2}, **NATIVELY[k]).objective, lambda k: NATIVE[k]),
 }  # fmt: skip
 
 
@@ -238,6 +266,7 @@ BOTH: Rows = {
     "score of weighted queries":
         (lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
          lambda k: lp.evaluate(Y, fit(k).predict(X), qid=QID, weight=QID + 1.0).mean["map"]),
+    "two metrics": (lambda k: names(k, eval_metric=["ndcg@3", "mrr"]), ["ndcg@3", "mrr"]),
     "the framework's objective": (
         lambda k: fit(k, **NATIVELY[k]).predict(X),
         lambda k: PARENTS[k](**{**fit(k).get_params(), **NATIVELY[k]}).fit(
@@ -248,8 +277,12 @@ BOTH: Rows = {
         (lambda k: fit(k, **NATIVELY[k]).score(X, Y, qid=QID),
          lambda k: fit(k, eval_metric="ndcg@10", **NATIVELY[k]).score(X, Y, qid=QID)),
     "NaN label": (lambda k: fit(k, {"y": with_one(Y, np.nan)}), Raises("labels must .*nan in row")),
+    "NaN label, the framework's objective":
+        (lambda k: fit(k, {"y": with_one(Y, np.nan)}, **NATIVELY[k]),
+         Raises("training data: labels must be finite")),
     "NaN weight":
         (lambda k: fit(k, {"sample_weight": with_one(Y, np.nan)}), Raises("weight .*row 3")),
+    "missing query": (lambda k: fit(k, {"qid": with_one(QID, pd.NA)}), Raises("qid is missing in")),
     "no queries": (lambda k: fit(k, {"qid": None}), Raises("training data has no queries: pass q")),
     "no queries in score":
         (lambda k: fit(k, objective="auc").score(X, BINARY),
@@ -297,7 +330,7 @@ def words() -> Any:
 def newer_form() -> Any:
     """An evaluation set of rows in another order."""
     pytest.importorskip("lightgbm", "4.7")
-    rest = {"eval_X": (X[ORDER],), "eval_y": (Y[ORDER],), "eval_qid": [QID[ORDER]]}
+    rest = {"eval_X": X[ORDER], "eval_y": Y[ORDER], "eval_qid": QID[ORDER]}
     return {"training": curves(fit(lp.LightGBMRanker, rest))["valid_0"]}
 
 
@@ -309,6 +342,7 @@ ONE: Rows = {
     "eval_at of the estimator": (
         lambda: light(eval_at=[1, 5]), Raises(r"eval_at=\[1, 5\] .*: pass eval_metric=\['ndcg@1'")
     ),
+    "eval_at by another name": (lambda: light(ndcg_at=3), Raises("eval_at=3 is for LightGBM's")),
     "eval_at of fit": (lambda: light({"eval_at": [5]}), Raises(r"eval_at=\[5\] is for LightGBM's")),
     "eval_at with LightGBM's metric":
         (lambda: names(lp.LightGBMRanker, metric="ndcg", eval_at=[1, 5]), ["ndcg@1", "ndcg@5"]),
@@ -319,16 +353,31 @@ ONE: Rows = {
     "a metric that LightGBM would ignore":
         (lambda: light(eval_metric="mapp"),
          Raises(r"unknown metric 'mapp' \(did you mean 'map'\?\).*; LightGBM has no metric 'ma")),
+    "the same beside another":
+        (lambda: light({"eval_metric": ["map", "ndgc@5"]}), Raises("unknown metric 'ndgc'")),
     "training data among evaluation sets":
         (lambda: list(curves(fit(lp.LightGBMRanker, {**TRAINING, "eval_qid": [QID[ORDER]]}))),
          ["training"]),
     "eval_X and eval_y": (lambda: newer_form(), lambda: on(lp.LightGBMRanker, X.copy())[1]),
+    **{
+        f"LightGBM's metrics {given}":
+            (lambda given=given: names(lp.LightGBMClassifier, eval_metric=given), shown)
+        for given, shown in (
+            ("rmse,mean_absolute_error", ["rmse", "l1"]), ("auc", ["auc"]),
+        )
+    },
+    "several of LightGBM's":
+        (lambda: names(lp.LightGBMClassifier, eval_metric=["binary_logloss", "l2"]),
+         ["binary_logloss", "l2"]),
     "columns on which LightGBM ends Python":
         (lambda: fit(lp.LightGBMRanker, {"X": words()}),
          Raises("'brand' is Categorical, which LightGBM cannot")),
     "the same in our train":
         (lambda: lgb.train({}, lgb.Dataset(words().to_arrow(), Y), 1),
          Raises("'brand' is Categorical, which LightGBM cannot read from pyarrow")),
+    "random forest":
+        (lambda: light(boosting_type="rf", bagging_fraction=0.7, bagging_freq=1),
+         Raises("RF mode do not support custom", lgb.basic.LightGBMError)),
     "a function that XGBoost minimises":
         (lambda: minimised(early_stopping_rounds=2), Warns("minimises 'negative'. To maximise it")),
     "by a callback": (lambda: minimised(callbacks=[STOP(rounds=2)]), Warns("early stopping minim")),
@@ -387,9 +436,13 @@ def of_column(model: Any, cv: Any) -> Any:
 FIRST = WHOLE[0][0]
 SEARCHES: Rows = {
     "whole queries": (lambda m: cross_val_score(m, X, Y, cv=WHOLE, **PARAMS).size, 3),
+    "whole queries of a column": (lambda m: of_column(m, WHOLE).size, 3),
+    "groups":
+        (lambda m: GridSearchCV(m, GRID, cv=GroupKFold(3)).fit(COLUMN, Y, groups=QID).n_splits_, 3),
     "cut queries": (lambda m: cross_val_score(m, X, Y, cv=CUT, **PARAMS), SPLITS(3)),
     "cut queries of a column": (lambda m: of_column(m, CUT), SPLITS(3)),
     "in a pipeline": (lambda m: in_pipeline(m, cv=CUT), SPLITS(3)),
+    "whole queries in a pipeline": (lambda m: in_pipeline(m, cv=WHOLE).size, 3),
     "weights of rows of a query, routed, too": (
         lambda m: cross_val_score(
             m.set_fit_request(sample_weight=True).set_score_request(sample_weight=False), X, Y,
@@ -406,6 +459,8 @@ SEARCHES: Rows = {
     "trees as the resource":
         (lambda m: halving(m, GRID, resource="n_estimators", max_resources=9).fit(X, Y, qid=QID).cv,
          WHOLE),
+    "a learning curve of rows":
+        (lambda m: learning_curve(m, X, Y, cv=WHOLE, train_sizes=[0.5], **PARAMS), SPLITS(2)),
     "a fit, and a score of some rows": (
         lambda m: m.fit(X[HALF], Y[HALF], qid=QID[HALF]).score(X[:9], Y[:9], qid=QID[:9]) > 0, True
     ),
@@ -442,20 +497,35 @@ SAVED: dict[str, dict[str, Any]] = {
     "a sum with log-loss": {"objective": lp.lambda_objective("map + 0.5*logloss(relevant=2)")},
     "metrics": {"eval_metric": [lp.eval_metric("auc"), "map"], "objective": "mrr"},
 }  # fmt: skip
+NOISY = np.random.default_rng(0).permutation(Y[~HALF])  # with the best round early
+STOPPED = {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20}
 
 
-@pytest.mark.parametrize("kind", [lp.XGBoostRanker, lp.XGBoostClassifier])
-def test_a_loaded_model_predicts_by_its_best_round(kind: Any, tmp_path: Path) -> None:
-    noisy = np.random.default_rng(0).permutation(Y[~HALF])  # with the best round early
-    stopped = {"n_estimators": 25, "learning_rate": 0.5, "early_stopping_rounds": 20}
-    model = watched(kind, {"eval_set": [(X[~HALF], noisy)]}, eval_metric="map", **stopped)
+@pytest.mark.parametrize("features", [X.round(2), HOLES], ids=["", "missing features"])
+@each_estimator
+def test_predict_save_and_pickle_use_the_best_round(
+    kind: Any, features: Any, tmp_path: Path
+) -> None:
+    given = {"X": features[HALF], "eval_set": [(features[~HALF], NOISY)]}
+    model = watched(kind, given, eval_metric="map", **STOPPED)
     [[curve]] = [one.values() for one in curves(model).values()]
-    assert model.best_iteration == np.argmax(curve) < len(curve) - 1
-    model.save_model(tmp_path / "model.json")
-    loaded = kind()
-    loaded.load_model(tmp_path / "model.json")
-    found, expected = (one.predict(X, output_margin=True) for one in (loaded, model))
-    np.testing.assert_array_equal(found, expected)
+    assert np.argmax(curve) < len(curve) - 1  # there were rounds to leave out
+    expected = model.predict(features, **own_kind(kind, {"raw_score": True}, {"output_margin": 1}))
+    assert np.ptp(expected) > 0.1
+    file = tmp_path / "model.json"
+    own_kind(kind, getattr(model, "booster_", None), model).save_model(file)
+    if issubclass(kind, lgb.LGBMModel):
+        loaded = lgb.Booster(model_file=file)
+        assert loaded.num_trees() == model.best_iteration_ == np.argmax(curve) + 1
+        np.testing.assert_array_equal(loaded.predict(features), expected)
+    else:
+        loaded = kind()
+        loaded.load_model(file)
+        assert model.best_iteration == np.argmax(curve)
+        found = loaded.predict(features, output_margin=True)
+        np.testing.assert_array_equal(found, expected)
+    copied = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(scores(copied, features), scores(model, features))
 
 
 @pytest.mark.parametrize("options", SAVED.values(), ids=SAVED)

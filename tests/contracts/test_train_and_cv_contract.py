@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
-from small_data import GRADED, Recorder
+from small_data import GRADED, Recorder, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -52,6 +52,14 @@ def cv(f: Any, objective: Any = lp.lambda_map, **params: Any) -> Any:
     return f.own.cv(params, f.data(GRADED) if data is None else data, 2, **given)
 
 
+def forms(_: Any, act: Callable[..., Any]) -> None:
+    """Raises the error of a metric if an objective has one, too."""
+    try:
+        act(lp.lambda_ndcg)
+    except ValueError:
+        act(lp.eval_ndcg)
+
+
 NO_QUERIES = Raises(r"mrr ranks.*no queries: set group=")
 
 
@@ -71,6 +79,26 @@ def first_scores(f: Any, start: Any = None, **options: Any) -> Any:
     recorder = Recorder(lp.lambda_ndcg, lambda scores, given: scores.copy())
     f.train(recorder, f.data(GRADED, start=start), 1, **options)
     return recorder.seen[0]
+
+
+def learns(f: Any, rounds: int = 5, **params: Any) -> bool:
+    """Whether rows of a training are ranked better than by the strongest feature."""
+    given = dataset(f) if f.name == "lightgbm" else f.data(GRADED)
+    found = f.train(lp.lambda_map, given, rounds, params=params).scores(GRADED)
+    return value("map", GRADED, found) > value("map", GRADED, X[:, 0])
+
+
+def shares(f: Any) -> Any:
+    """The model as saved, and its SHAP values, less its scores."""
+    model = f.train(lp.lambda_map, f.data(GRADED), 3)
+    if f.name == "lightgbm":
+        loaded = f.module.Booster(model_str=model.booster.model_to_string())
+        parts = model.booster.predict(X, pred_contrib=True)
+    else:
+        loaded = f.module.Booster(model_file=model.booster.save_raw("json"))
+        parts = model.booster.predict(f.module.DMatrix(X), pred_contribs=True)
+    difference = type(model)(loaded).scores(GRADED) - model.scores(GRADED)
+    return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
 
 
 SOFT = GRADED.scores().astype(np.float32)
@@ -98,6 +126,8 @@ BOTH: Rows = {
         (going_on, lambda f: (4, train(f, rounds=4)[0].round(5))),
     "scores at the start": (first_scores, np.zeros(N)),
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
+    "a saved model, and SHAP values": (shares, (0.0, 0.0)),
+    "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
     # one in place of the other
     "an objective as metric":
         (lambda f: train(f, metric=lp.lambda_map),
@@ -114,24 +144,29 @@ BOTH: Rows = {
         ["size"],
     ),
     **{
-        f"{what} as objective of our train": (
-            lambda f, one=one: by_name(f, one),
+        f"{what} as objective of our {way}": (
+            lambda f, one=one, way=way: by_name(f, one) if way == "train" else cv(f, one),
             Raises(r"is not an objective: pass lambda_objective\('map'\)", TypeError),
         )
         for what, one in (
             ("lambda_objective", lp.lambda_objective), ("combine", lp.combine),
             ("a metric", lp.eval_map),
         )
+        for way in ("train", "cv")
     },
     **{
-        f"{what} as a metric of our train": (
-            lambda f, one=one: own(f, metric=one),
+        f"{what} as a metric of our {way}": (
+            lambda f, one=one, way=way: own(f, metric=one) if way == "train" else f.own.cv(
+                f.quiet, f.data(GRADED), 2,
+                **{"feval" if f.name == "lightgbm" else "custom_metric": one},
+            ),
             Raises(r"is no function of scores and data: pass eval_metric\('map'\)", TypeError),
         )
         for what, one in (
             ("a name", "map"), ("a metric", lp.parse_metric("map")), ("eval_metric", eval_metric),
             ("lambda_objective", lp.lambda_objective),
         )
+        for way in ("train", "cv")
     },
     "arrays in our cv":
         (lambda f: f.own.cv(f.quiet, X, 2), Raises("must be a D.*, not ndarray", TypeError)),
@@ -149,6 +184,9 @@ BOTH: Rows = {
     "queries in the training alone":
         (lambda f: train(f, metric=lp.eval_map, valid=lost(f)),
          Raises("an evaluation set has no queries, and the training data has")),
+    "the same, with our train": (
+        lambda f: own(f, metric=lp.eval_map, valid=lost(f)), Raises("evaluation set has no queries")
+    ),
     "the same, as wished, of all rows":
         (lambda f: train(f, metric=eval_metric("map", one_group=True), valid=lost(f))[1], ["map"]),
     "queries in the evaluation alone":
@@ -156,7 +194,7 @@ BOTH: Rows = {
          Warns("the training data has no queries, but an evaluation set has")),
     # values
     "NaN scores":
-        (lambda f: lp.lambda_ndcg(START, f.data(GRADED)),
+        (lambda f: forms(f, lambda made: made(START, f.data(GRADED))),
          Raises("scores must be finite.*nan in row 7")),
     "labels that a metric cannot take":
         (lambda f: train(f, lp.lambda_ndcg, data={"label": -GRADED.labels}),
@@ -204,6 +242,7 @@ def test_parameters_of_other_objectives_change_nothing_and_are_warned_of(framewo
 # -- LightGBM -------------------------------------------------------------------------------------
 
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+FOREST = {"boosting": "rf", "bagging_fraction": 0.7, "bagging_freq": 1}
 BAGGED = Raises("bagging_by_query=True, .* nothing .*by rows works")
 
 
@@ -217,6 +256,20 @@ def with_nan(values: Any, value: float = np.nan) -> Any:
     return np.where(np.arange(len(values)) == 3, value, values)
 
 
+def both_ways(f: Any, data: Callable[[], Any], objective: Any = lp.lambda_map) -> None:
+    """Our cv raises, and then our train."""
+    with pytest.raises(ValueError, match="train_set must be finite"):
+        f.own.cv(f.quiet, data(), 2, fobj=objective)
+    f.own.train(f.quiet, data(), 2, fobj=objective)
+
+
+def plain_cv(f: Any, objective: Any) -> Any:
+    """LightGBM's own."""
+    given = {} if isinstance(objective, str) or f.module.__version__ >= "4" else {"fobj": objective}
+    params = f.quiet if given else {**f.quiet, "objective": objective}
+    return f.module.cv(params, dataset(f), 2, **given)
+
+
 def from_file(f: Any, folder: Path) -> Any:
     """A training on a text file, with the sizes of the queries beside it."""
     np.savetxt(folder / "rows.tsv", np.column_stack([GRADED.labels, X]), "%.17g", "\t")
@@ -227,6 +280,38 @@ def from_file(f: Any, folder: Path) -> Any:
 def saved(f: Any, folder: Path) -> str:
     dataset(f).construct().save_binary(file := str(folder / "data.bin"))
     return file
+
+
+ROWS = np.flatnonzero(GRADED.qid % 2 == 1)
+ODD = GRADED.rows(ROWS)
+
+
+def some(given: Any) -> Any:
+    """The gradient on every other query."""
+    return lp.lambda_map(ODD.scores(), given.construct().subset(ROWS.tolist()).construct())
+
+
+HALF = slice(0, int(GRADED.sizes[:30].sum()))
+
+
+def goes_on(f: Any, objective: Any, rows: slice) -> Any:
+    first = f.train(objective, f.data(GRADED), 3)
+    sizes = GRADED.sizes if rows == slice(None) else GRADED.sizes[:30]
+    rest = f.module.Dataset(X[rows], GRADED.labels[rows], group=sizes, free_raw_data=False)
+    return f.train(lp.lambda_map, rest, 2, model=first)
+
+
+def tuned(f: Any, metric: str) -> str:
+    optuna = pytest.importorskip("optuna")
+    tuner = pytest.importorskip("optuna_integration.lightgbm").LightGBMTuner
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    given = {**f.quiet, "objective": lp.lambda_map, "metric": metric, "eval_at": [10]}
+    train = dataset(f, free_raw_data=False, params={})
+    search = tuner(
+        given, train, num_boost_round=3, feval=eval_metric("ndcg@10"), show_progress_bar=False,
+        valid_sets=[train.create_valid(X, GRADED.labels, group=GRADED.sizes)], time_budget=2,
+    )  # fmt: skip
+    return str(search.study.direction.name)
 
 
 def biased(f: Any, objective: Any) -> Any:
@@ -251,27 +336,43 @@ LIGHTGBM: Rows = {
             ({"objective_type": lp.lambda_auc, "objective": "binary"}, lp.lambda_map),
         )
     },
+    **{
+        f"{[*params]} train": (lambda f, _, params=params: learns(f, **params), True)
+        for params in (
+            {"bagging_fraction": 0.7, "bagging_freq": 1}, {"data_sample_strategy": "goss"},
+            {"linear_tree": True},
+        )
+    },
     "positions":
         (lambda f, _: biased(f, lp.lambda_map), Warns("does not use the positions of this data")),
     "positions with PositionBias":
         (lambda f, _: (biased(f, lp.PositionBias(lp.lambda_map)) != train(f)[0]).any(), True),
-    "bagging by query, with our train": (
+    "a model of LightGBM's objective goes on":
+        (lambda f, _: f.n_rounds(goes_on(f, "lambdarank", slice(None))), 5),
+    "a model goes on with other rows":
+        (lambda f, _: f.n_rounds(goes_on(f, lp.lambda_map, HALF)), 5),
+    "optuna's tuner, by LightGBM's metric": (lambda f, _: tuned(f, "ndcg"), "MAXIMIZE"),
+    "optuna's tuner, by a metric whose direction it does not know":
+        (lambda f, _: tuned(f, "ndcg@10"), "MINIMIZE"),
+    "refit":
+        (lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
+         Raises("null objective function", Exception)),
+    "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
+    "of a function that calls an objective":
+        (lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED),
+    "with our train": (
         lambda f, _: f.own.train({**f.quiet, **BY_QUERY}, dataset(f), 2, fobj=lp.lambda_map), BAGGED
     ),
-    "bagging by query, with our cv": (lambda f, _: cv(f, **BY_QUERY), BAGGED),
-    "bagging by query that is off":
-        (lambda f, _: train(f, params={**BY_QUERY, "bagging_by_query": False})[1], []),
+    "with our cv": (lambda f, _: cv(f, **BY_QUERY), BAGGED),
+    "that is off": (lambda f, _: train(f, params={**BY_QUERY, "bagging_by_query": False})[1], []),
     "NaN label":
-        (lambda f, _: f.own.cv(
-            f.quiet, dataset(f, label=with_nan(GRADED.labels)), 2, fobj=lp.lambda_map),
+        (lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels))),
          Raises("labels of train_set must be finite: 1 of .* nan in row 3")),
     "NaN label, LightGBM's objective":
-        (lambda f, _: f.own.train(
-            f.quiet, dataset(f, label=with_nan(GRADED.labels)), 2),
+        (lambda f, _: both_ways(f, lambda: dataset(f, label=with_nan(GRADED.labels)), None),
          Raises("labels of train_set must be finite")),
     "infinite weight":
-        (lambda f, _: f.own.train(
-            f.quiet, dataset(f, weight=with_nan(np.ones(N), np.inf)), 2, fobj=lp.lambda_map),
+        (lambda f, _: both_ways(f, lambda: dataset(f, weight=with_nan(np.ones(N), np.inf))),
          Raises("weights of train_set must be finite.*inf")),
     "NaN label of an evaluation set": (
         lambda f, _: f.own.train(
@@ -282,8 +383,13 @@ LIGHTGBM: Rows = {
     ),
     "our cv with an argument that LightGBM lacks":
         (lambda f, _: f.own.cv(f.quiet, dataset(f), 1, nfolds=3), Raises("'nfolds'", TypeError)),
+    "LightGBM's cv, which cuts queries":
+        (lambda f, _: plain_cv(f, lp.lambda_map), Raises("queries, as lgb.cv does by default")),
+    "with its objective": (lambda f, _: plain_cv(f, "lambdarank") != {}, True),
     "bagging by query of an earlier training":
         (lambda f, _: train(f, data=dataset(f, params={**f.quiet, **BY_QUERY}))[1], []),
+    "random forest":
+        (lambda f, _: train(f, params=FOREST), Raises("do not support custom", Exception)),
     "labels in a file": (lambda f, folder: from_file(f, folder), lambda f, _: train(f)),
     "folds that cut queries": (
         lambda f, _: f.own.cv(
@@ -295,6 +401,9 @@ LIGHTGBM: Rows = {
     "a binary file":
         (lambda f, d: own(f, data=f.module.Dataset(saved(f, d), params=f.quiet)),
          lambda f, _: train(f)),
+    "a part of a binary file":
+        (lambda f, d: some(f.module.Dataset(saved(f, d), params=f.quiet)),
+         lambda f, _: lp.lambda_map(ODD.scores(), f.data(ODD))),
     "our cv on a binary file":
         (lambda f, folder: cv(f, data=f.module.Dataset(saved(f, folder))),
          lambda f, folder: cv(f, data=dataset(f))),
@@ -340,6 +449,20 @@ def fitted(f: Any, kind: str, given: Any = (), **options: Any) -> Any:
     return model.fit(X, GRADED.labels, eval_set=[(X, half)], verbose=False, **dict(given))
 
 
+def reused(f: Any) -> list[bool]:
+    """Whether a second training with a callback is as long as the first one."""
+    stop, rounds = f.module.callback.EarlyStopping(rounds=2, maximize=True, metric_name="map"), []
+    for _ in range(2):
+        curves: dict[str, Any] = {}
+        given = f.data(GRADED)
+        f.own.train(
+            f.quiet, given, 9, obj=lp.lambda_map, custom_metric=lp.eval_map, verbose_eval=False,
+            evals=[(given, "v")], evals_result=curves, callbacks=[stop],
+        )  # fmt: skip
+        rounds.append(len(curves["v"]["map"]))
+    return [rounds[0] == 9, rounds[1] < 9]
+
+
 def watched(f: Any, **params: Any) -> list[str]:
     """The names that our train records; with query weights, XGBoost's RMSE ends the process."""
     given, curves = f.data(GRADED, weight=GRADED.query_weights), {}
@@ -348,6 +471,21 @@ def watched(f: Any, **params: Any) -> list[str]:
         evals=[(given, "v")], evals_result=curves, custom_metric=params.get("ours"),
     )  # fmt: skip
     return list(curves.get("v", ()))
+
+
+def cross_validated(f: Any, weight: Any) -> Any:
+    given = f.data(GRADED, weight=weight)
+    found = f.module.cv(f.quiet, given, 2, nfold=2, seed=0, obj=lp.lambda_map,
+                      custom_metric=lp.eval_map, as_pandas=False)  # fmt: skip
+    return found["test-map-mean"]
+
+
+def refreshed(f: Any) -> Any:
+    """How far leaves move when they are refreshed by the same rows."""
+    params = {"process_type": "update", "updater": "refresh", "refresh_leaf": True}
+    old = f.train(lp.lambda_map, f.data(GRADED), 3)
+    new = f.train(lp.lambda_map, f.data(GRADED), 3, params=params, model=old)
+    return np.abs(new.scores(GRADED) - train(f, rounds=3)[0]).max().round(4)
 
 
 QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
@@ -374,12 +512,25 @@ XGBOOST: Rows = {
     "XGBoost's objective as obj":
         (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj=f.native),
          Raises(r"obj='rank.*' is no function: pass it as params\['objective'\]", TypeError)),
+    "an EarlyStopping callback that is used again": (reused, [True, True]),
     "base_score of 2":
         (lambda f: first_scores(f, own=True, params={"base_score": 2}), np.full(N, 2.0)),
+    "the default base_score":
+        (lambda f: train(f, params={"base_score": None})[0].round(5),
+         lambda f: (train(f)[0] + 0.5).round(5)),
     "our train, whose default metric is off": (watched, []),
     "our train with a metric of ours": (lambda f: watched(f, ours=lp.eval_map), ["map"]),
     "our train with a metric of both":
         (lambda f: watched(f, ours=lp.eval_map, eval_metric="ndcg@5"), ["ndcg@5", "map"]),
+    "the default metric of rank:ndcg": (
+        lambda f: train(f, metric=lambda *_: ("own", 0.0), params={
+            "disable_default_eval_metric": 0, "objective": "rank:ndcg"})[1],
+        ["ndcg@32", "own"],
+    ),
+    "a forest": (lambda f: learns(f, 1, num_parallel_tree=5, subsample=0.7, eta=1.0), True),
+    "refreshed leaves": (refreshed, 0.0),
+    "XGBoost's cv, which ignores weights of queries":
+        (lambda f: cross_validated(f, GRADED.query_weights), lambda f: cross_validated(f, None)),
     "no labels":
         (lambda f: lp.lambda_auc(GRADED.scores(), matrix(f)), Raises(f"has 0 labels for {N} rows")),
     "two columns of labels": (
@@ -387,7 +538,7 @@ XGBOOST: Rows = {
         Raises(f"{2 * N} labels for {N} rows"),
     ),
     "weights of rows":
-        (lambda f: lp.lambda_ndcg(GRADED.scores(), weighted(f)),
+        (lambda f: forms(f, lambda made: made(GRADED.scores(), weighted(f))),
          Raises(f"{N} weights for 60 .*one weight per query")),
     "several metrics in XGBRegressor": (
         lambda f: fitted(
@@ -395,9 +546,16 @@ XGBOOST: Rows = {
         ),
         Raises("support a single metric", TypeError),
     ),
+    "a metric in XGBRanker":
+        (lambda f: fitted(f, "XGBRanker", QUERIES, eval_metric=lp.eval_map),
+         Raises("XGBRanker calls a metric query by query")),
+    "an objective in XGBRanker":
+        (lambda f: fitted(f, "XGBRanker", QUERIES, objective=lp.lambda_map),
+         Raises("not supported by XGBRanker")),
     "an objective as metric of XGBRanker":
         (lambda f: fitted(f, "XGBRanker", QUERIES, eval_metric=lp.lambda_map),
          Raises("was passed as a metric", TypeError)),
+    "rank:map of graded labels": (lambda f: train(f, "rank:map"), Raises("binary", Exception)),
 }  # fmt: skip
 
 
@@ -409,20 +567,37 @@ def test_xgboost(act: Callable[..., Any], right: Any, xgboost_alone: Any) -> Non
 # -- arrays ---------------------------------------------------------------------------------------
 
 
-OTHER = lp.lambda_map.on([1, 0])
+def call(labels: Any, scores: Any, weight: Any, group: Any) -> Any:
+    return forms(None, lambda made: made(labels, scores, weight, group))
+
+
+LONG, OTHER = np.array([2]), lp.lambda_map.on([1, 0])
 ARRAYS: Rows = {
-    "huge label":
-        (lambda: lp.lambda_ndcg([1, 1000], [0, 1], None, [2]), Raises("not fit a float64; use g")),
+    "NaN score": (lambda: call([1, 0], [0.0, np.nan], None, [2]), Raises("finite.*nan in row 1")),
+    "sizes": (lambda: call([1, 0], [0, 1], None, [3]), Raises("add up to 3, but there are 2 rows")),
+    "weight": (lambda: call([1, 0], [0, 1], [1, -1], LONG), Raises("negative: -1.0 in row 1")),
+    "label below 0": (lambda: call([1, -1], [0, 1], None, LONG), Raises("needs labels >= 0.*-1")),
+    "huge label": (lambda: call([1, 1000], [0, 1], None, LONG), Raises("not fit a float64; use g")),
+    "option": (lambda: lambda_objective("ndcg", gian=1), Raises("no option 'gian'; it has: gain")),
     "surrogate": (lambda: lambda_objective("ndcg", surrogate="ndgc"), Raises("metric 'ndgc'")),
     "sigma": (lambda: lambda_objective("ndcg", sigma=0), Raises("sigma must be a number at least")),
     "damping": (lambda: lambda_objective("ndcg", damping=-0.1), Raises("damping must be a number")),
     "truncation": (lambda: lambda_objective("ndcg", truncation=2.5), Raises("truncation, if not")),
     "balance": (lambda: lambda_objective("ndcg", balance=1.1), Raises("and at most 1, got 1.1")),
     "weight of a part": (lambda: lambda_objective("1e39*map"), Raises("and at most 1e.06")),
+    **{
+        f"{metric} without a value": (
+            lambda metric=metric: eval_metric(metric)([0] * 4, [1, 2, 3, 4], None, [2, 2]),
+            Raises(f"{metric} has no value on any query"),
+        )
+        for metric in ("auc", "mauc", "map", "mrr", "ndcg", "bpref")
+    },
     "ERR of many labels": (  # without the gradient, which takes a second
         lambda: lambda_objective("err")._gradient_on(Queries(np.arange(500) / 200, group=[500])),
         Warns("err visits the documents .* for each pair of its labels, .* 500: .* a second"),
     ),
+    "NDCG of many labels":
+        (lambda: lp.lambda_ndcg(np.arange(500) / 200, np.zeros(500), None, [500])[0].size, 500),
     **{
         f"{metric} of {labels}": (
             lambda metric=metric, labels=labels, group=group: lambda_objective(metric)(
@@ -443,7 +618,7 @@ ARRAYS: Rows = {
     "weights of one class":
         (lambda: lp.lambda_auc([1, 0], [0, 1], [1, 0]), Raises("but one have weight 0")),
     "labels of its own, and other rows":
-        (lambda: [OTHER([1, 0], [0, 1], None, [2]), OTHER([0, 1], [0, 1], None, [2])],
+        (lambda: [OTHER([1, 0], [0, 1], None, LONG), OTHER([0, 1], [0, 1], None, LONG)],
          Raises("is for the rows of another data set")),
     "gains whose sums overflow": (
         lambda: lambda_objective("dcg(gain=linear)")([1e308, 1e308, 0, 3], np.arange(4), None, [4]),

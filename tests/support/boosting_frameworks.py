@@ -104,10 +104,10 @@ class XGBoost:
 
     def data(
         self, data: Small, *, label: Any = None, sizes: Any = KEEP, weight: Any = None,
-        start: Any = None,
+        start: Any = None, kind: str = "DMatrix",
     ) -> Any:  # fmt: skip
         sizes = data.sizes if sizes is KEEP else sizes
-        return self.module.DMatrix(
+        return getattr(self.module, kind)(
             data.features, data.labels if label is None else label, weight=weight,
             qid=None if sizes is None else np.repeat(np.arange(len(sizes)), sizes),
             base_margin=start,

@@ -104,6 +104,7 @@ def trained(
         {"base_score": 0.0, "nthread": 1, "disable_default_eval_metric": 1, **params}, data,
         rounds, obj=kept, custom_metric=metric, evals=[(data, "train")] if metric else [],
         evals_result=log, callbacks=callbacks, verbose_eval=False,
+        **part.get("train", {}),
     )  # fmt: skip
     # From XGBoost 3.4 on, a worker without rows predicts a matrix.
     return given, log.get("train", {}), booster.predict(data, output_margin=True).ravel()
