@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from lambdaplus.baselines import QueryScaler
 from lambdaplus.data import Fold, RankingData, digits_queries, read_folds
-from lambdaplus.evaluation.significance import direction, p_value, rounded
+from lambdaplus.evaluation.significance import rounded, wilcoxon
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study import Config, Method, Results, Study
 
@@ -137,10 +137,10 @@ class Versus(NamedTuple):
     def of(cls, first: Any, second: Any) -> Versus:
         """Compare values by query, NaN where there are none."""
         gain = rounded((first - second)[~np.isnan(first - second)])
-        p = p_value(gain, "wilcoxon")
+        p, favours = wilcoxon(gain)
         means = float(np.nanmean(first)), float(np.nanmean(second))
         wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
-        return cls(*means, p, wins, losses, direction(gain, "wilcoxon"))
+        return cls(*means, p, wins, losses, int(np.sign(favours)))
 
     @property
     def better(self) -> bool:

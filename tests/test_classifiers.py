@@ -30,7 +30,7 @@ from test_estimators import raw
 
 from lambdaplus import combine, evaluate, lambda_map, lambda_ndcg, lambda_objective
 from lambdaplus.estimators import LightGBMClassifier, XGBoostClassifier
-from lambdaplus.estimators.held_out import HeldOut, threshold_by_share
+from lambdaplus.estimators.calibration import HeldOut, threshold_by_share
 
 KINDS = [LightGBMClassifier, XGBoostClassifier]
 LOG_LOSS = {LightGBMClassifier: "binary", XGBoostClassifier: "binary:logistic"}

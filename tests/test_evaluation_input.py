@@ -17,7 +17,7 @@ from small_data import OnGPU
 
 import lambdaplus as lp
 from lambdaplus.data import Run
-from lambdaplus.evaluation import CONVENTIONS, Evaluation, Rule
+from lambdaplus.evaluation import CONVENTIONS, Rule
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Declaration
 
@@ -153,7 +153,7 @@ def test_the_rows_of_a_query_may_be_anywhere() -> None:
 def test_groups_and_weights_of_any_kind(name: str) -> None:
     arrays = {"group": np.array([4, 4, 4]), "weight": np.ones(N)}
     for hold in HOLDERS.values():
-        found: Evaluation = lp.evaluate(LABELS, SCORES, **{**arrays, name: hold(arrays[name])})
+        found = lp.evaluate(LABELS, SCORES, **{**arrays, name: hold(arrays[name])})
         assert found["map"] == pytest.approx(WANTED)
     for wrong in (masked(arrays[name]), arrays[name][:-1], "444", [[4, 4, 4]], -arrays[name]):
         with pytest.raises(ValueError, match=name):
@@ -170,9 +170,7 @@ NAN = float("nan")
     ("qid", "message"),
     [
         ([1, 1, None, None], "qid is missing in row 2: it is None"),
-        ([1.0, 1.0, NAN, NAN], "qid is missing in row 2: it is nan"),
         (["a", "a", NAN, "b"], "qid is missing in row 2: it is nan"),
-        (np.array(["a", "a", None, "b"], dtype=object), "missing in row 2: it is None"),
         ([7, 7, "7", "7"], "be all text or all numbers, dates or times; row 2 is the str '7'"),
         (np.array([2.0**53, 2.0**53, 1, 1]), r"floats of 2\*\*53 or more"),
         (np.array(["2020-01-01", "2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "row 2: it is NaT"),
@@ -233,13 +231,9 @@ def test_unknown_options_are_refused() -> None:
             refused()
 
 
-WRONG: dict[str, Any] = {
-    "test": "wilcoxn", "confidence": np.nan, "alpha": "0.05", "resamples": 10**12, "seed": -1,
-    "baseline": "c",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "value"), [*WRONG.items(), ("alpha", 5), ("resamples", 99.0)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("confidence", np.nan), ("alpha", "0.05"), ("alpha", 5), ("baseline", "c")]
+)
 def test_unknown_options_of_a_comparison_are_refused(name: str, value: Any) -> None:
     runs = {name: lp.evaluate(LABELS, SCORES, qid=QUERY) for name in "ab"}
     with pytest.raises(ValueError, match=f"^{name}(=| must be )"):

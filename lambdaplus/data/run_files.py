@@ -11,7 +11,7 @@ from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.runs import Run, run_by_query, run_of_dictionaries
+from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
 Judgements = dict[str, dict[str, float]]
 _HEADER_OF_BEIR = ["query-id", "corpus-id", "score"]
@@ -194,7 +194,7 @@ def read_table(
     documents = table.identifiers(docno).astype(np.str_) if docno else None
     labels, scores = table.numbers(label), table.numbers(score)
     run = Run(_name(table.file), labels, scores, queries, documents)
-    return run_by_query(run) if qid else run
+    return run.by_query() if qid else run
 
 
 def _values_of_documents(

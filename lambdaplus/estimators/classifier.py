@@ -8,34 +8,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice
-from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.arrays import from_gpu
-from lambdaplus.estimators.held_out import (
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.estimators.calibration import (
     UNSEEN,
-    HeldOut,
-    Scale,
     fit_calibrator,
-    halves_of,
+    held_out_rows,
     threshold_by_share,
 )
-from lambdaplus.estimators.parent import (
-    FrameworkEstimator,
-    arguments,
-    each,
-    evaluation_sets,
-    replace_evaluation_sets,
-)
+from lambdaplus.estimators.labels import encode
+from lambdaplus.estimators.parent import FrameworkEstimator, arguments
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
-from lambdaplus.ranking.documents import rows_of
-from lambdaplus.ranking.queries import Queries
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -53,9 +41,6 @@ def _has_probabilities(model: Any) -> bool:
             f"too. {why_not}; decision_function gives the scores"
         )
     return True
-
-
-_OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
 class RankingClassifier(FrameworkEstimator):
@@ -112,13 +97,18 @@ class RankingClassifier(FrameworkEstimator):
             check_choice("cv", self.cv, ("auto",))
         self._forget()
         if not isinstance(objective, Objective):
-            _encode_evaluation_labels(call)
             self._train(call, objective)
             return self
-        model = call.get(self._names.model)
-        self._encode(call, model)
+        start = call.get(self._names.model)
+        self.pos_label_, self._labels = encode(call, self.pos_label, self.objective)
+        other = self._trained_class_of(start)
+        if other is not None and other != self.pos_label_:
+            raise ValueError(
+                f"the model to continue from ranks {other} first, not {self.pos_label_}: pass "
+                f"pos_label={np.asarray(other).item()!r}"
+            )
         self._train(call, objective, **self._class_weights())
-        held_out = self._held_out(call, objective, model)
+        held_out = held_out_rows(self, call, objective, start)
         self.offset_ = threshold_by_share(held_out)
         self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
         if not self._no_probabilities:
@@ -225,78 +215,6 @@ class RankingClassifier(FrameworkEstimator):
             tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
         return tags
 
-    def _encode(self, call: dict[str, Any], model: Any) -> None:
-        """Choose the trained class, and replace labels by 1 and 0."""
-        if call.get("eval_class_weight") is not None:
-            raise ValueError("eval_class_weight is not supported: pass eval_sample_weight")
-        y = _checked(call["y"])
-        classes, counts = np.unique(y, return_counts=True)
-        if classes.size != 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {classes.size} classes, and the objective {self.objective!r} is for two: "
-                "use one of LightGBM or XGBoost"
-                if classes.size > 2
-                else f"y holds one class, {classes.tolist()}: a classifier needs rows of two"
-            )
-        trained = classes[int(counts[0] >= counts[1])] if self.pos_label is None else self.pos_label
-        if trained not in classes:
-            raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()} in y")
-        other = self._trained_class_of(model)
-        if other is not None and other != trained:
-            raise ValueError(
-                f"the model to continue from ranks {other} first, not {trained}: pass "
-                f"pos_label={np.asarray(other).item()!r}"
-            )
-        codes = (y == trained).astype(np.int64)
-        Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
-        sets = []
-        for i, (X, y_of_set) in enumerate(evaluation_sets(call)):
-            same = X is call["X"] and y_of_set is call["y"]  # the frameworks recognise this, too
-            labels = y if same else _checked(y_of_set)
-            if unknown := set(labels.tolist()) - set(classes.tolist()):
-                raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
-            sets.append((X, codes if same else (labels == trained).astype(np.int64)))
-        replace_evaluation_sets(call, sets)
-        call["y"], self.pos_label_, self._labels = codes, trained, classes
-
-    def _held_out(self, call: dict[str, Any], objective: Objective, model: Any) -> HeldOut:
-        """Scores of an evaluation set, or of training rows by models that did not see them.
-
-        The scores of training rows by the model itself are used only if there is no other way,
-        since they are too far apart: a threshold between them leaves out most new positives.
-        """
-        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
-        weights = None if weights is None else np.asarray(weights)
-        sets = evaluation_sets(call)
-        of_sets = each(call.get(self._names.eval_weights), len(sets))
-        for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
-            held_out = HeldOut(self._scores(of_set), codes_of_set, of_rows)
-            # The same scores tell the training rows in any container.
-            alike = np.array_equal(held_out.codes, codes)
-            if not (alike and np.array_equal(held_out.scores, self._scores(X))):
-                return held_out
-        scores = self._scores(X)
-        few, least = len(codes) < 2 * self._least_rows(), int(np.bincount(codes).min())
-        reasons = {
-            UNSEEN: self.cv is None,
-            "A model that continues another has seen all rows: pass eval_set=": model is not None,
-            f"There are too few rows ({len(codes)}) to train on half of them: pass eval_set=": few,
-            "A class with a single row cannot be held out: pass eval_set=": least < 2,
-        }
-        for why_not in (reason for reason, applies in reasons.items() if applies):
-            return HeldOut(scores, codes, weights, why_not)
-        splits = halves_of(codes)
-        scale = Scale.of(scores, weights)
-        for train, rest in splits:
-            X_train = rows_of(X, train)
-            half = self._half(call, X_train, train, objective)
-            of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
-            scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
-        rows = np.concatenate([rest for _, rest in splits])
-        of_rows = None if weights is None else weights[rows]
-        return HeldOut(scores[rows], codes[rows], of_rows)
-
     def _trained_class_of(self, model: Any) -> Any:
         """The class that a model to continue from ranks first; None if it does not say."""
         return getattr(model, "pos_label_", None)
@@ -307,45 +225,3 @@ class RankingClassifier(FrameworkEstimator):
 
     def _scores(self, X: Any) -> Floats:
         return np.array(self._raw(canonical(X)), dtype=np.float64)
-
-    def _half(self: Any, call: dict[str, Any], X: Any, rows: Ints, objective: Objective) -> Any:
-        """A model that is trained like this one, for as many rounds, on some of the rows."""
-        params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
-        half = type(self)(**{name: v for name, v in params.items() if name != "callbacks"})
-        of_rows = {
-            name: rows_of(call[name], rows)
-            for name in ("y", "sample_weight", self._names.start)
-            if call.get(name) is not None
-        }
-        same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
-        half._train({"X": X, **of_rows, **same}, objective, **self._class_weights())
-        return half
-
-
-def _encode_evaluation_labels(call: dict[str, Any]) -> None:
-    """Replace ``eval_y`` by 0, 1, ..., as LightGBM does with y and the labels of ``eval_set``."""
-    if call.get("eval_set") is not None:
-        return
-    given, sets = evaluation_sets(call), []
-    classes = np.unique(from_gpu(call["y"])) if given else np.empty(0)
-    for i, (X, y) in enumerate(given):
-        labels = np.asarray(from_gpu(y)).ravel()
-        if unknown := set(labels.tolist()) - set(classes.tolist()):
-            raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
-        sets.append((X, np.searchsorted(classes, labels)))
-    replace_evaluation_sets(call, sets)
-
-
-def _checked(y: Any) -> NDArray[Any]:
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
-    assert_all_finite(labels, input_name="y")
-    if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
-        types = sorted({type(label).__name__ for label in labels})
-        raise ValueError(
-            f"Unknown label type: y holds objects of type {' and '.join(types)}: labels must be "
-            "all text or all numbers, as by y.astype(str) or y.astype(int)"
-        )
-    check_classification_targets(labels)
-    return labels

@@ -1,6 +1,7 @@
 """Subclasses of LightGBM's estimators with the name of a metric as objective."""
 
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
@@ -103,7 +104,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
             changed["metric"] = "None"
         parent = self._as_parent(objective=objective, **changed)
-        with unknown_objective_explained(objective, "LightGBM"):
+        with warnings.catch_warnings(), unknown_objective_explained(objective, "LightGBM"):
+            # Sets are passed in the form that every LightGBM 4 takes.
+            warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
             parent.fit(**call)
         self.__dict__.update(learnt_by_lightgbm(parent))
 

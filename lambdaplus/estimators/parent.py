@@ -1,7 +1,7 @@
 """Base class of the estimators, and helpers for arguments of their parents' methods."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from lambdaplus.compute.arrays import from_gpu
@@ -35,10 +35,10 @@ class FrameworkEstimator:
         given, self._columns = call["X"], columns_of(call["X"])
         call["X"] = self._readable(given)
         # The frameworks recognise the training data among evaluation sets.
-        sets = [
-            (call["X"] if X is given else self._features(X), y) for X, y in evaluation_sets(call)
-        ]
-        replace_evaluation_sets(call, sets)
+        call["eval_set"] = [
+            (call["X"] if X is given else self._features(X), y)
+            for X, y in call.get("eval_set") or ()
+        ] or None
 
     def _features(self, X: Any) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.
@@ -57,13 +57,20 @@ class FrameworkEstimator:
 
 
 def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
-    """The arguments of a call by name; a TypeError for unknown ones.
+    """The arguments of a call by name, evaluation sets as a list; a TypeError for unknown ones.
 
     Arrays of a GPU are converted; X may stay there, and y is converted where it is checked.
     """
     bound = inspect.signature(method).bind(**given).arguments
     bound |= bound.pop("kwargs", {})
-    return {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
+    call = {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
+    sets = call.get("eval_set")
+    if sets is None and call.get("eval_X") is not None and call.get("eval_y") is not None:
+        X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
+        sets = zip(X, y, strict=True) if isinstance(X, tuple) else [(X, y)]
+    if sets is not None:
+        call["eval_set"] = [sets] if isinstance(sets, tuple) else list(sets)
+    return call
 
 
 def all_from_gpu(value: Any) -> Any:
@@ -77,23 +84,6 @@ def columns_of(X: Any) -> list[Any] | None:
     if names is None and hasattr(X, "dtypes"):
         names = getattr(X, "columns", None)
     return None if names is None else list(names)
-
-
-def evaluation_sets(call: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """The evaluation sets of a call of fit, from ``eval_set`` or ``eval_X`` and ``eval_y``."""
-    if call.get("eval_set") is not None:
-        return [call["eval_set"]] if isinstance(call["eval_set"], tuple) else list(call["eval_set"])
-    X, y = call.get("eval_X"), call.get("eval_y")
-    if X is None or y is None:  # LightGBM raises an error if only one is missing
-        return []
-    return list(zip(X, y, strict=True)) if isinstance(X, tuple) else [(X, y)]
-
-
-def replace_evaluation_sets(call: dict[str, Any], sets: list[tuple[Any, Any]]) -> None:
-    if call.get("eval_set") is not None:
-        call["eval_set"] = sets
-    elif sets:
-        call["eval_X"], call["eval_y"] = (tuple(part) for part in zip(*sets, strict=True))
 
 
 def each(argument: Any, n: int) -> list[Any]:

@@ -10,8 +10,6 @@ from lambdaplus.estimators.parent import (
     arguments,
     columns_of,
     each,
-    evaluation_sets,
-    replace_evaluation_sets,
 )
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
@@ -114,7 +112,7 @@ class RankingEstimator(FrameworkEstimator):
                 f"the rows of a query are not adjacent, so fit would sort them, but {objective!r} "
                 "has values of its own in their order: sort rows and labels by qid first"
             )
-        sets, names = evaluation_sets(call), self._names
+        sets, names = call.get("eval_set") or [], self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
         ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
         held_out = []
@@ -123,7 +121,7 @@ class RankingEstimator(FrameworkEstimator):
             same = X is call["X"] and y is call["y"]
             read = train if same else _read(f"evaluation set {i}", X, y, ids[i], groups[i])
             held_out.append(read)
-        replace_evaluation_sets(call, [(part.X, part.queries.labels) for part in held_out])
+        call["eval_set"] = [(part.X, part.queries.labels) for part in held_out]
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))
         call[names.start] = train.in_order(call.get(names.start))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.estimators.held_out import Sigmoid
+from lambdaplus.estimators.calibration import Sigmoid
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
 from lambdaplus.objectives.by_name import Named

@@ -16,7 +16,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, evaluation_sets
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     as_data,
@@ -89,7 +89,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"
             )
         if objective is None and isinstance(self, xgb.XGBClassifier):
-            sets = enumerate(evaluation_sets(call))
+            sets = enumerate(call["eval_set"] or ())
             given = {"y": call["y"], **{f"evaluation set {i}": y for i, (_, y) in sets}}
             for where, labels in given.items():
                 if not {*(found := np.unique(from_gpu(labels)).tolist())} <= {0, 1}:

@@ -8,8 +8,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
-from lambdaplus.evaluation.row_significance import RankedRows
-from lambdaplus.evaluation.significance import ROUNDING
+from lambdaplus.evaluation.significance import ROUNDING, RankedRows
 
 
 def aligned_rows(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedRows, ...]]:
@@ -41,11 +40,8 @@ def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
     numbered = {f"run {number} of {name}": run for number, run in enumerate(runs, start=1)}
     per_query, rows = {}, {}
     for metric, values in aligned_values(numbered).items():
-        each = np.array([*values.values()])
-        known = ~np.isnan(each)
-        n = known.sum(axis=0)
-        total = np.where(known, each, 0.0).sum(axis=0)
-        per_query[metric] = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        known = np.ma.masked_invalid([*values.values()])
+        per_query[metric] = known.mean(axis=0).filled(np.nan)
         if ranked := aligned_rows(metric, numbered):
             rows[metric] = tuple(map(_with_all_scores, zip(*ranked, strict=True)))
     return replace(

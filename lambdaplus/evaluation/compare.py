@@ -1,28 +1,33 @@
 """Comparison of several systems on the same queries or rows, with significance tests.
 
-Runs are aligned (`aligned_runs`), their differences are tested over queries (`significance`) or
-rows (`row_significance`), and the result is a `RunComparison` (`run_comparison`).
+Runs are aligned (`aligned_runs`), their differences are tested (`significance`), and the result is
+a `RunComparison` (`run_comparison`).
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
-from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
-from lambdaplus.evaluation.row_significance import RowStatistics, row_statistics
+from lambdaplus.evaluation.evaluation import (
+    Evaluation,
+    metric_of,
+    rules_in_words,
+    sample_in_words,
+)
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
     Test,
-    check_options,
-    direction,
+    Tested,
     holm,
-    intervals_of,
-    p_value,
     rounded,
+    row_statistics,
+    test_of,
 )
 from lambdaplus.metrics.means import mean_of
 
@@ -34,8 +39,6 @@ def compare_runs(
     test: Test = "t",
     alpha: float = 0.05,
     confidence: float = 0.95,
-    resamples: int = 9999,
-    seed: int = 0,
 ) -> RunComparison:
     """Compare systems that were evaluated on the same queries.
 
@@ -63,8 +66,6 @@ def compare_runs(
         Significance level of the letters; stars have the levels .05, .01 and .001.
     confidence : float
         Confidence level of the intervals.
-    resamples, seed : int
-        Number of samples of the bootstrap, and seed.
 
     Returns
     -------
@@ -113,10 +114,12 @@ def compare_runs(
     >>> [pair] = compare_runs({"good": good, "bad": bad}).of("map")
     >>> (pair.wins, pair.losses, pair.ties, pair.p_value < 0.001)
     (45, 5, 0, True)
-    >>> compare_runs({"both": [good, bad], "bad": bad}).spreads["map"]["both"] > 0
+    >>> compare_runs({"both": [good, bad], "bad": bad}).deviations["map"]["both"] > 0
     True
     """
-    check_options(test, alpha=alpha, confidence=confidence, resamples=resamples, seed=seed)
+    check_choice("test", test, TESTS)
+    number("alpha", alpha, most=1.0)
+    number("confidence", confidence, most=1.0)
     every = systems(runs, baseline)
     averaged = {name: mean_run(name, each) for name, each in every.items()}
     names, first = tuple(runs), next(iter(averaged.values()))
@@ -130,59 +133,41 @@ def compare_runs(
     for metric, values in aligned_values(averaged).items():
         if rows := aligned_rows(metric, averaged):
             means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
-            parsed = first.metrics.get(metric) or first.convention.metric(metric)
-            found = row_statistics(parsed, rows, resamples, seed)
+            found = row_statistics(metric_of(first, metric), rows)
             of_runs[metric] = {
-                name: found.interval(means[metric][name], confidence, place)
+                name: found.interval(place, means[metric][name], confidence)
                 for place, name in enumerate(names)
             }
-            pairs += _pairs_of_rows(metric, compared, means[metric], found, confidence)
+            for a, b in compared:
+                gap = rounded(np.array([means[metric][a] - means[metric][b]])).item()
+                tested = found.test(names.index(a), names.index(b), gap, confidence)
+                pairs.append(_pair(metric, a, b, gap, tested))
             continue
-        defined = ~np.isnan(np.array(list(values.values()))).any(axis=0)
-        by_query = defined.size == first.n_queries
+        by_query = len(values[names[0]]) == first.n_queries  # not one value for all of them
         weights = first.weights if by_query else None
-        of_defined = None if weights is None else weights[defined]
-        means[metric] = {
-            name: mean_of(of_run[defined], of_defined) for name, of_run in values.items()
-        }
-        if by_query and defined.size >= 2:  # not one value for the whole data set
-            differences = [_difference(values[a], values[b], weights) for a, b in compared]
-            drawn = {"resamples": resamples, "seed": seed}
-            intervals = intervals_of(differences, test, confidence, **drawn)
-            pairs += _pairs_of_queries(metric, compared, differences, intervals, test)
+        means[metric] = _means(values, weights)
+        for a, b in compared if by_query and first.n_queries >= 2 else ():
+            difference = _difference(values[a], values[b], weights)
+            tested = test_of(difference, test, confidence)
+            pairs.append(_pair(metric, a, b, mean_of(difference), tested, difference))
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
     several = any(len(each) > 1 for each in every.values())
-    spreads = {
+    deviations = {
         metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
         for metric in (means if several else ())
     }
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    foot = _footnotes(first, marks, TESTS[test], bool(of_runs), several)
+    by = "DeLong test for AUC, bootstrap over rows for other metrics" if of_runs else TESTS[test]
+    foot = f"{sample_in_words(first)}{', weighted' * (first.weights is not None)}. {marks} "
+    foot += f"(two-tailed {by}, Holm correction over the table)."
+    foot += " Means over the runs of a system; sd: their standard deviation." * several
     return RunComparison(
-        names, means, tuple(pairs), test, alpha, confidence, baseline, foot, of_runs, spreads
-    )
-
-
-def _footnotes(
-    run: Evaluation, marks: str, test: str, of_rows: bool, several: bool
-) -> tuple[str, ...]:
-    """What was compared, the tests behind the marks, and the rules of the metrics."""
-    sample = queries_in_words(run.n_queries)
-    if of_rows:
-        ranked = next(ranked for ranked in run.rows.values() if ranked)
-        sample = f"{sum(each.labels.size for each in ranked):,} rows without queries"
-        test = "DeLong test for AUC, bootstrap over rows for other metrics"
-    weighted = "" if run.weights is None else ", weighted"
-    of_systems = " Means over the runs of a system; sd: their standard deviation."
-    return (
-        f"{sample}{weighted}. {marks} (two-tailed {test}, Holm correction over the table)."
-        + of_systems * several,
-        f"Convention {run.convention.name}:",
-        *(f"  {name}: {rules}" for name, rules in run.conventions.items()),
-    )
+        names, means, tuple(pairs), test, alpha, confidence, baseline,
+        (foot, *rules_in_words(first)), of_runs, deviations,
+    )  # fmt: skip
 
 
 def _deviation(means: Sequence[float]) -> float:
@@ -190,55 +175,34 @@ def _deviation(means: Sequence[float]) -> float:
     return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
 
 
-def _pairs_of_rows(
-    metric: str,
-    compared: list[tuple[str, str]],
-    means: Mapping[str, float],
-    found: RowStatistics,
-    confidence: float,
-) -> Iterator[Pair]:
-    """The pairs of a metric over all rows, not corrected yet."""
-    names = list(means)
-    for a, b in compared:
-        difference = float(rounded(np.array([means[a] - means[b]]))[0])
-        places = names.index(a), names.index(b)
-        interval = found.interval(difference, confidence, *places)
-        p = found.p_value(difference, *places)
-        better = _better(a, b, difference, difference)
-        yield Pair(metric, a, b, 0, difference, interval, 0, 0, 0, p, p, better)
+def _means(values: Mapping[str, Floats], weights: Floats | None) -> dict[str, float]:
+    """The mean of each system over the queries on which all have a value."""
+    defined = ~np.isnan([*values.values()]).any(axis=0)
+    weights = None if weights is None else weights[defined]
+    return {name: mean_of(each[defined], weights) for name, each in values.items()}
 
 
-def _pairs_of_queries(
-    metric: str,
-    compared: list[tuple[str, str]],
-    differences: list[Floats],
-    intervals: list[tuple[float, float]],
-    test: Test,
-) -> Iterator[Pair]:
-    """The pairs of a metric by query, not corrected yet."""
-    for (a, b), difference, interval in zip(compared, differences, intervals, strict=True):
-        n, mean, signs = difference.size, mean_of(difference), np.sign(difference)
-        wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
-        p = p_value(difference, test) if n else np.nan
-        better = _better(a, b, mean, direction(difference, test))
-        yield Pair(metric, a, b, n, mean, interval, wins, losses, ties, p, p, better)
-
-
-def _better(first: str, second: str, difference: float, direction: float) -> str:
-    """The run that both the mean and the test favour; empty if they do not agree."""
-    if difference > 0 and direction > 0:
-        return first
-    return second if difference < 0 and direction < 0 else ""
+def _pair(
+    metric: str, a: str, b: str, mean: float, tested: Tested, by_query: ArrayLike = ()
+) -> Pair:
+    """The pair of the systems a and b with this difference, not corrected yet."""
+    interval, p, favours = tested
+    better = ""  # if the mean and the test do not agree
+    if mean * favours > 0:
+        better = a if mean > 0 else b
+    signs = np.sign(np.asarray(by_query, np.float64))
+    wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
+    return Pair(metric, a, b, signs.size, mean, interval, wins, losses, ties, p, p, better)
 
 
 def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
-    """Differences on the queries on which both have a value, with rounding errors set to 0.
+    """`rounded` differences on the queries on which both have a value.
 
     They are multiplied by the weights, less their scale, so that their mean is the weighted one.
     """
     difference = first - second
     known = ~np.isnan(difference) & (weights is None or weights > 0.0)
-    difference = rounded(difference[known])
+    difference = difference[known]
     if weights is not None and difference.size:
         difference *= weights[known] / weights[known].mean()
-    return difference
+    return rounded(difference)

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.conventions import Convention
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.row_significance import RankedRows, row_statistics
-from lambdaplus.evaluation.significance import check_options, percentiles, resampled_means
+from lambdaplus.evaluation.significance import (
+    RankedRows,
+    interval_over_queries,
+    row_statistics,
+)
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 
 
@@ -103,9 +107,7 @@ class Evaluation(Tabular):
                 return name
         raise KeyError(f"{name} was not evaluated; available: {', '.join(self.mean)}")
 
-    def interval(
-        self, metric: Metric, *, confidence: float = 0.95, resamples: int = 9999, seed: int = 0
-    ) -> tuple[float, float]:
+    def interval(self, metric: Metric, *, confidence: float = 0.95) -> tuple[float, float]:
         """The confidence interval of a mean, by the percentile bootstrap over queries.
 
         Without queries, it is that of `~lambdaplus.evaluation.compare_runs`: DeLong's for AUC, by
@@ -115,8 +117,6 @@ class Evaluation(Tabular):
         ----------
         metric : str, RankingMetric or Declaration
         confidence : float
-        resamples, seed : int
-            Number of samples of the bootstrap, and seed.
 
         Returns
         -------
@@ -128,15 +128,15 @@ class Evaluation(Tabular):
         KeyError
             If the metric was not evaluated.
         ValueError
-            For options out of range, and for a metric over all rows of data with queries
+            For a confidence out of range, and for a metric over all rows of data with queries
             (``over=dataset``), since rows of a query are not independent.
         """
-        check_options(confidence=confidence, resamples=resamples, seed=seed)
+        number("confidence", confidence, most=1.0)
         name = self.name_of(metric)
         if rows := self.rows.get(name):
-            parsed = self.metrics.get(name) or self.convention.metric(name)
-            found = row_statistics(parsed, [rows], resamples, seed)
-            return found.interval(self.mean[name], confidence, 0)
+            return row_statistics(metric_of(self, name), [rows]).interval(
+                0, self.mean[name], confidence
+            )
         values = self.per_query[name]
         if len(values) != self.n_queries:
             raise ValueError(
@@ -147,10 +147,7 @@ class Evaluation(Tabular):
         known = ~np.isnan(values) & (weights > 0)
         if known.sum() < 2:
             return np.nan, np.nan
-        columns = np.column_stack([values * weights, weights])[known]
-        total, weight = resampled_means(columns, resamples, seed).T
-        low, high = percentiles(total / weight, confidence)
-        return low, high
+        return interval_over_queries(values[known], weights[known], confidence)
 
     @property
     def table(self) -> Table:
@@ -159,24 +156,33 @@ class Evaluation(Tabular):
             (name, self.mean[name], self.n_queries - self.undefined[name], self.undefined[name])
             for name in self.mean
         ]
-        used = (
-            f"{next(iter(self.rows.values()))[0].labels.size:,} rows without queries."
-            if self.rows
-            else f"{queries_in_words(self.n_queries)}{self._without_relevant}."
+        used = sample_in_words(self)
+        relevance = any(
+            re.search("relevant=|gain=|top=", each) for each in self.conventions.values()
         )
-        foot = [
-            used,
-            f"Convention {self.convention.name}:",
-            *(f"  {name}: {rules}" for name, rules in self.conventions.items()),
-        ]
+        if relevance and not self.rows:
+            used += f", {self.without_relevant} without relevant documents"
+        foot = (f"{used}.", *rules_in_words(self))
         return Table(("metric", "mean", "queries", "undefined"), rows, foot)
-
-    @property
-    def _without_relevant(self) -> str:
-        """How many queries have no relevant document, if a metric has a notion of it."""
-        counts = any(re.search("relevant=|gain=|top=", rule) for rule in self.conventions.values())
-        return f", {self.without_relevant} without relevant documents" if counts else ""
 
 
 def queries_in_words(n: int) -> str:
     return f"{n} {'query' if n == 1 else 'queries'}"
+
+
+def sample_in_words(evaluation: Evaluation) -> str:
+    """The number of queries, or of rows without queries."""
+    for ranked in evaluation.rows.values():
+        return f"{sum(each.labels.size for each in ranked):,} rows without queries"
+    return queries_in_words(evaluation.n_queries)
+
+
+def rules_in_words(evaluation: Evaluation) -> tuple[str, ...]:
+    """Footnotes of a table: the rules of each metric."""
+    rules = (f"  {name}: {rules}" for name, rules in evaluation.conventions.items())
+    return (f"Convention {evaluation.convention.name}:", *rules)
+
+
+def metric_of(evaluation: Evaluation, name: str) -> RankingMetric:
+    """The metric of a name in an evaluation, which may have lost it in pickling."""
+    return evaluation.metrics.get(name) or evaluation.convention.metric(name)

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
 from lambdaplus.evaluation.evaluation import queries_in_words
-from lambdaplus.evaluation.forms_of_input import Labels, read_input
 from lambdaplus.evaluation.result_tables import Table, Tabular
 from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.ranking.runs import Labels, run_of
 
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 
@@ -116,7 +116,7 @@ def explain(
     >>> [(choice, round(change, 4)) for choice, change in why["lightgbm"].steps]
     [('ties=stable', 0.0361), ('empty=1', 0.1705)]
     """
-    run = read_input(labels, scores, group, qid, weight, docno)
+    run = run_of(labels, scores, group=group, qid=qid, weight=weight, docno=docno)
     parsed = parse_metric(metric, **options)
     kept = {*options, *(name for name, _ in parsed.changed)}
 

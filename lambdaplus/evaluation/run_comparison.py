@@ -79,7 +79,7 @@ class RunComparison(Tabular):
         Footnotes of the table: queries, tests and conventions.
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows, then system: confidence interval of its value.
-    spreads : dict of str to dict of str to float
+    deviations : dict of str to dict of str to float
         By metric, then system: standard deviation of the means of its runs, NaN for a single run;
         empty if no system has several.
 
@@ -104,7 +104,7 @@ class RunComparison(Tabular):
     baseline: str | None
     foot: tuple[str, ...]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    spreads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    deviations: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, metric: Metric) -> list[Pair]:
         """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
@@ -129,13 +129,13 @@ class RunComparison(Tabular):
                 rows[-1].append(Cell(means[name], mark(name, metric)))
                 if metric in self.intervals:
                     rows[-1].append("{:.4f} to {:.4f}".format(*self.intervals[metric][name]))
-                if metric in self.spreads:
-                    rows[-1].append(self.spreads[metric][name])
+                if metric in self.deviations:
+                    rows[-1].append(self.deviations[metric][name])
         heads = ["run"]
         for metric in self.means:
             heads.append(metric)
             heads += [f"{self.confidence:.0%} interval"] if metric in self.intervals else []
-            heads += ["sd"] if metric in self.spreads else []
+            heads += ["sd"] if metric in self.deviations else []
         return Table(heads, rows, self.foot)
 
     def _stars(self, name: str, metric: str) -> str:

@@ -21,8 +21,7 @@ from lambdaplus.evaluation.conventions import (
     find_convention,
 )
 from lambdaplus.evaluation.evaluation import Evaluation
-from lambdaplus.evaluation.forms_of_input import Labels, read_input
-from lambdaplus.evaluation.row_significance import RankedRows
+from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.catalogue import BPREF
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
@@ -30,7 +29,7 @@ from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.runs import Run
+from lambdaplus.ranking.runs import Labels, Run, run_of
 from lambdaplus.ranking.sort import Scored
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
@@ -125,7 +124,7 @@ def evaluate(
     (0.75, [1.0, 0.5])
     """
     check_flag(one_group=one_group, judged=judged)
-    run = read_input(labels, scores, group, qid, weight, docno)
+    run = run_of(labels, scores, group=group, qid=qid, weight=weight, docno=docno)
     return evaluate_run(
         run, metrics, convention, ties=ties, empty=empty, one_group=one_group, judged=judged,
         **options,

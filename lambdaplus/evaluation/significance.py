@@ -1,35 +1,43 @@
-"""Significance tests for two systems on the same queries."""
+"""Significance tests of the differences of systems, and confidence intervals of their values.
 
+Metrics by query are tested over queries.  Metrics over all rows, which have no values by query, are
+tested by a normal distribution, with standard errors over rows.  AUC has DeLong's covariance: an
+AUC is a mean over rows with label 1, and one over the others, of the share of the rows of the other
+side that a row is ranked correctly against.  Other metrics are bootstrapped over rows.
+"""
+
+import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_choice, number, whole_number
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.values import values
+from lambdaplus.ranking.queries import Queries
+from lambdaplus.ranking.sort import Scored
 
-Test = Literal["wilcoxon", "t"]
-
-TESTS: dict[str, str] = {"wilcoxon": "Wilcoxon signed-rank", "t": "paired t"}
+Interval = tuple[float, float]
+Test = Literal["t", "wilcoxon"]
+TESTS: dict[str, str] = {"t": "paired t", "wilcoxon": "Wilcoxon signed-rank"}
 # Equal values may differ by this much because of rounding errors, relative to the largest.
 ROUNDING = 1e-12
-AT_A_TIME = 1_000_000  # random numbers drawn at a time: 8 MB
+SEED = 0  # of the bootstraps
+RESAMPLES = 9999  # of the bootstrap over queries
+AT_A_TIME = 1_000_000  # numbers of this bootstrap at a time: 8 MB
+# Of the bootstrap over rows: enough for a standard error, since p comes from a normal distribution.
+MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 200
+MOST_ROWS = 10_000_000  # over all resamples, of one run
 
 
-def check_options(
-    test: str = "t",
-    *,
-    alpha: float = 0.5,
-    confidence: float = 0.5,
-    resamples: int = 1,
-    seed: int = 0,
-) -> None:
-    """Raise a ValueError for an invalid option."""
-    check_choice("test", test, tuple(TESTS))
-    number("alpha", alpha, above=0.0, most=1.0)
-    number("confidence", confidence, above=0.0, most=1.0)
-    whole_number("resamples", resamples, least=1, below=10**8)
-    whole_number("seed", seed)
+class Tested(NamedTuple):
+    """The test of a mean difference of two systems, and the interval of this difference."""
+
+    interval: Interval
+    p_value: float  # two-sided
+    favours: float  # the first system if above 0, the second one if below
 
 
 def rounded(difference: Floats) -> Floats:
@@ -46,101 +54,52 @@ def rounded(difference: Floats) -> Floats:
     return np.copysign(equal, difference)
 
 
-def direction(difference: Floats, test: Test) -> int:
-    """The sign of what the test tests: of the signed ranks, or else of the mean; 0 for neither."""
-    from scipy import stats
-
-    difference = rounded(difference)
-    nonzero = difference[difference != 0.0]
-    if test == "wilcoxon":
-        return int(np.sign(np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))))
-    total = nonzero.sum()
-    return int(np.sign(total)) if abs(total) > ROUNDING * np.abs(nonzero).sum() else 0
+def test_of(difference: Floats, test: Test, confidence: float) -> Tested:
+    """Test `rounded` differences, (n,): those of the first system less the second on each query."""
+    if test == "t":
+        return paired_t(difference, confidence)
+    interval = interval_over_queries(difference, np.ones_like(difference), confidence)
+    return Tested(interval, *wilcoxon(difference))
 
 
-def p_value(difference: Floats, test: Test) -> float:
-    """Two-sided p-value of no difference between two systems; 1 if they are equal on all queries.
-
-    ``difference``, (n,), is the first system minus the second on each query.  The t-test is NaN
-    with fewer than two queries.
-    """
+def paired_t(difference: Floats, confidence: float) -> Tested:
+    """Student's test, and his interval, which leaves out 0 if and only if p < 1 - confidence."""
     from scipy import stats  # which takes longer to import than all else in this package
 
-    difference = rounded(difference)
-    if not difference.any():
-        return 1.0
-    if test == "wilcoxon":
-        # With zeros, SciPy has no exact test of few queries.
-        return float(stats.wilcoxon(difference[difference != 0.0]).pvalue)
     if difference.size < 2:
-        return np.nan
-    if np.ptp(difference) == 0.0:  # the same difference on all queries: the variance is 0
-        return 0.0
-    return float(stats.ttest_1samp(difference, 0.0).pvalue)
+        return Tested((np.nan, np.nan), np.nan, np.nan)
+    mean = float(difference.mean())
+    if np.ptp(difference) == 0.0:  # the variance is 0
+        return Tested((mean, mean), float(mean == 0.0), mean)
+    found = stats.ttest_1samp(difference, 0.0)
+    low, high = found.confidence_interval(confidence)
+    return Tested((float(low), float(high)), float(found.pvalue), mean)
 
 
-def intervals_of(
-    differences: Sequence[Floats], test: Test, confidence: float, *, resamples: int, seed: int
-) -> list[tuple[float, float]]:
-    """Confidence intervals of mean differences: Student's for his test, or else the bootstrap's.
-
-    Student's interval leaves out 0 if and only if p is below 1 - confidence.
-    """
-    if test == "t":
-        return [_student_interval(difference, confidence) for difference in differences]
-    return bootstrap_intervals(differences, confidence, resamples=resamples, seed=seed)
-
-
-def _student_interval(difference: Floats, confidence: float) -> tuple[float, float]:
+def wilcoxon(difference: Floats) -> tuple[float, float]:
+    """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours."""
     from scipy import stats
 
-    difference = rounded(difference)
-    n = difference.size
-    if n < 2:
-        return np.nan, np.nan
-    error = 0.0 if np.ptp(difference) == 0.0 else difference.std(ddof=1) / np.sqrt(n)
-    half = float(stats.t.ppf((1.0 + confidence) / 2, n - 1) * error)
-    mean = float(difference.mean())
-    return mean - half, mean + half
+    nonzero = difference[difference != 0.0]  # with zeros, SciPy has no exact test of few queries
+    if not nonzero.size:
+        return 1.0 if difference.size else np.nan, 0.0
+    ranks = np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))
+    return float(stats.wilcoxon(nonzero).pvalue), float(ranks)
 
 
-def bootstrap_intervals(
-    differences: Sequence[Floats],
-    confidence: float = 0.95,
-    *,
-    resamples: int = 9999,
-    seed: int = 0,
-) -> list[tuple[float, float]]:
-    """Confidence intervals of mean differences by the percentile bootstrap; NaN without queries."""
-    intervals = [(np.nan, np.nan)] * len(differences)
-    for n in {difference.size for difference in differences} - {0}:
-        alike = [i for i, difference in enumerate(differences) if difference.size == n]
-        columns = np.array([differences[i] for i in alike]).T
-        low, high = percentiles(resampled_means(columns, resamples, seed), confidence)
-        for i, *interval in zip(alike, low, high, strict=True):
-            intervals[i] = (interval[0], interval[1])
-    return intervals
+def interval_over_queries(values: Floats, weights: Floats, confidence: float) -> Interval:
+    """The interval of a weighted mean of (n,) values by the percentile bootstrap."""
+    from scipy import stats
 
+    def mean(products: Floats, weights: Floats, axis: int) -> Floats:
+        return np.asarray(products.sum(axis) / weights.sum(axis))
 
-def percentiles(resampled: Floats, confidence: float) -> Any:
-    """The ends of the interval of this confidence, of values on samples: (r, ...) -> 2 of (...)."""
-    tail = (1.0 - confidence) / 2
-    return np.quantile(resampled, [tail, 1.0 - tail], axis=0).tolist()
-
-
-def resampled_means(columns: Floats, resamples: int, seed: int) -> Floats:
-    """Means of samples of the n rows with replacement: (n, k) -> (resamples, k)."""
-    n, random = len(columns), np.random.default_rng(seed)
-    at_once = max(1, AT_A_TIME // n)
-    sizes = (min(at_once, resamples - done) for done in range(0, resamples, at_once))
-    return np.concatenate([_times_drawn(random, size, n) @ columns / n for size in sizes])
-
-
-def _times_drawn(random: np.random.Generator, resamples: int, n: int) -> Floats:
-    """Number of times each of n is drawn in n draws with replacement, (resamples, n) float64."""
-    cells = random.integers(0, n, (resamples, n)) + n * np.arange(resamples)[:, None]
-    counts = np.bincount(cells.ravel(), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(np.float64)
+    low, high = stats.bootstrap(
+        (values * weights, weights), mean, paired=True, vectorized=True, n_resamples=RESAMPLES,
+        batch=max(1, AT_A_TIME // values.size), confidence_level=confidence, method="percentile",
+        random_state=np.random.default_rng(SEED),
+    ).confidence_interval  # fmt: skip
+    return float(low), float(high)
 
 
 def holm(p_values: Floats) -> Floats:
@@ -151,3 +110,153 @@ def holm(p_values: Floats) -> Floats:
     factors = np.arange(order.size, 0, -1)
     out[order] = np.minimum(1.0, np.maximum.accumulate(factors * p_values[order]))
     return out
+
+
+# Over rows ----------------------------------------------------------------------------------------
+
+
+class RankedRows(NamedTuple):
+    """The rows of a data set without queries, and the scores that ranked them.
+
+    Attributes
+    ----------
+    labels : (n,) float64
+    scores : tuple of (n,) float64
+        Of each model; the value of a metric is the mean over these.
+    weights : (n,) float64 or None
+    """
+
+    labels: Floats
+    scores: tuple[Floats, ...]
+    weights: Floats | None
+
+
+class RowStatistics(NamedTuple):
+    """How much the values of k runs vary with the rows of their data sets.
+
+    Attributes
+    ----------
+    covariance : (k, k) float64
+    resampled : (r, k) float64
+        Values on samples of the rows; r is 0 for DeLong's covariance.
+    """
+
+    covariance: Floats
+    resampled: Floats
+
+    def interval(self, run: int, value: float, confidence: float) -> Interval:
+        """The interval of the value of a run."""
+        if len(self.resampled):
+            tail = (1.0 - confidence) / 2
+            low, high = np.quantile(self.resampled[:, run], [tail, 1.0 - tail]).tolist()
+            return low, high
+        low, high = _normal_interval(value, self._error(self.covariance[run, run]), confidence)
+        return max(0.0, low), min(1.0, high)
+
+    def test(self, first: int, second: int, difference: float, confidence: float) -> Tested:
+        """The test of the difference of two runs, by a normal distribution."""
+        from scipy import stats
+
+        gap = self.covariance[first] - self.covariance[second]
+        error = self._error(gap[first] - gap[second])
+        # Without an error, the runs are separated on all rows.
+        z = math.inf if error <= ROUNDING else abs(difference) / error
+        p = 1.0 if difference == 0.0 else float(2 * stats.norm.sf(z))
+        # By the distribution that gives p, so that the two cannot disagree.
+        return Tested(_normal_interval(difference, error, confidence), p, difference)
+
+    @staticmethod
+    def _error(variance: float) -> float:
+        return float(np.sqrt(np.maximum(variance, 0.0)))  # NaN remains
+
+
+def _normal_interval(value: float, error: float, confidence: float) -> Interval:
+    from scipy import stats
+
+    half = float(stats.norm.ppf((1.0 + confidence) / 2) * error)
+    return value - half, value + half
+
+
+def row_statistics(metric: RankingMetric, runs: Sequence[Sequence[RankedRows]]) -> RowStatistics:
+    """Those of a metric, whose value for a run is its mean over the data sets of the run."""
+    if metric.declaration.name == "auc":
+        relevant = float(metric["relevant"])
+        parts = [_delong([run[t] for run in runs], relevant) for t in range(len(runs[0]))]
+        return RowStatistics(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
+    rows = sum(each.labels.size * len(each.scores) for each in runs[0])
+    n = min(MOST_RESAMPLES, max(FEWEST_RESAMPLES, MOST_ROWS // rows))
+    random = np.random.default_rng(SEED)
+    by_set = [_bootstrap(metric, [run[t] for run in runs], n, random) for t in range(len(runs[0]))]
+    resampled = np.mean(by_set, axis=0)
+    resampled = resampled[~np.isnan(resampled).any(axis=1)]  # without a relevant row
+    if len(resampled) < 2:
+        return RowStatistics(np.full((len(runs),) * 2, np.nan), resampled)
+    return RowStatistics(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
+
+
+def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:
+    """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
+    good = runs[0].labels >= relevant
+    weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
+    sides = [np.zeros((len(runs), side.sum())) for side in (good, ~good)]
+    for k, run in enumerate(runs):
+        for scores in run.scores:
+            above = _share_below(scores, weights, good)
+            below = 1.0 - _share_below(scores, weights, ~good)
+            for mean, share in zip(sides, (above, below), strict=True):
+                mean[k] += share / len(run.scores)
+    covariance = np.zeros((len(runs), len(runs)))
+    for side, share in zip((good, ~good), sides, strict=True):
+        used = weights[side] > 0
+        w, m = weights[side][used], int(used.sum())
+        if m < 2:
+            return np.full_like(covariance, np.nan)
+        centred = w * (share[:, used] - np.average(share[:, used], axis=1, weights=w)[:, None])
+        covariance += centred @ centred.T / w.sum() ** 2 * m / (m - 1)
+    return covariance
+
+
+def _share_below(scores: Floats, weights: Floats, side: Bools) -> Floats:
+    """For each row of a side, the share of the rows of the other side with lower scores.
+
+    Tied rows count half.
+    """
+    other = scores[~side]
+    order = np.argsort(other)
+    total = np.append(0.0, np.cumsum(weights[~side][order]))
+    ends = [np.searchsorted(other[order], scores[side], end) for end in ("left", "right")]
+    return np.asarray((total[ends[0]] + total[ends[1]]) / 2 / total[-1])
+
+
+def _bootstrap(
+    metric: RankingMetric, runs: Sequence[RankedRows], resamples: int, random: np.random.Generator
+) -> Floats:
+    """Values of k runs on samples of the same rows with replacement, (resamples, k)."""
+    labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size
+    # Sorted scores make the sort of each sample cheaper.
+    orders = [[np.argsort(scores) for scores in run.scores] for run in runs]
+    weighted = weights is not None and metric.weighs_rows
+    found = np.empty((resamples, len(runs)))
+    for sample in found:
+        times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
+        if weights is not None and weighted:
+            times *= weights
+        for k, run in enumerate(runs):
+            sample[k] = np.mean(
+                [
+                    _value(metric, labels[rows], scores[rows], times[rows], weighted)
+                    for scores, order in zip(run.scores, orders[k], strict=True)
+                    if (rows := order[times[order] > 0]).size
+                ]
+            )
+    return found
+
+
+def _value(
+    metric: RankingMetric, labels: Floats, scores: Floats, times: Floats, weighted: bool
+) -> float:
+    if not (metric.declaration.pooled or weighted):  # kernels take a row of weight k as one row
+        copies = np.repeat(np.arange(times.size), times.astype(np.int64))
+        labels, scores, times = labels[copies], scores[copies], np.ones(copies.size)
+    queries = scope(metric, Queries(labels, weight=times))
+    return float(values(metric, Scored(queries, scores))[0])

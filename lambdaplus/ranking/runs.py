@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arrays import plain, refuse_rounding
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.documents import rows_by_query
 from lambdaplus.ranking.queries import Queries
+
+Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
+"""Labels or scores: (n,), or a value by query and document number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +72,42 @@ class Run:
             return np.arange(self.queries.n_queries)
         return identifiers(self.qid)[self.queries.boundaries[:-1]]
 
+    def by_query(self) -> Run:
+        """The run with the rows of each query adjacent, otherwise in their order."""
+        ids = identifiers(self.qid)
+        rows = rows_by_query(ids)
+        if (rows[1:] > rows[:-1]).all():
+            return replace(self, qid=ids)
+        changed: dict[str, Any] = {"qid": ids[rows]}
+        for name in ("labels", "scores", "docno", "weight"):
+            if getattr(self, name) is not None:
+                values = plain(getattr(self, name), name)
+                if len(values) != ids.size:
+                    raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
+                changed[name] = values[rows]
+        return replace(self, **changed)
 
-def run_by_query(run: Run) -> Run:
-    """The run with the rows of each query adjacent, otherwise in their order."""
-    ids = identifiers(run.qid)
-    rows = rows_by_query(ids)
-    if (rows[1:] > rows[:-1]).all():
-        return replace(run, qid=ids)
-    changed: dict[str, Any] = {"qid": ids[rows]}
-    for name in ("labels", "scores", "docno", "weight"):
-        if getattr(run, name) is not None:
-            values = plain(getattr(run, name), name)
-            if len(values) != ids.size:
-                raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
-            changed[name] = values[rows]
-    return replace(run, **changed)
+
+def run_of(labels: Labels, scores: Labels, **given: Any) -> Run:
+    """A run from the arguments of `~lambdaplus.evaluation.evaluate`; those not given are None."""
+    if isinstance(labels, Mapping) or isinstance(scores, Mapping):
+        if not _is_of_queries(labels) or not _is_of_queries(scores):
+            raise ValueError(
+                "labels and scores must both be arrays, or both dictionaries of a value by query "
+                "and document number, {'q1': {'d1': 1}}"
+            )
+        for name in (name for name, value in given.items() if value is not None):
+            raise ValueError(
+                f"{name}= cannot be passed with dictionaries: pass flat arrays, one entry per "
+                "document"
+            )
+        return run_of_dictionaries(labels, scores)
+    run = Run("", labels, scores, **given)
+    return run if run.qid is None or run.group is not None else run.by_query()
+
+
+def _is_of_queries(values: Any) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
+    return isinstance(values, Mapping) and all(isinstance(of, Mapping) for of in values.values())
 
 
 def run_of_dictionaries(

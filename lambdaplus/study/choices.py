@@ -12,7 +12,7 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import Convention, evaluate
-from lambdaplus.evaluation.row_significance import RankedRows
+from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Criterion, Task

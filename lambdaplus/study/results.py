@@ -12,7 +12,7 @@ import polars as pl
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.aligned_runs import mean_run
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.row_significance import RankedRows
+from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.choices import ALL_QUERIES
 from lambdaplus.study.config import Config

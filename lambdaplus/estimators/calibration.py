@@ -8,16 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
 
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.estimators.parent import each
+from lambdaplus.objectives import Objective
+from lambdaplus.ranking.documents import rows_of
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 UNSEEN = "Pass cv='auto' or eval_set="
 """Why a model has no probabilities, if the user chose that."""
+
+
+_OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
 class HeldOut(NamedTuple):
@@ -52,17 +58,62 @@ class Scale(NamedTuple):
 
     def moved(self, scores: Floats, to: Scale) -> Floats:
         """Scores on this scale, moved and stretched to another one."""
-        factor = (
-            to.deviation / self.deviation if self.deviation > 0.0 else 0.0
-        )  # a model without a split
+        # A model without a split has none.
+        factor = to.deviation / self.deviation if self.deviation > 0.0 else 0.0
         return to.mean + factor * (scores - self.mean)
 
 
-def halves_of(codes: Ints) -> list[tuple[Ints, Ints]]:
-    """Rows for training and others, of two halves or one; each class has at least two rows."""
+def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start: Any) -> HeldOut:
+    """Scores of an evaluation set, or of training rows by models that did not see them.
+
+    The scores of training rows by the model itself are used only if there is no other way, since
+    they are too far apart: a threshold between them leaves out most new positives.
+    """
+    X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+    weights = None if weights is None else np.asarray(weights)
+    sets = call.get("eval_set") or []
+    of_sets = each(call.get(model._names.eval_weights), len(sets))
+    for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
+        held_out = HeldOut(model._scores(of_set), codes_of_set, of_rows)
+        # The same scores tell the training rows in any container.
+        alike = np.array_equal(held_out.codes, codes)
+        if not (alike and np.array_equal(held_out.scores, model._scores(X))):
+            return held_out
+    scores = model._scores(X)
+    few, least = len(codes) < 2 * model._least_rows(), int(np.bincount(codes).min())
+    reasons = {
+        UNSEEN: model.cv is None,
+        "A model that continues another has seen all rows: pass eval_set=": start is not None,
+        f"There are too few rows ({len(codes)}) to train on half of them: pass eval_set=": few,
+        "A class with a single row cannot be held out: pass eval_set=": least < 2,
+    }
+    for why_not in (reason for reason, applies in reasons.items() if applies):
+        return HeldOut(scores, codes, weights, why_not)
     halves = StratifiedKFold(2, shuffle=True, random_state=0)
     splits = [*halves.split(np.empty((len(codes), 0)), codes)]
-    return splits[:1] if codes.sum() >= FEW_POSITIVES else splits
+    splits = splits[:1] if codes.sum() >= FEW_POSITIVES else splits
+    scale = Scale.of(scores, weights)
+    for train, rest in splits:
+        X_train = rows_of(X, train)
+        half = _trained_on(train, X_train, model, call, objective)
+        of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
+        scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
+    rows = np.concatenate([rest for _, rest in splits])
+    return HeldOut(scores[rows], codes[rows], None if weights is None else weights[rows])
+
+
+def _trained_on(rows: Ints, X: Any, model: Any, call: dict[str, Any], objective: Objective) -> Any:
+    """A model that is trained like this one, for as many rounds, on these rows, which are X."""
+    params = {**model.get_params(deep=False), **model._rounds(), "cv": None}
+    half = type(model)(**{name: v for name, v in params.items() if name != "callbacks"})
+    of_rows = {
+        name: rows_of(call[name], rows)
+        for name in ("y", "sample_weight", model._names.start)
+        if call.get(name) is not None
+    }
+    same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
+    half._train({"X": X, **of_rows, **same}, objective, **model._class_weights())
+    return half
 
 
 def threshold_by_share(held_out: HeldOut) -> float:
@@ -101,24 +152,12 @@ def fit_calibrator(held_out: HeldOut) -> Sigmoid:
     scores, codes, weights, _ = held_out
     if weights is not None:  # scikit-learn 1.6 needs the type of the scores
         weights = np.asarray(weights, np.float64)
-    calibrated = CalibratedClassifierCV(FrozenEstimator(_ScoreColumn().fit()))
+    identity = LinearSVC()  # whose decision_function is its only column
+    identity.classes_, identity.coef_, identity.intercept_ = np.arange(2), np.eye(1), np.zeros(1)
+    calibrated = CalibratedClassifierCV(FrozenEstimator(identity))
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
         # A fitted model needs no weights.
         warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)
         calibrated.fit(scores[:, None], codes, weights)
     [found] = calibrated.calibrated_classifiers_[0].calibrators
     return Sigmoid(float(found.a_), float(found.b_))
-
-
-class _ScoreColumn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of one column, which is its score, for calibration."""
-
-    def fit(self) -> _ScoreColumn:
-        self.classes_ = np.arange(2)
-        return self
-
-    def decision_function(self, X: Any) -> Floats:
-        return np.asarray(X, dtype=np.float64)[:, 0]
-
-    def predict(self, X: Any) -> Any:
-        return (self.decision_function(X) > 0.0).astype(int)
