@@ -62,16 +62,6 @@ def test_a_name_has_the_gradient_of_its_own_metric(name: str) -> None:
     assert objective.surrogate.declaration.name == {"mrr": "arhr"}.get(name, name)
 
 
-def test_five_names_are_five_gradients_in_a_query() -> None:
-    found = [
-        getattr(lambdaplus, f"lambda_{name}")(GRADES, SCORES, None, [12])[0]
-        for name in ("auc", "mauc", "map", "mrr", "ndcg")
-    ]
-    for i, one in enumerate(found):
-        for other in found[:i]:
-            assert np.abs(one - other).max() > 0.01
-
-
 def test_help_of_an_objective_names_its_metric_and_what_stands_in() -> None:
     text = pydoc.render_doc(lambdaplus.lambda_mrr, renderer=pydoc.plaintext)
     for words in ("lambda_objective('mrr', surrogate='arhr')", "Mean reciprocal rank", "arhr if"):
@@ -81,17 +71,6 @@ def test_help_of_an_objective_names_its_metric_and_what_stands_in() -> None:
     half = lambda_objective("map", pointwise=0.5, damping=0.1).__doc__ or ""
     assert "A share of 0.5 of the gradient is log-loss" in half
     assert "divided by 0.1 + |d|" in " ".join(half.split())
-
-
-def test_where_several_are_relevant_none_is_left_out_of_mrr() -> None:
-    labels, scores = [0.0, 1.0, 0.0, 1.0, 1.0, 0.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
-    deltas = brute_force.swap_deltas(parse_metric("mrr"), labels)
-    assert deltas[0, 4] == deltas[0, 3] != 0
-    assert deltas[2, 4] == 0  # as of most pairs
-    gradient = lambda_objective("mrr", damping=None, pointwise=0)(labels, scores, None, [6])[0]
-    assert (gradient[[1, 3, 4]] < 0).all()
-    expected, _, S = brute_force.lambda_gradients(parse_metric("arhr"), labels, scores)
-    assert_allclose(gradient, np.log2(1 + S) / S * expected, rtol=1e-5)
 
 
 def test_a_gradient_reaches_every_document_that_a_better_one_could_replace() -> None:

@@ -415,37 +415,6 @@ def test_the_tree_of_many_labels_is_close(
     assert_sweep_is_close(weights, labels, scores, DAMPED, damping=0.01)
 
 
-@each(RISING)
-@pytest.mark.parametrize("spread", [1.0, 1e3])  # whose exponentials overflow
-def test_lists_of_many_labels_are_summed_by_rows(weights, spread: float) -> None:
-    for seed, n in enumerate((18, 24)):
-        for ties in (None, 3):
-            labels, scores = many_labels("forty" if seed else "as many as documents", n, seed, ties)
-            given_ = {"damping": 0.01, "truncation": 20, "sigma": 2.0}
-            for options in ({}, given_):
-                every = {**weights, "group": [n], **options}
-                expected = brute_force.lambda_gradients(
-                    labels=labels, scores=spread * scores, **weights, **options
-                )
-                found = gradients(labels, spread * scores, **every)
-                close = ROUNDING if len(np.unique(labels)) > 16 else SWEEP
-                assert_close(found, expected, close, BEFORE_AND_AFTER / 0.01)
-
-
-@each_plain_kind
-@pytest.mark.parametrize("ties", [None, 7])
-@pytest.mark.parametrize("damping", [None, 0.01])
-def test_gradients_of_a_query_sum_to_zero(weights, ties: int | None, damping) -> None:
-    """What one document of a pair gets the other one loses; Hessians are not negative."""
-    for seed, n in enumerate((2, 10, 50, 600)):
-        labels, scores = random_query(seed, n, 1.0, ties)
-        given_ = {**weights, "group": [n], "damping": damping}
-        gradient, hessian = gradients(labels, scores, **given_)
-        # Either end sums the same fitted pairs in its own order: rounding of the decays, no more.
-        assert abs(gradient.sum()) <= 1e-7 * np.abs(gradient).sum() + NOTHING
-        assert hessian.min() >= -1e-9 * hessian.max()
-
-
 # Weights -----------------------------------------------------------------------------------------
 
 

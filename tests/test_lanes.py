@@ -1,24 +1,9 @@
-"""The arithmetic of lanes against NumPy's, on whichever LLVM numba brought."""
+"""The exponentials of lanes against NumPy's, on whichever LLVM numba brought."""
 
 import numpy as np
 from numba import njit
 
-from lambdaplus.engine.lanes import (
-    LANES,
-    add,
-    apart,
-    decay,
-    divide,
-    exponential,
-    load,
-    madd,
-    mul,
-    pick,
-    splat,
-    store,
-    totals,
-    where_less,
-)
+from lambdaplus.engine.lanes import LANES, decay, exponential, load, store
 
 
 @njit
@@ -48,40 +33,3 @@ def test_exponentials_are_precise() -> None:
     exponentials(exponents, found)
     true = np.exp(exponents)
     np.testing.assert_allclose(found, np.where(true > 1e-60, true, 0.0), rtol=1e-14, atol=0)
-
-
-@njit
-def all_operations(rows: np.ndarray, number: float, out: np.ndarray) -> tuple[float, float]:
-    x, y, z = load(rows, 0), load(rows, 1), load(rows, 2)
-    store(splat(number), out, 0)
-    store(mul(x, y), out, 1)
-    store(madd(x, y, z), out, 2)
-    store(pick(number > 0.0, x, y), out, 3)
-    store(add(x, number), out, 4)
-    store(divide(number, y), out, 5)
-    store(apart(x, y), out, 6)
-    store(where_less(x, y, z, number), out, 7)
-    return totals(x, y)
-
-
-def in_numpy(rows: np.ndarray, number: float, out: np.ndarray) -> tuple[float, float]:
-    """What `all_operations` computes."""
-    x, y, z = rows
-    out[0] = number
-    out[1] = x * y
-    out[2] = x * y + z
-    out[3] = x if number > 0.0 else y
-    out[4] = x + number
-    out[5] = number / y
-    out[6] = np.abs(x - y)
-    out[7] = np.where(x < y, z, number)
-    return x.sum(), y.sum()
-
-
-def test_operations_are_those_of_numpy_row_by_row() -> None:
-    rows = np.random.default_rng(0).normal(size=(3, LANES))
-    for number in (-2.5, 0.5):
-        found, expected = np.full((2, 8, LANES), np.nan)
-        sums = all_operations(rows, number, found), in_numpy(rows, number, expected)
-        np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-16)
-        np.testing.assert_allclose(*sums, rtol=1e-14)

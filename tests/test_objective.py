@@ -13,11 +13,10 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal, assert_equal
-from small_data import GRADED, OBJECTIVE_NAMES, TRAINED, Small, graded, gradient_of, queries_read
+from small_data import GRADED, TRAINED, Small, graded, gradient_of, queries_read
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
-from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.catalogue import NDCG
 from lambdaplus.objectives import lambda_gradient
 from lambdaplus.ranking.queries import Queries
@@ -91,17 +90,6 @@ def test_without_queries_the_error_says_what_to_pass(metric: str) -> None:
 
 
 # -- which metric weighs the pairs ---------------------------------------------------------------
-
-
-def test_an_objective_trains_the_metric_that_it_names_or_says_which() -> None:
-    for metric in OBJECTIVE_NAMES:
-        objective = lambda_objective(metric)
-        assert objective.metric == parse_metric(metric)
-        shown = f"surrogate={str(objective.surrogate)!r}" in repr(objective)
-        assert shown == (objective.surrogate != objective.metric)
-    for same in (lp.lambda_auc, lp.lambda_mauc, lp.lambda_map, lp.lambda_ndcg):
-        assert same.surrogate == same.metric
-    assert lp.lambda_auc.weighed_by(table=True) == (parse_metric("auc"), True)
 
 
 # -- identity: repr, equality, copies ------------------------------------------------------------

@@ -99,20 +99,6 @@ def test_graded_auc_is_the_hinge_of_all_pairs(pair_scale: bool) -> None:
         assert hinge == pytest.approx(sum(violations), abs=1e-12)
 
 
-def test_documents_below_the_last_relevant_one_do_not_enter_the_pair_map() -> None:
-    """Chakrabarti 2008, fact 3.1."""
-    labels = np.array([1.0, 0, 1, 0, 0])
-    features = Setting("map").features(labels, np.array([[1, 0, 2, 3, 4], [1, 0, 2, 4, 3]]))
-    assert features.tolist() == [[-1 / 3, 2 / 3, -1 / 3, 0, 0]] * 2
-    # Documents 3 and 4 score far below: the worst ranking leaves them behind, and their
-    # coefficients are exactly 0.
-    for setting in (s for s in TWO_CLASSES if s.feature_map == "po"):
-        loss = loss_of(setting, labels, [5])
-        _, coefficients = values(loss, np.array([0.0, 1, 0, -99, -99]))
-        assert coefficients[1] > 0
-        assert not coefficients[3:].any()
-
-
 DORM = {"feature_map": "dorm"}
 
 
