@@ -77,35 +77,40 @@ def test_a_study_without_trainings_keeps_the_results_that_are_there(
     assert not list(tmp_path.glob("*.json"))
 
 
-@pytest.mark.slow
-def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
-    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search, sets = benchmark_named("equal_search"), benchmark_named("list_sets")
-    helps, fits = benchmark_named("what_helps"), benchmark_named("kept_fits")
-    monkeypatch.setattr(sets, "TRAINING_ROWS", 400)
-    monkeypatch.setattr(sets, "OTHER_ROWS", 600)
+ON = "generated:20:.2:1:even"
+
+
+@pytest.fixture
+def studies(benchmark_named: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
+    """The scripts of kept fits, with small sets and few rounds."""
+    monkeypatch.setattr(benchmark_named("list_sets"), "TRAINING_ROWS", 400)
+    monkeypatch.setattr(benchmark_named("list_sets"), "OTHER_ROWS", 600)
+    box, search, helps = map(benchmark_named, ("out_of_the_box", "equal_search", "what_helps"))
+    monkeypatch.setattr(box, "rounds_of", lambda name: (10, 10))
     monkeypatch.setattr(search, "DRAWS", 2)
     monkeypatch.setattr(search, "MOST_ROUNDS", 10)
-    monkeypatch.setattr(helps.box, "rounds_of", lambda name: (10, 10))
-    for scripts in (search, helps):
-        monkeypatch.delitem(getattr(scripts, "CONTENDERS", {}), "catboost", raising=False)
-    on = "generated:20:.2:1:even"
-    given = argparse.Namespace(
-        sets=[on], seeds=[0], frameworks=[*search.CONTENDERS], kept=tmp_path / "kept",
-        plain=tmp_path / "plain", searches=tmp_path / "kept",
-    )  # fmt: skip
-    for folder, fit, keys in (
-        ("kept", search.fit, search.tasks(given)),
-        ("changes", helps.fit, helps.tasks(given)),
-    ):
-        (tmp_path / folder).mkdir()
-        text = "".join(json.dumps(fit(key), default=float) + "\n" for key in keys)
-        (tmp_path / folder / "1.jsonl").write_text(text)
+    monkeypatch.delitem(search.CONTENDERS, "catboost")
+    return box, search, helps, benchmark_named("kept_fits")
+
+
+def keep_fits(folder: Path, fit: Any, keys: Any) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = [json.dumps(fit(key), default=float) + "\n" for key in keys]
+    (folder / "1.jsonl").write_text("".join(lines))
+
+
+@pytest.mark.slow
+def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
+    studies: Any, tmp_path: Path
+) -> None:
+    _, search, helps, fits = studies
+    given = argparse.Namespace(sets=[ON], seeds=[0], frameworks=[*search.CONTENDERS])
+    keep_fits(tmp_path / "kept", search.fit, search.tasks(given))
+    keep_fits(tmp_path / "changes", helps.fit, helps.tasks(given))
     kept = {tuple(one["key"]): one for one in fits.read(tmp_path / "kept")}
-    draws = [kept[on, "lightgbm", "lambda_map", draw, 0] for draw in (0, 1)]
+    draws = [kept[ON, "lightgbm", "lambda_map", draw, 0] for draw in (0, 1)]
     best = max(draws, key=lambda one: one["valid"]["map"])
-    values = search.searched(kept, "lightgbm", "lambda_map", "map")[on, 0]
+    values = search.searched(kept, "lightgbm", "lambda_map", "map")[ON, 0]
     assert values == pytest.approx(fits.values_in(best["test"]["map"]))
     used = {tuple(search.trees("lightgbm", draw).items()) for draw in range(30)}
     assert len(used) == 30  # every draw has other trees
@@ -115,36 +120,30 @@ def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
     )
     changed = {tuple(one["key"]): one for one in fits.read(tmp_path / "changes")}
     pair = ("map", "ranks"), ("map", "none")
-    gain = helps.gain(changed, on, "xgboost", pair, "map")
-    one, other = (fits.values_in(changed[on, "xgboost", *each, 0]["test"]["map"]) for each in pair)
+    gain = helps.gain(changed, ON, "xgboost", pair, "map")
+    one, other = (fits.values_in(changed[ON, "xgboost", *each, 0]["test"]["map"]) for each in pair)
     assert gain == pytest.approx(one - other)
     assert np.any(gain)  # ranks changed the training
 
 
 @pytest.mark.slow
 def test_a_study_of_trees_and_objectives_keeps_its_tables(
-    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    studies: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    box, sets = benchmark_named("out_of_the_box"), benchmark_named("list_sets")
-    monkeypatch.setattr(sets, "TRAINING_ROWS", 400)
-    monkeypatch.setattr(sets, "OTHER_ROWS", 600)
-    monkeypatch.setattr(box, "rounds_of", lambda name: (10, 10))
+    box = studies[0]
     for framework, trainer in box.TRAINERS.items():  # trees as they come have all rows and columns
         method = Method("", trainer, "binary" if framework == "lightgbm" else "binary:logistic")
         task = Task(method, box.trees_of("box")[framework], *[None] * 2, Config(), 0, ())
         used = parameters_of(task)
         sampled = ("bagging_fraction", "feature_fraction", "subsample", "colsample_bytree")
         assert [used[name] for name in sampled if name in used] == [1.0, 1.0]
-    on = "generated:20:0.1:1:even"
     keys = [
-        (on, framework, trees, name, 0)
+        (ON, framework, trees, name, 0)
         for framework in box.THEIRS
         for trees in ("box", box.TREES[framework])
         for name in (*box.THEIRS[framework], *box.OURS_FOR.values())
     ]
-    (tmp_path / "1.jsonl").write_text(
-        "".join(json.dumps(box.fit(key), default=float) + "\n" for key in keys)
-    )
+    keep_fits(tmp_path, box.fit, keys)
     monkeypatch.setattr(sys, "argv", ["script", "show", "--kept", str(tmp_path)])
     box.main()
     kept = json.loads((tmp_path / "out-of-the-box.json").read_text())

@@ -42,7 +42,7 @@ from papers.chakrabarti_2008.fits import (
 )
 from papers.drawing import Panel
 from papers.paper import Findings, Paper
-from papers.session import Session, of_parts, points, said, versus
+from papers.session import Session, of_parts, points
 
 SVMS = "svm:auc,svm:map,svm:ndcg@10,svm:ndcg-nc,svm:mrr,svm:mrr-po,svm:dorm,svm:dorm-sorted"
 UNCLIPPED = NDCG_10.removesuffix("@10")
@@ -51,11 +51,7 @@ C_GRID = tuple(10.0**power for power in range(-2, 5))
 METRICS = ("auc", *CRITERIA)
 # Of SVMmrr with its own map: w = 0 is within .001 of the optimum, which ranks.
 PRECISE: dict[str, object] = {"tol": 1e-6, "max_passes": 200}
-READINGS: dict[str, dict[str, object]] = {
-    "optimum": {},
-    **{f"epsilon {e:g}": {"epsilon": e} for e in (0.001, 0.01, 0.1, 0.3)},
-    "epsilon 0.1, documents of unit norm": {"epsilon": 0.1, "unit": True},
-}
+READINGS: dict[str, dict[str, object]] = {"optimum": {}, "epsilon 0.1": {"epsilon": EPSILON}}
 ORDERS = 5  # beside that of the data: of the rows, of the queries
 ORACLES = {
     f"{name} {n}": (n, *of)
@@ -104,10 +100,7 @@ def run(
         ],
         {
             "Documents": documents_table(session.name, before, after),
-            "Figures 4 to 6: slack, objective and norm against C, epsilon .1": path_table(stopped),
-            "Figures 4 to 6: slack, objective and norm against C, optimum": path_table(optima),
             "Figures 7 and 9: criterion trained for, criterion of the test": matrix(results),
-            "Best SVM beside SVMmap and McRank": best_table(results),
             "SVMcombo by slack and maps": combo_table(results),
             "DORM by correct ranking and decay, all with NDCG@10 as loss": decay_table(decays),
             "SVMmrr and SVMndcg, by reading": reading_table(session, folds, svms),
@@ -246,20 +239,6 @@ def documents_table(name: str, before: Size, after: Size) -> Table:
     return Table(heads, rows)
 
 
-def path_table(paths: Mapping[str, Sequence[Record]]) -> Table:
-    named = {"slack": "mean slack", "share": "objective over that at w = 0", "norm": "|w|"}
-    rows = [
-        (svm, text, *(f"{point[key]:.4g}" for point in path))
-        for svm, path in paths.items()
-        for key, text in named.items()
-    ]
-    foot = (
-        "Means over the folds' training parts. The objective has the hinges at w, which may be up "
-        "to epsilon above the constraints so far: a share above 1 is worse than w = 0."
-    )
-    return Table(("SVM", "", *(f"C = {C:g}" for C in C_GRID)), rows, (foot,))
-
-
 def matrix(results: Results) -> Table:
     rows = []
     for method in results.methods:
@@ -271,15 +250,6 @@ def matrix(results: Results) -> Table:
         "If w = 0, all documents are tied and count as in random order."
     )
     return Table(("trained", "criterion", *METRICS, "w = 0 on folds"), rows, (foot,))
-
-
-def best_table(results: Results) -> Table:
-    rows = []
-    for criterion, top in claims.best_svms(results).items():
-        pairs = [versus(results, top, other, criterion) for other in ("svm:map", MCRANK)]
-        others = [cell for pair in pairs for cell in (pair.second, said(pair.p))]
-        rows.append((criterion, top, pairs[0].first, *others))
-    return Table(("criterion", "best SVM", "", "svm:map", "", MCRANK, ""), rows, narrow=True)
 
 
 def combo_table(results: Results) -> Table:
@@ -297,7 +267,7 @@ def decay_table(decays: Results) -> Table:
 
 
 def reading_table(session: Session, folds: Sequence[Fold], svms: Sequence[Method]) -> Table:
-    """Test means where C is chosen on validation data, by stopping and norm of documents."""
+    """Test means where C is chosen on validation data, by stopping."""
     named = {method.name: method for method in svms}
     shown = ("svm:mrr", "svm:mrr-po", "svm:ndcg@10")
     items = {

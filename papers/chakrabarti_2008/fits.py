@@ -181,28 +181,22 @@ def reading_value(
 ) -> float:
     """Test value with the C that is best on validation data.
 
-    ``unit`` scales each document; ``by_query`` is algorithm 1, not in batches.
+    ``by_query`` is algorithm 1, not in batches.
     """
     others = dict(parameters)
-    unit, by_query = others.pop("unit", False), others.pop("by_query", False)
+    by_query = others.pop("by_query", False)
     best, chosen = -np.inf, 0.0
-    X = [
-        part.features / np.maximum(np.linalg.norm(part.features, axis=1), 1e-300)[:, None]
-        if unit
-        else part.features
-        for part in (fold.train, fold.valid, fold.test)
-    ]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "w = 0 is optimal")
         for C in Cs:
             if by_query:
-                w = _in_turn(replace(fold.train, features=X[0]), C, others)
+                w = _in_turn(fold.train, C, others)
             else:
                 model = StructuralSVM(**others, C=C)
-                w = model.fit(X[0], fold.train.labels, fold.train.qid).coef_
+                w = model.fit(fold.train.features, fold.train.labels, fold.train.qid).coef_
             valid, test = (
-                evaluate(part.labels, x @ w, qid=part.qid, metrics=metric)[metric]
-                for part, x in ((fold.valid, X[1]), (fold.test, X[2]))
+                evaluate(part.labels, part.features @ w, qid=part.qid, metrics=metric)[metric]
+                for part in (fold.valid, fold.test)
             )
             if valid > best:
                 best, chosen = valid, test
