@@ -63,6 +63,7 @@ docs: $(VENV)/installed sample-report  ## the site, into build/docs; runs the co
 
 pages: $(VENV)/installed  ## write the generated tables and figures of the pages, which are committed
 	$(BIN)/python docs/figures/draw.py
+	$(BIN)/python docs/figures/gallery.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/printed.py
 	$(BIN)/python docs/notebooks.py

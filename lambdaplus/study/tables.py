@@ -44,10 +44,10 @@ def results_table(summary: Summary) -> Table:
     columns: dict[str, dict[str, Any]] = {}  # by heading and method
     for metric in results.metrics:
         columns |= _columns(summary, metric)
-    for name, method in sorted(results.methods.items(), key=lambda item: item[1].origin == OURS):
+    for name in sorted(results.methods, key=lambda name: results.methods[name].origin == OURS):
         seconds = f"{results.seconds.get(name, 0.0):.1f}s"
-        rows.append([name, *(cells[name] for cells in columns.values()), seconds, method.origin])
-    return Table(["method", *columns, "time", "by"], rows, [*_notes(summary)], narrow=True)
+        rows.append([name, *(cells[name] for cells in columns.values()), seconds])
+    return Table(["method", *columns, "time"], rows, [*_notes(summary)], narrow=True)
 
 
 def _notes(summary: Summary) -> Iterator[str]:
@@ -82,11 +82,9 @@ def _notes(summary: Summary) -> Iterator[str]:
             f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed {test}, with "
             "Holm's correction for the number of tests in the table."
         )
-    if any(method.origin == OURS for method in results.methods.values()):
-        yield (
-            "lambdaplus: objectives and rankers of this library; lambda_X is the objective for the "
-            "metric X."
-        )
+    ours = [name for name, method in results.methods.items() if method.origin == OURS]
+    if ours:
+        yield f"Of lambdaplus: {', '.join(ours)}. lambda_X is the objective for the metric X."
     if results.spreads:
         yield "sd: standard deviation of the means of seeds."
     yield "time: training time, summed over folds, seeds and parameters."
