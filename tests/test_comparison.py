@@ -87,6 +87,7 @@ SAVE = ("--save-model", "model")
     [
         (["--methods", "lightgbm:nonsense"], "known: auc"),
         (["--methods", "svmmap"], "unknown method 'svmmap' (did you mean 'svm:map'?)"),
+        (["--methods", "svm:map,svm:auc,svm:map"], "method 'svm:map' is given twice"),
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
         (["--methods", "catboost:map"], "unknown method 'catboost:map'"),
         (["--methods", "lightgbm:map(sigmaa=3)"], "map has no option 'sigmaa'"),

@@ -149,6 +149,7 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"parameters": ("x",)}, "'x' in parameters is no Parameter"),
         ({"parameters": RELEVANT}, "parameters must be a tuple, got Parameter"),
         ({"aliases": "mine"}, "aliases must be a tuple, got 'mine'"),
+        ({"aliases": (3,)}, "alias must be text, got 3"),
         ({"surrogate": None}, "surrogate must be text, got None"),
         *(
             ({name: 3}, f"{name} must be a function, got 3")

@@ -13,9 +13,8 @@ def written_whole(path: Path) -> Iterator[Path]:
 
     The folder of ``path`` is created if it does not exist.  An OSError names ``path``.
     """
-    temporary = path.with_name(
-        f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part"
-    )  # 255 bytes at most
+    # 255 bytes at most.
+    temporary = path.with_name(f".{path.name[:50]}.{uuid.uuid4().hex[:12]}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary

@@ -45,6 +45,8 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
 
 
 def _checked(y: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
     labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
     if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
         types = sorted({type(label).__name__ for label in labels})

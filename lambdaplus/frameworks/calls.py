@@ -125,7 +125,7 @@ class Call(NamedTuple):
         if self.training.renamed is None:
             self.training.renamed = own_metrics(self.booster).intersection(names)
             if self.training.renamed:
-                _warn_of_renamed(self.training.renamed)
+                _warn_of_renamed(self.booster, self.training.renamed)
         return {name: name + SUFFIX * (name in self.training.renamed) for name in names}
 
     def is_first(self, scores: Floats) -> bool:
@@ -185,11 +185,13 @@ def _warn_of_default_metric(booster: Any) -> None:
         )
 
 
-def _warn_of_renamed(names: Collection[str]) -> None:
+def _warn_of_renamed(booster: Any, names: Collection[str]) -> None:
+    framework, off = "LightGBM", "metric='None'"
+    if framework_of(booster) == "xgboost":
+        framework, off = "XGBoost", "disable_default_eval_metric=1 and no eval_metric"
     shown = ", ".join(f"{name} is reported as {name}{SUFFIX}" for name in sorted(names))
     warnings.warn(
-        f"the framework evaluates a metric of its own under the same name, so {shown}. To evaluate "
-        "ours alone, set LightGBM's metric='None', or XGBoost's disable_default_eval_metric=1 and "
-        "no eval_metric",
+        f"{framework} evaluates a metric of its own under the same name, so {shown}. To evaluate "
+        f"ours alone, set {off}",
         stacklevel=4,
     )

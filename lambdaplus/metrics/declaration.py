@@ -156,6 +156,8 @@ class Declaration:
             object.__setattr__(self, name, tuple(many))  # which has a hash
         for name in ("name", "title", "source", "surrogate"):
             check_text(**{name: getattr(self, name)})
+        for alias in self.aliases:
+            check_text(alias=alias)
         check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
         if self.offset is not None:
             check_callable(offset=self.offset)

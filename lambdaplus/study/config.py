@@ -191,7 +191,8 @@ class Config:
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
-        if not self.columns.order and self.gap:  # the columns are checked, too
+        columns = self.columns  # which are checked
+        if self.gap and not columns.order:
             raise ValueError("gap is a number of dates of order: set order as well")
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):

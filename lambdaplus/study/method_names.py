@@ -68,7 +68,10 @@ def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[
     """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
     methods: dict[str, Method] = {}
     reasons: dict[str, str] = {}
-    for name in [""] if names is None else split_names(names):
+    listed = [""] if names is None else split_names(names)
+    for name in listed:
+        if listed.count(name) > 1:
+            raise ValueError(f"method {name!r} is given twice")
         several = _beginning_with(name)
         misfits = {one.name: why for one in several if (why := labels.misfit(one))}
         if several and len(misfits) == len(several):
