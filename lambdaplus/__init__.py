@@ -81,4 +81,5 @@ else:  # with __getattr__, type checkers would accept misspelt names
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_MODULES})
+        helpers = {"Any", "TYPE_CHECKING", "import_module"}  # of this file
+        return sorted({*globals(), *_MODULES} - helpers)

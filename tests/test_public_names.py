@@ -19,6 +19,7 @@ API = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
 
 def test_a_public_name_is_that_of_its_module() -> None:
     assert {*SHORTHANDS} <= {*lambdaplus.__all__} <= {*dir(lambdaplus)}
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & {*dir(lambdaplus)}
     for name in lambdaplus.__all__:
         module = import_module(f"lambdaplus.{lambdaplus._MODULES[name]}")
         assert getattr(lambdaplus, name) is getattr(module, name)

@@ -52,8 +52,7 @@ class Evaluation(Tabular):
 
     Notes
     -----
-    ``dict(result)`` has the means by name, ``pandas.DataFrame(result.per_query, result.qid)`` a row
-    for each query.
+    ``dict(result)`` has the means by name, `to_pandas` and `to_polars` a row for each query.
 
     Examples
     --------
@@ -148,6 +147,39 @@ class Evaluation(Tabular):
         if known.sum() < 2:
             return np.nan, np.nan
         return interval_over_queries(values[known], weights[known], confidence)
+
+    def _columns(self) -> dict[str, Floats]:
+        return {name: each for name, each in self.per_query.items() if len(each) == self.n_queries}
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with a row for each query, whose index is `qid`, and a column a metric.
+
+        Metrics over all rows (``over=dataset``), which have no value by query, are left out.
+
+        Examples
+        --------
+        >>> from lambdaplus import evaluate
+        >>> found = evaluate([1, 0, 0, 1], [4, 3, 2, 1], qid=["a", "a", "b", "b"], metrics="map")
+        >>> found.to_pandas()["map"].to_dict()
+        {'a': 1.0, 'b': 0.5}
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._columns(), pd.Index(self.qid, name="qid"))
+
+    def to_polars(self) -> Any:
+        """A polars frame with a row for each query, `qid` in the first column, else as `to_pandas`.
+
+        Examples
+        --------
+        >>> from lambdaplus import evaluate
+        >>> found = evaluate([1, 0, 0, 1], [4, 3, 2, 1], qid=[5, 5, 7, 7], metrics="map")
+        >>> found.to_polars().rows()
+        [(5, 1.0), (7, 0.5)]
+        """
+        import polars as pl
+
+        return pl.DataFrame({"qid": self.qid, **self._columns()})
 
     @property
     def table(self) -> Table:

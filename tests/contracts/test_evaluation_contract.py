@@ -17,6 +17,12 @@ def of(metric: str, *arrays: Any, **options: Any) -> float:
     return float(lp.evaluate(*arrays, metrics=metric, **options)[metric])
 
 
+def frames() -> lp.Evaluation:
+    labels, scores, qid = [1, 0, 0, 1, 0], [2, 1, 2, 1, 1], list("aabbc")
+    return lp.evaluate(labels, scores, qid=qid, metrics=["mrr", "auc(over=dataset)"])
+
+
+FRAME = [["a", 1.0], ["b", 0.5], ["c", np.nan]]
 ONE_CLASS = partial(Warns, "all documents are relevant, as .*: the labels are from 1 to 2")
 EVALUATE: Rows = {
     # relevance
@@ -52,6 +58,9 @@ EVALUATE: Rows = {
         Raises(r"qid must be all text or all numbers, .*; row 0 is the list \[1\]"),
     ),
     "document numbers of a table": (lambda: of("auc", [1, 0], [2, 1], docno=["a", "a"]), 1.0),
+    # results as frames: 1 / 2, the reciprocal rank of row 1 in query b, and no value of query c
+    "a frame of pandas": (lambda: frames().to_pandas().reset_index().values.tolist(), FRAME),
+    "a frame of polars": (lambda: list(map(list, frames().to_polars().rows())), FRAME),
     # forms
     "lists of different lengths":
         (lambda: of("map", [[1, 0], [0, 1, 1]], [[1, 2], [3, 4, 5]]),
