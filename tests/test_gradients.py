@@ -14,7 +14,7 @@ from typing import Any
 import brute_force
 import numpy as np
 import pytest
-from brute_force import DECLARED, examples, kinds, label_lists, metrics, plain, queries, weights_of
+from brute_force import DECLARED, examples, kinds, label_lists, metrics, plain, queries
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -103,7 +103,6 @@ def by_definition(
 
 OPTIONS = {
     "sigma": {"sigma": st.sampled_from([1.0, 0.3, 4.0])},
-    "truncation": {"truncation": st.integers(1, 20)},
     "damping": {"damping": st.just(0.01)},
 }
 
@@ -210,30 +209,6 @@ def test_a_table_has_other_weights_of_pairs_by_default_than_a_query() -> None:
         assert np.abs(within[0] - others[0]).max() > 1e-4
         for objective in (default, equal, swap, welleck):
             assert eval(repr(objective), {"lambda_objective": lambda_objective}) == objective
-
-
-@each_plain_kind
-@pytest.mark.parametrize("truncation", [1, 30, 2 * CHUNK])
-def test_the_truncated_sweep_is_close(weights, truncation: int) -> None:
-    given_ = {"truncation": truncation}
-    assert_close_at_many_sizes(weights, 1.0, SWEEP, **given_)
-    assert_close_at_many_sizes(weights, 1.0, DAMPED, damping=0.01, **given_)
-    assert_sweep_is_close(weights, *random_query(8, 300, 1.0, 5), SWEEP, **given_)
-    labels, scores = random_query(8, 300, 1.0)
-    every = {**weights, "group": [300]}
-    whole = gradients(labels, scores, **every)
-    assert_close(gradients(labels, scores, truncation=300, **every), whole, ROUNDING)
-
-
-@pytest.mark.parametrize("metric", ["ndcg", "map", "auc equal"])
-def test_a_truncated_long_list_is_rounded(metric: str) -> None:
-    n, truncation = 33_000, 100
-    labels, scores = random_query(6, n, 1.0)
-    given_ = {**weights_of(metric), "group": [n], "truncation": truncation}
-    found = gradients(labels, scores, **given_)
-    exact = gradients(labels, scores, all_pairs=True, **given_)
-    assert_close(found, exact, (5e-3, 5e-3))
-    assert np.abs(found[0]).max() > 0
 
 
 @pytest.mark.parametrize("metric", ["err", "ndcg", "concordance"])

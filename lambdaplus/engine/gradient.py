@@ -21,7 +21,7 @@ from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.exponentials import PairShape
 from lambdaplus.engine.label_tree import rising, split_labels
-from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists, share_near_top
+from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
 from lambdaplus.engine.pointwise import mix_log_loss
 from lambdaplus.engine.rounded_tree import ManyLabels
 from lambdaplus.engine.sums import add_pairs
@@ -54,7 +54,6 @@ class LambdaGradient:
     pointwise: float
     shape: PairShape
     normalize: bool
-    truncation: int | None
     all_pairs: bool  # visit every pair instead of using the sweep
     long: list[int]  # the queries whose scores are rounded
     batches: dict[tuple[int, int], Batch] = field(default_factory=dict)
@@ -130,9 +129,8 @@ class LambdaGradient:
         edges, spread = entries.edges, NONE
         if self.shape.damping:
             spread = entries.score[edges[:-1]] - entries.score[edges[1:] - 1]
-        near_top = share_near_top(entries, self.truncation)
         weighted = self.copies is not None
-        for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted, near_top):
+        for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted):
             for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
                 add_pairs(few, spread, self.shape, self.all_pairs, sums)
         share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
@@ -165,7 +163,7 @@ def queries_to_round(
 ) -> list[int]:
     """The long queries: those of few classes, and, if ``plain``, of many as in `ManyLabels`.
 
-    Plain gradients have no truncation and no part of log-loss.
+    Plain gradients have no part of log-loss.
     """
     workers = queries.list_workers
     if workers.size > 1:  # each has a part of the scores

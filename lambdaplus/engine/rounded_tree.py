@@ -129,7 +129,7 @@ class ManyLabels:
         bounds, U = (start, stop, none, NONE, none + 2), U if self.U.size else NONE
         for weight, gradient, hessian in totals.swapaxes(0, 1):
             sums = Sums(gradient, hessian, self.out.received)
-            lists = Lists(*bounds, score, code, U, U, weight, NONE, none, NO_ENTRIES)
+            lists = Lists(*bounds, score, code, U, U, weight, none, NO_ENTRIES)
             add_pairs(lists, self.spread, self.shape, False, sums)
         values = np.zeros((slot[-1], 8))
         values_by_slot(*of_nodes, of_slot, tuple(totals), values)

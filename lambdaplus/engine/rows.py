@@ -50,36 +50,33 @@ def add_few_pairs(
     has not.  Few are ``most`` pairs for each element, class and octet of rates of a sweep.
     ``left`` gets for each list the function with which it is still to be swept, or `DONE`.
     """
-    score, code, weight, near_top = lists.score, lists.code, lists.weight, lists.near_top
+    score, code, weight = lists.score, lists.code, lists.weight
     gain, factors, (sigma, damping), longest, many = lists.gain, lists.factors, shape, 0, 0
     for k in range(first, last):
         longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
     count = np.empty(many, np.int64)
     # Those of the largest class come first, then, from the next octet on, all others.
-    room = np.empty((13, longest + 2 * LANES))
+    room = np.empty((12, longest + 2 * LANES))
     # Weights as the worse one of a pair, and as the better one, if these are others.
     worse, better = room[0], room[1 if factors.size else 0]
     place, scores, e, U, V, gains = room[2], room[3], room[4], room[5], room[6], room[7]
-    codes, near, slopes, curves, moved = room[8], room[9], room[10], room[11], room[12]
+    codes, slopes, curves, moved = room[8], room[9], room[10], room[11]
     for j in range(room.shape[1]):
-        near[j], U[j], V[j] = 1.0, 0.0, 0.0
+        U[j], V[j] = 0.0, 0.0
     for k in range(first, last):
         begin, end, classes = lists.start[k], lists.stop[k], lists.n_classes[k]
         at, n = lists.gain_at[k], end - begin
         range_ = spread[lists.query[k]] if damping > 0.0 else 0.0
-        largest, near_end = 0, end
+        largest = 0
         left[k - first] = DONE
         for c in range(classes):
             count[c] = 0
         for i in range(begin, end):
             count[code[i]] += 1
-        while near_top.size and near_end > begin and near_top[near_end - 1] == 0.0:
-            near_end -= 1  # below are no pairs
         for c in range(classes):
             largest = c if count[c] > count[largest] else largest
         m = count[largest]
         pairs = (n - m) * (m + (0.5 * (n - m - 1) if classes > 2 else 0.0))
-        pairs = min(pairs, n * (near_end - begin))
         plain = range_ == 0.0
         if not factors.size and pairs > most * n * classes * (1 if plain else 2):
             left[k - first] = PLAIN if plain else DAMPED if sigma * range_ <= REACH else DAMPED_FAR
@@ -89,9 +86,8 @@ def add_few_pairs(
         far = sigma * (score[begin] - score[end - 1]) > NEAR
         others = (m + LANES - 1) // LANES * LANES
         stop = others + n - m
-        low, high, near_partners = 0, others, 0
+        low, high = 0, others
         for i in range(begin, end):
-            near_partners = low if i == near_end else near_partners
             is_partner = int(code[i] == largest)  # without a branch, which is hard to predict
             j = low if is_partner else high
             low, high = low + is_partner, high + 1 - is_partner
@@ -100,8 +96,6 @@ def add_few_pairs(
             if lists.U.size:
                 U[j], V[j] = lists.U[i], lists.V[i]
             codes[j], gains[j] = code[i], gain[at + code[i]] if gain.size else code[i]
-            if near_top.size:
-                near[j] = near_top[i]
             if factors.size:
                 better[j] = weight[i] * factors[at + code[i], 1]
                 worse[j] = weight[i] * factors[at + code[i], 0]
@@ -120,7 +114,7 @@ def add_few_pairs(
         places = moved if far else scores
         most_apart, lambdas = np.inf if gain.size else 1.0, 0.0
         for j in range(others, stop):
-            s_j, place_j, near_j, code_j, gain_j = scores[j], place[j], near[j], codes[j], gains[j]
+            s_j, place_j, code_j, gain_j = scores[j], place[j], codes[j], gains[j]
             own_above, own_below = (P_above[j], P_below[j]) if lists.U.size else (1.0, 1.0)
             if far:
                 for q in range(stop + LANES):
@@ -132,8 +126,6 @@ def add_few_pairs(
             for part in range(2):
                 # The largest class, then those below in others.
                 first_q, last_q = (0, m) if part == 0 else (j + 1, stop if classes > 2 else 0)
-                if place_j >= near_end:
-                    last_q = near_partners if part == 0 else 0
                 for q in range(first_q, last_q, LANES):
                     above, c_q, e_q = load(place, q), load(codes, q), load(e, q)
                     distance = madd(apart(load(places, q), s_j), damped, width)
@@ -144,7 +136,6 @@ def add_few_pairs(
                     by_gain = where_less(by_gain, most_apart, by_gain, most_apart)
                     as_it, against = load(worse, q), load(better, q)
                     weigh = where_less(c_q, code_j, mul(as_it, as_better), mul(against, as_worse))
-                    weigh = mul(weigh, where_less(above, place_j, load(near, q), near_j))
                     term = mul(mul(weigh, by_gain), mul(apart(P, own), inverse))
                     push = mul(term, where_less(c_q, code_j, e_q, -e_j))
                     bend = mul(mul(term, e_j), mul(e_q, mul(distance, inverse)))

@@ -44,7 +44,7 @@ def add_sweep(which: Ints, lists: Lists, fits: Exponentials, out: Sums) -> None:
     """Near-linear in the number of elements, with sums of exponentials."""
     # Of two classes, U and V differ; of more, they are the same (see `Lists`).
     two, long = lists.n_classes == 2, lists.stop - lists.start > THRESHOLDS.long_sweep
-    given = (part if part.size else None for part in (lists.U, lists.V, lists.near_top))
+    given = (part if part.size else None for part in (lists.U, lists.V))
     of_lists = (lists, *given, fits)
     for kernel, some in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
         if (some & long)[which].any():

@@ -21,7 +21,7 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "truncation", "pointwise", "pairs"}
+TEXTBOOK = {"sigma", "normalize", "damping", "pointwise", "pairs"}
 
 
 def is_table(weights: PairWeights, queries: Queries) -> bool:
@@ -50,13 +50,13 @@ def gradient_on(
         )
     refuse_large_gains(metric, arrays, queries, chosen.normalize)
     total, of_class = size_of_table(metric, queries, options.balance)
-    plain = not (all_pairs or chosen.truncation or pointwise)
+    plain = not (all_pairs or pointwise)
     long = queries_to_round(metric, weights.equal, arrays, queries, plain)
     return LambdaGradient(
         metric, weights.equal, arrays, queries.multiplicities, queries.list_workers, table,
         total, of_class, labels, pointwise,
         PairShape(float(chosen.sigma), float(chosen.damping or 0.0)),
-        chosen.normalize, chosen.truncation, all_pairs,
+        chosen.normalize, all_pairs,
         [] if all_pairs and queries.list_workers.size == 1 else long,
     )  # fmt: skip
 
@@ -137,9 +137,9 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``truncation=None``,
-        ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
-        such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``pointwise=0.0`` and
+        ``pairs="swap"`` of `lambda_objective`; and parameters of the metric, such as
+        ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------

@@ -48,7 +48,6 @@ class LambdaObjective(PairOptions, Objective):
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
     sigma, damping, pointwise, balance : float
         Damping may be None, pointwise "default".
-    truncation : int or None
     normalize, one_group : bool
 
     Examples
@@ -183,7 +182,6 @@ def lambda_objective(
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
     damping: float | None = DEFAULT.damping,
-    truncation: int | None = DEFAULT.truncation,
     pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
@@ -214,10 +212,6 @@ def lambda_objective(
         Divide the weight of each pair by ``damping + |score distance|`` (unless all scores of the
         query are equal), which gives more weight to pairs with close scores.  The built-in
         objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
-    truncation : int or None, default=None
-        Only pairs with at least one document among the first ``truncation`` ranks, as in the
-        objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
-        (``lambdarank_num_pair_per_sample``, 32).  None takes all pairs.
     pointwise : float or "default"
         The share of the gradient of each query that is that of log-loss, of the score plus the
         constant of the query that makes it lowest.  The label of a document is its gain, from 0 for
@@ -273,8 +267,8 @@ def lambda_objective(
     lambda_objective('ndcg@10', surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
-    >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
-    30
+    >>> lambda_objective("map", sigma=2.0, normalize=False).sigma
+    2.0
     >>> lambda_objective("ndcg", damping=0.01).damping
     0.01
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
@@ -297,8 +291,8 @@ def lambda_objective(
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
     of_pairs = PairOptions(
-        sigma=sigma, normalize=normalize, damping=damping, truncation=truncation,
-        pointwise=pointwise, balance=balance, pairs=pairs,
+        sigma=sigma, normalize=normalize, damping=damping, pointwise=pointwise,
+         balance=balance, pairs=pairs,
     )  # fmt: skip
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from lambdaplus.compute.arguments import check_choice, check_flag, number, whole_number
+from lambdaplus.compute.arguments import check_choice, check_flag, number
 from lambdaplus.metrics import RankingMetric
 
 Default = str
@@ -46,7 +46,6 @@ class PairOptions:
     sigma: float = 1.0
     normalize: bool = True
     damping: float | None = None
-    truncation: int | None = None
     pointwise: float | Default = "default"
     balance: float = 0.5  # for data without queries
     pairs: str = "default"
@@ -56,8 +55,6 @@ class PairOptions:
         check_flag(normalize=self.normalize)
         if self.damping is not None and number("damping", self.damping, least=0.0):
             number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
-        if self.truncation is not None:
-            whole_number("truncation, if not None,", self.truncation, least=1)
         if self.pointwise != "default":
             number("pointwise", self.pointwise, least=0.0, most=1.0)
         number("balance", self.balance, least=0.0, most=1.0)
