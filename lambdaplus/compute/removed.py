@@ -9,6 +9,8 @@ REMOVED = {
         "in [grid]",
     ),
     "truncation": "all pairs, which no measurement found less accurate",
+    "damping": "a larger learning rate, if training takes too long: it costs less accuracy",
+    "pointwise": "log-loss as a part of a sum, as in lambda_objective('auc + logloss')",
 }
 
 

@@ -75,7 +75,7 @@ GONE: Rows = {
             lambda name=name: lp.lambda_objective("map", **{name: 1}),
             Raises(f"no option '{name}': it was removed after lambdaplus 0.2; use "),
         )
-        for name in ("truncation", "judged")
+        for name in ("truncation", "judged", "damping", "pointwise")
     },
     "of a sum": (
         lambda: lp.lambda_objective("map + ndcg", truncation=3),

@@ -489,7 +489,7 @@ SAVED: dict[str, dict[str, Any]] = {
     "and of its cutoff": {"objective": lp.lambda_objective("ndcg@5", surrogate="ndcg@5")},
     "every option": {
         "objective": lp.lambda_objective(
-            "ndcg@5", gain=[0, 1, 3, 7], normalize=False, damping=None, pointwise=0.0,
+            "ndcg@5", gain=[0, 1, 3, 7], normalize=False,
             surrogate="ndcg", balance=0.1,
         )
     },

@@ -581,7 +581,6 @@ ARRAYS: Rows = {
     "option": (lambda: lambda_objective("ndcg", gian=1), Raises("no option 'gian'; it has: gain")),
     "surrogate": (lambda: lambda_objective("ndcg", surrogate="ndgc"), Raises("metric 'ndgc'")),
     "sigma": (lambda: lambda_objective("ndcg", sigma=0), Raises("sigma must be a number at least")),
-    "damping": (lambda: lambda_objective("ndcg", damping=-0.1), Raises("damping must be a number")),
     "balance": (lambda: lambda_objective("ndcg", balance=1.1), Raises("and at most 1, got 1.1")),
     "weight of a part": (lambda: lambda_objective("1e39*map"), Raises("and at most 1e.06")),
     **{
@@ -609,9 +608,6 @@ ARRAYS: Rows = {
             ("ndcg", [2, 2, 2], [3]), ("ndcg", [0, 1, 1], [1, 2]), ("cindex", [-1, -2, -3], None),
         )
     },
-    "a damping of 0":
-        (lambda: lambda_objective("ndcg", damping=0)([2, 1, 0], np.arange(3), None, [3]),
-         lambda: lambda_objective("ndcg", damping=None)([2, 1, 0], np.arange(3), None, [3])),
     "surrogate='default'":
         (lambda: lambda_objective("mrr", surrogate="default"), Raises("unknown metric 'default'")),
     "weights of one class":

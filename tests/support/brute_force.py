@@ -398,7 +398,6 @@ def lambda_gradients(
     scores: Labels,
     *,
     sigma: float = 1.0,
-    damping: float = 0.0,
     data: Labels | None = None,
     pairs: str = "swap",
 ) -> tuple[Floats, Floats, float]:
@@ -420,8 +419,6 @@ def lambda_gradients(
             size = abs(deltas[place[better], place[worse]])
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
-            if damping and len(set(scores)) > 1:
-                size *= 1 / (damping + abs(distance))
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho
