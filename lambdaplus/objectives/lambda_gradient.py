@@ -39,7 +39,7 @@ def gradient_on(
     pair is visited, instead of using the sweep.
     """
     metric, arrays = weights.metric, metric_arrays(weights.metric, queries)
-    refuse_large_gains(metric, arrays, queries, options.normalize)
+    refuse_large_gains(metric, arrays, queries, options)
     total, of_class = size_of_table(metric, queries, options.balance)
     plain = not (all_pairs or terms.log_loss)
     long = queries_to_round(metric, weights.equal, arrays, queries, plain)
@@ -69,15 +69,25 @@ def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tu
 
 
 def refuse_large_gains(
-    metric: RankingMetric, arrays: MetricArrays, queries: Queries, normalize: bool
+    metric: RankingMetric, arrays: MetricArrays, queries: Queries, options: PairOptions
 ) -> None:
-    """Raise a ValueError for metrics and data that have no gradient."""
-    largest = float(np.abs(arrays.gain).max(initial=0.0)) * max(queries.longest, 1)
-    scaled = 0.0 if normalize else largest * float(arrays.scale.max(initial=0.0))
-    if largest > 1e300 or scaled > 1e30:
+    """Raise a ValueError for metrics and data that have no gradient, or one that overflows."""
+    gain, sigma = float(np.abs(arrays.gain).max(initial=0.0)), float(options.sigma)
+    row = 0.0 if queries.weights is None else float(queries.weights.max(initial=0.0))
+    sums = gain * max(queries.longest, 1)
+    in_units = 0.0 if options.normalize else sums * float(arrays.scale.max(initial=0.0))
+    if sums > 1e300 or in_units > 1e30:
         raise ValueError(
-            f"{metric} has gains up to {np.abs(arrays.gain).max():g}, whose sums over a query "
-            "would be too large for its gradient: divide the labels by a constant"
+            f"{metric} has gains up to {gain:g}, whose sums over a query would be too large for "
+            "its gradient: divide the labels by a constant"
+        )
+    # Sums are of float64, with the multiplicities of both rows; results are of float32, to 3e38.
+    pair = max(1.0, sigma) ** 2 * (max(1.0, row) ** 2 if queries.multiplicities is not None else 1)
+    result = max(in_units * sigma, 1.0) * sigma * max(1.0, row)
+    if sums > 1e300 / pair or result > 1e36:
+        raise ValueError(
+            f"{metric} with sigma={sigma:g}, gains up to {gain:g} and weights up to {row:g} has "
+            "Hessians that would be too large: divide one of them by a constant"
         )
     if queries.multiplicities is not None:
         count = queries.strata(metric.relevant).count

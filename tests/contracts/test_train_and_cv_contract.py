@@ -608,6 +608,19 @@ ARRAYS: Rows = {
             ("ndcg", [2, 2, 2], [3]), ("ndcg", [0, 1, 1], [1, 2]), ("cindex", [-1, -2, -3], None),
         )
     },
+    **{
+        f"a Hessian that overflows: {given}": (
+            lambda given=given, weight=weight: lambda_objective("dcg", **given)(
+                [1, 0, 2], np.arange(3), weight, [3]
+            ),
+            Raises("dcg with sigma=.* has Hessians that would be too large: divide"),
+        )
+        for given, weight in (
+            ({"sigma": 1e15, "gain": [0, 1e280, 1e281]}, None),
+            ({"sigma": 1e12, "gain": [0, 1e14, 1e15], "normalize": False}, None),
+            ({"sigma": 1e10}, [1, 1e30, 1]),
+        )
+    },
     "surrogate='default'":
         (lambda: lambda_objective("mrr", surrogate="default"), Raises("unknown metric 'default'")),
     "weights of one class":
