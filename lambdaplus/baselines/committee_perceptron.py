@@ -51,9 +51,9 @@ class CommitteePerceptron(ValidatedRanker):
 
     Training visits all pairs of documents of a query with different labels, in a new random order
     in each pass, and adds ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it
-    ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most consecutive
-    pairs correctly between two mistakes; they vote with weights given by a metric on validation
-    data.  Without ``eval_set``, the training data is used for validation.
+    ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most
+    consecutive pairs correctly between two mistakes; they vote with weights given by a metric on
+    validation data.  Without ``eval_set``, the training data is used for validation.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def refuse_large_gains(
 ) -> None:
     """Raise a ValueError for metrics and data that have no gradient, or one that overflows."""
     gain, sigma = float(np.abs(arrays.gain).max(initial=0.0)), float(options.sigma)
-    row = 0.0 if queries.weights is None else float(queries.weights.max(initial=0.0))
+    row = 1.0 if queries.weights is None else max(float(queries.weights.max(initial=0.0)), 1.0)
     sums = gain * max(queries.longest, 1)
     in_units = 0.0 if options.normalize else sums * float(arrays.scale.max(initial=0.0))
     if sums > 1e300 or in_units > 1e30:
@@ -82,8 +82,8 @@ def refuse_large_gains(
             "its gradient: divide the labels by a constant"
         )
     # Sums are of float64, with the multiplicities of both rows; results are of float32, to 3e38.
-    pair = max(1.0, sigma) ** 2 * (max(1.0, row) ** 2 if queries.multiplicities is not None else 1)
-    result = max(in_units * sigma, 1.0) * sigma * max(1.0, row)
+    pair = max(1.0, sigma) ** 2 * (1.0 if queries.multiplicities is None else row**2)
+    result = max(in_units * sigma, 1.0) * sigma * row
     if sums > 1e300 / pair or result > 1e36:
         raise ValueError(
             f"{metric} with sigma={sigma:g}, gains up to {gain:g} and weights up to {row:g} has "
