@@ -45,7 +45,7 @@ DRAWS, SEEDS = 30, 5
 MOST_ROUNDS = 800
 
 Options = dict[str, tuple[Any, ...]]
-OURS: Options = {"pointwise": (0.0, 0.5), "damping": (None, 0.1)}
+OURS: Options = {}
 PAIRS: Options = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": (1, 4, 16, 64),

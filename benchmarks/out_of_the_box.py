@@ -81,24 +81,16 @@ def rounds_of(name: str) -> tuple[int, int]:
     return round(40 / rate), round(6 / rate)
 
 
-PLAIN: dict[str, Any] = {"damping": None, "pointwise": 0.0}
-HALF: dict[str, Any] = {"damping": 0.1, "pointwise": 0.5}
 OURS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "map": ("map", PLAIN),
-    "map, half": ("map", HALF),
-    "ndcg": ("ndcg", PLAIN),
-    "ndcg, half": ("ndcg", HALF),
-    "map, damped .1": ("map", {**PLAIN, "damping": 0.1}),
-    "map, damped .01": ("map", {**PLAIN, "damping": 0.01}),
-    "ndcg, damped .1": ("ndcg", {**PLAIN, "damping": 0.1}),
-    "ndcg, damped .01": ("ndcg", {**PLAIN, "damping": 0.01}),
-    "auc": ("auc", {**PLAIN, "surrogate": "auc"}),
-    "auc, equal pairs": ("auc", {**PLAIN, "surrogate": "auc", "pairs": "equal"}),
-    "arhr": ("arhr", PLAIN),
-    "mrr": ("mrr", {**PLAIN, "surrogate": "mrr"}),
-    "p@5": ("p@5", {**PLAIN, "surrogate": "p@5"}),
-    "ndcg@10": ("ndcg@10", {**PLAIN, "surrogate": "ndcg@10"}),
-    "map@10": ("map@10", {**PLAIN, "surrogate": "map@10"}),
+    "map": ("map", {}),
+    "ndcg": ("ndcg", {}),
+    "auc": ("auc", {"surrogate": "auc"}),
+    "auc, equal pairs": ("auc", {"surrogate": "auc", "pairs": "equal"}),
+    "arhr": ("arhr", {}),
+    "mrr": ("mrr", {"surrogate": "mrr"}),
+    "p@5": ("p@5", {"surrogate": "p@5"}),
+    "ndcg@10": ("ndcg@10", {"surrogate": "ndcg@10"}),
+    "map@10": ("map@10", {"surrogate": "map@10"}),
 }
 THEIRS: dict[str, dict[str, dict[str, Any]]] = {
     "lightgbm": {

@@ -1,16 +1,15 @@
 """Find the rates of the exponentials that approximate the functions of a pair's score distance.
 
-For both families of `lambdaplus.engine.exponentials`: the free rates for which the
-largest relative error of the best coefficients is smallest, by the method of Nelder and Mead, begun
-again until a search gains nothing.  It begins with the rates of the library, since the error has
-many local minima, and prints both.
+The free rates of `lambdaplus.engine.exponentials` for which the largest relative error of the best
+coefficients is smallest, by the method of Nelder and Mead, begun again until a search gains
+nothing.  It begins with the rates of the library, since the error has many local minima, and prints
+both.
 
     python benchmarks/rates.py [--steps 1000]
 """
 
 import argparse
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +20,12 @@ from lambdaplus.engine import exponentials as ours
 Floats = NDArray[np.float64]
 FINE = 1_000  # distances at which errors are measured
 GAIN = 0.01  # of the logarithm of the error, below which no other search is begun
+FREE = ours.LOGISTIC[2:]  # above 1, of the library
 
 
-class Family(NamedTuple):
-    """Fixed rates and free ones; the search moves the logarithms of what these are above a base."""
-
-    fixed: tuple[float, ...]
-    free: Floats  # those of the library
-    base: Floats
-    error: Callable[[Floats], float]
-
-    def rates(self, free: Floats) -> Floats:
-        return np.sort(np.concatenate([self.fixed, free]))
+def with_fixed(free: Floats) -> Floats:
+    """All rates: 0 and 1, which are fixed, and the free ones."""
+    return np.sort(np.concatenate([[0.0, 1.0], free]))
 
 
 def worst(rates: Floats, coefficients: Floats, distance: Floats, target: Floats) -> Floats:
@@ -41,65 +34,38 @@ def worst(rates: Floats, coefficients: Floats, distance: Floats, target: Floats)
     return np.abs(found)
 
 
-def logistic_error(rates: Floats) -> float:
+def error_of(rates: Floats) -> float:
     """That of rho, or a tenth of that of the Hessian if it is larger."""
     _, concordant, _, hessian = ours.fit_logistic(rates)
-    d = np.append(0.0, np.geomspace(1e-3, ours.REACH_IN_ORDER, FINE))
+    d = np.append(0.0, np.geomspace(1e-3, ours.FARTHEST, FINE))
     rho = 1.0 / (1.0 + np.exp(d))
     of_rho = worst(rates, concordant, d, rho).max()
     of_hessian = worst(rates, hessian, d, rho / (1.0 + np.exp(-d))).max()
     return float(max(of_rho, of_hessian / 10.0))
 
 
-def damped_error(rates: Floats) -> float:
-    """The largest of the three; concordant pairs and Hessians count less beyond FAINT."""
-    width, reach = ours.FITTED_WIDTH, ours.REACH
-    concordant, discordant, hessian = ours.weighted_fits(rates, width, reach)
-    near = np.append(0.0, np.geomspace(0.02 * width, ours.REACH_IN_ORDER, FINE))
-    wide = np.append(0.0, np.geomspace(0.02 * width, reach, FINE))
-    slack = np.maximum(1.0, near / ours.FAINT) ** 2
-    rho = 1.0 / (width + near) / (1.0 + np.exp(near))
-    errors = (
-        worst(rates, concordant, near, rho) / slack,
-        worst(rates, hessian, near, rho / (1.0 + np.exp(-near))) / slack,
-        worst(rates, discordant, wide, 1.0 / (width + wide) / (1.0 + np.exp(-wide))),
-    )
-    return float(max(each.max() for each in errors))
-
-
-def families() -> dict[str, Family]:
-    damped = np.concatenate([ours.SLOW[1:], 1.0 + ours.PAST_ONE])
-    base = np.repeat([0.0, 1.0], [5, 10])
-    return {
-        "logistic": Family((0.0, 1.0), ours.LOGISTIC[2:], np.ones(6), logistic_error),
-        "damped": Family((0.0,), damped, base, damped_error),
-    }
-
-
-def search(family: Family, steps: int) -> tuple[Floats, float]:
+def search(steps: int) -> tuple[Floats, float]:
     """The best free rates that searches of so many steps find, and their error."""
 
     def objective(logarithms: Floats) -> float:
-        return float(np.log(family.error(family.rates(family.base + np.exp(logarithms)))))
+        return float(np.log(error_of(with_fixed(1.0 + np.exp(logarithms)))))
 
     options: dict[str, Any] = {"maxfev": steps, "xatol": 1e-5, "fatol": 1e-5, "adaptive": True}
-    at = np.log(family.free - family.base)
+    at = np.log(FREE - 1.0)
     error, before = objective(at), np.inf
     while error < before - GAIN:
         found = minimize(objective, at, method="Nelder-Mead", options=options)
         at, error, before = found.x, found.fun, error
-    return np.sort(family.base + np.exp(at)), float(np.exp(error))
+    return np.sort(1.0 + np.exp(at)), float(np.exp(error))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=1000)
     given = parser.parse_args()
-    for name, family in families().items():
-        found, error = search(family, given.steps)
-        print(f"{name}: largest error {family.error(family.rates(family.free)):.3g}")
-        print(f"  library {np.round(family.free, 5).tolist()}")
-        print(f"  found   {np.round(found, 5).tolist()}: {error:.3g}")
+    print(f"largest error {error_of(with_fixed(FREE)):.3g}")
+    found, error = search(given.steps)
+    print(f"found {error:.3g} with {', '.join(f'{rate:.6g}' for rate in found)}")
 
 
 if __name__ == "__main__":

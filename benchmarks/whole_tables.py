@@ -48,14 +48,12 @@ LOSSES: dict[str, Callable[[], Any]] = {
     LOG_LOSS: lambda: None,  # of the framework
     "lambda_auc": lambda: lambda_objective("auc"),  # half equal weights, half log-loss
     "rank distances": lambda: lambda_objective("auc", surrogate="auc"),
-    "equal weights": lambda: lambda_objective("auc", pairs="equal", pointwise=0.0),
-    "equal, balance 0": lambda: lambda_objective("auc", pairs="equal", pointwise=0.0, balance=0),
-    "equal, balance 1": lambda: lambda_objective("auc", pairs="equal", pointwise=0.0, balance=1),
+    "equal weights": lambda: lambda_objective("auc", pairs="equal"),
+    "equal, balance 0": lambda: lambda_objective("auc", pairs="equal", balance=0),
+    "equal, balance 1": lambda: lambda_objective("auc", pairs="equal", balance=1),
     "map": lambda: lambda_objective("map"),
-    "map + equal": lambda: lambda_objective("0.5*map + 0.5*auc", pairs="equal", pointwise=0.0),
-    "log-loss + equal": lambda: lambda_objective(
-        "0.5*logloss + 0.5*auc", pairs="equal", pointwise=0.0
-    ),
+    "map + equal": lambda: lambda_objective("0.5*map + 0.5*auc", pairs="equal"),
+    "log-loss + equal": lambda: lambda_objective("0.5*logloss + 0.5*auc", pairs="equal"),
     "log-loss + map": lambda: lambda_objective("0.5*logloss + 0.5*map"),
 }
 SHOWN = ("lambda_auc", "rank distances", "equal weights", "map")  # by table

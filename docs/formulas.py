@@ -67,10 +67,6 @@ FORMULAS = {
     "f1": (r"\frac{2 c(k)}{k + R}", ""),
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
-    "bpref": (
-        r"\frac{1}{R} \sum_r \mathrm{rel}_r \left(1 - \frac{\min(r - c(r), m)}{m}\right)",
-        r"$m = \min(R, N)$.",
-    ),
 }
 
 # Labels from the first rank to the last, a metric, and its value, which `references` checks.
@@ -95,12 +91,10 @@ WORKED = {
     "f1": (GRADED, "f1@2", "2 * 1 / (2 + 2)"),
     "recall": (GRADED, "recall@3", "2 / 2"),
     "rprec": (GRADED, "rprec", "1 / 2"),
-    "bpref": (GRADED, "bpref", "((1 - 1/2) + (1 - 1/2)) / 2"),
 }
 
 # Of the sources that declarations name by author and year.
 BIBLIOGRAPHY = (
-    "Buckley & Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR.",
     "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender (2005). Learning to rank using "
     "gradient descent. ICML.",
     "Chakrabarti, Khanna, Sawant & Bhattacharyya (2008). Structured learning for non-smooth "

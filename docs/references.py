@@ -25,7 +25,7 @@ from lambdaplus.study.search_spaces import CATBOOST, LIGHTGBM, XGBOOST
 
 ROOT = Path(__file__).parents[1]
 TIES = {
-    None: "mean over orders; ERR, bpref: worst",
+    None: "mean over orders; ERR: worst",
     "expected": "mean over orders",
     "stable": "row order",
     "together": "one step",

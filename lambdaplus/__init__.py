@@ -74,8 +74,8 @@ else:  # with __getattr__, type checkers would accept misspelt names
         if name == "__version__":
             return import_module("importlib.metadata").version(__name__)
         if name not in _MODULES:
-            instead = import_module("lambdaplus.compute.removed").removed(name)
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
+            similar = import_module("lambdaplus.compute.messages").hint(name, _MODULES)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{similar}")
         found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         globals()[name] = found  # not imported again
         return found

@@ -141,9 +141,7 @@ def binary_methods() -> list[Method]:
 def _trees(name: str, metric: str, criterion: str, normalize: bool) -> Method:
     [method] = find_methods(f"lightgbm:lambda_{metric}")
     # The paper's swap deltas, which are not damped, without log-loss.
-    target = lambda_objective(
-        metric, surrogate=metric, damping=None, pointwise=0.0, normalize=normalize
-    )
+    target = lambda_objective(metric, surrogate=metric, normalize=normalize)
     return replace(
         method, name=name, target=target, criterion=criterion, fixed=ALL_ROWS,
         grid={"learning_rate": RATES},
@@ -470,7 +468,7 @@ WELLECK_2016 = Paper(
         "AUC and MAUC are of one ranking of all documents of a part, MAUC over relevant classes: "
         "the reading that gives the paper's figures on its own set. Features are scaled to [0, 1] "
         "within each query. LambdaMART is LightGBM with equations 17 and 19 by query: AUC or MAUC "
-        "with `surrogate` the metric itself, `damping=None`, `pointwise=0` and `normalize=False`, "
+        "with `surrogate` the metric itself and `normalize=False`, "
         "15 leaves and at most 200 rounds, stopped after 30 without gain on validation data. The "
         "SVM by class is the sum over classes c of c f_c(x), where f_c is a structural SVM for "
         "the AUC of class c against the rest over all documents. The learning rate (.1, .25, .5, "

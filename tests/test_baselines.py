@@ -159,7 +159,7 @@ def test_rounds_are_chosen_on_validation_data(ranker: Any, rounds: str, after: i
 NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
     CommitteePerceptron: {
         "committee_size": (0,), "n_iter": (70_000,), "variant": ("best",), "combine": ("mean",),
-        "weights": ("votes",), "order": ("random",), "alpha_bound": (0.0, np.nan),
+        "weights": ("votes",), "alpha_bound": (0.0, np.nan),
     },
     McRank: {
         "variant": ("both",), "num_leaves": (1,), "patience": (0,), "n_jobs": ("", [1]),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
 from small_data import GRADED, Small, gradient_of
 
 import lambdaplus as lp
@@ -125,13 +126,26 @@ def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
 # -- log-loss ------------------------------------------------------------------------------------
 
 
-def log_loss(labels: Any, scores: Any, weight: Any, sizes: Any) -> float:
-    """The sum over rows; with queries, the sum of the means of each query, in bits."""
-    loss = weight * np.logaddexp(0.0, np.where(labels > 0, -scores, scores))
-    if sizes is None:
-        return float(loss.sum())
-    of_queries = np.split(loss, np.cumsum(sizes)[:-1])
-    return float(sum(part.mean() for part in of_queries) / np.log(2))
+def best_constant(scores: Any, signs: Any, weight: Any) -> float:
+    found = minimize_scalar(lambda c: weight @ np.logaddexp(0.0, signs * (scores + c)), tol=1e-12)
+    return float(found.x)
+
+
+def log_loss(labels: Any, scores: Any, weight: Any, sizes: Any, shift: Any = 0.0) -> float:
+    """The sum over rows; with queries, the sum of the means of each query, in bits.
+
+    ``shift``, (n,), is added to the scores after the constants of the queries were chosen.
+    """
+    whole, total = sizes is None, 0.0
+    cuts = [] if whole else np.cumsum(sizes)[:-1]
+    each = (np.split(np.broadcast_to(part, 12), cuts) for part in (labels, scores, weight, shift))
+    for y, s, w, move in zip(*each, strict=True):
+        # Weights of rows within a query do not move its constant.
+        of_constant, signs = w if whole else np.ones(y.size), np.where(y > 0, -1.0, 1.0)
+        constant = best_constant(s, signs, of_constant)
+        loss = w * np.logaddexp(0.0, signs * (s + constant + move))
+        total += loss.sum() if whole else loss.mean() / np.log(2)
+    return float(total)
 
 
 @pytest.mark.parametrize("queries", [False, True])
@@ -147,7 +161,7 @@ def test_log_loss_adds_its_derivatives(queries: bool, weighted: bool) -> None:
     found = [(b.astype(float) - 0.5 * r) / 2 for b, r in zip(both, ranking, strict=True)]
     step = 1e-3 * np.eye(12)
     above, at, below = (
-        np.array([log_loss(labels, scores + s, weight, sizes) for s in shift])
+        np.array([log_loss(labels, scores, weight, sizes, s) for s in shift])
         for shift in (step, 0 * step, -step)
     )
     assert_allclose(found[0], (above - below) / 2e-3, atol=2e-6)

@@ -13,7 +13,6 @@ from scipy.stats import rankdata
 from small_data import Small, graded, value
 
 from lambdaplus.baselines import CommitteePerceptron
-from lambdaplus.baselines.preference_pairs import nth, shuffle
 
 Array = NDArray[Any]
 METRIC = "ndcg@5"
@@ -32,11 +31,7 @@ def fit(data: Small, held_out: Small | None = None, **options: Any) -> Committee
 
 @cache
 def hypotheses(
-    data: Small,
-    passes: int,
-    alpha_bound: float | None = None,
-    order: str = "reshuffled",
-    remove: bool = False,
+    data: Small, passes: int, alpha_bound: float | None = None
 ) -> list[tuple[Array, int]]:
     """Table 1 from its pseudocode: every hypothesis with the number of pairs it survived."""
     samples = []
@@ -49,17 +44,9 @@ def hypotheses(
     random = np.random.RandomState(3)
     w, c, misses = np.zeros(data.features.shape[1]), 0, [0] * len(samples)
     survivors: list[tuple[Array, int]] = []
-    removed: set[int] = set()
-    visited = list(range(len(samples)))
     for t in range(passes):
-        if order == "reshuffled":
-            shuffled = shuffle(len(samples), random)
-            visited = [nth(shuffled, place) for place in range(len(samples))]
-        for pair in visited:
-            over = alpha_bound is not None and misses[pair] > alpha_bound * t
-            if over and remove:
-                removed.add(pair)
-            if over or pair in removed:
+        for pair in random.permutation(len(samples)):
+            if alpha_bound is not None and misses[pair] > alpha_bound * t:
                 continue
             x, q = samples[pair]
             if x @ w > 0:
@@ -119,22 +106,10 @@ def test_classic_forms() -> None:
     np.testing.assert_allclose(everyone.coef_ / everyone.survival_.sum(), mean, atol=1e-12)
 
 
-@pytest.mark.parametrize("over_bound", ["return", "remove"])
-@pytest.mark.parametrize("order", ["list", "reshuffled"])
-def test_orders_of_the_pairs_and_what_is_over_the_bound(order: str, over_bound: str) -> None:
+def test_the_last_hypothesis_with_a_bound() -> None:
     train, valid = small()
-    remove = over_bound == "remove"
-    options = {"order": order, "alpha_bound": 0.7, "over_bound": over_bound}
-    model = fit(train, valid, committee_size=7, **options)
-    assert len(hypotheses(train, 6, 0.7, order, True)) < len(hypotheses(train, 6, 0.7, order))
-    expected = committee(hypotheses(train, model.n_iter_, 0.7, order, remove), 7)
-    survived = sorted(model.survival_.tolist())
-    assert survived == sorted(c for _, c in expected)
-    np.testing.assert_allclose(
-        sorted(model.hypotheses_.tolist()), sorted(w.tolist() for w, _ in expected), atol=1e-12
-    )
-    last = fit(train, valid, variant="last", **options)
-    w, c = hypotheses(train, last.n_iter_, 0.7, order, remove)[-1]
+    last = fit(train, valid, variant="last", alpha_bound=0.7)
+    w, c = hypotheses(train, last.n_iter_, 0.7)[-1]
     np.testing.assert_allclose(last.coef_, w, atol=1e-12)
     assert last.survival_.tolist() == [c]
 

@@ -6,11 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-
-from lambdaplus.compute.compiled import compiled, imported_source
-from lambdaplus.engine import lanes
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
@@ -35,41 +31,41 @@ def test_kernels_compile_without_a_cache_folder() -> None:
     assert found.stdout.strip() == "[1, 0]"
 
 
-@compiled
-def _twice(x):  # type: ignore[no-untyped-def]
-    return 2 * x
+HEADER = """from pathlib import Path
+from lambdaplus.compute import package_source
+package_source.PACKAGE = Path(__file__).parent  # as if these files were the package
+from lambdaplus.compute.compiled import compiled
+"""
 
 
-def test_a_kept_kernel_is_stamped_with_what_its_file_imports(tmp_path: Path) -> None:
-    """Kernels of other files and numbers become part of the machine code; nothing else does."""
-    own = {"__file__": "mine.py", "LIMIT": 3, "np": np, "prose": "text"}
-    plain = imported_source(own)
-    assert imported_source({**own, "prose": "other text", "Path": Path}) == plain
-    assert imported_source({**own, "LIMIT": 4}) != plain
-    with_kernel = imported_source({**own, "twice": _twice})
-    assert with_kernel != plain
-    assert imported_source({**own, "__file__": _twice.py_func.__code__.co_filename}) == plain
-    assert imported_source({**own, "load": lanes.load}) not in (plain, with_kernel)
-
-
-HEADER = "from lambdaplus.compute.compiled import compiled\n"
-
-
-def test_a_kernel_is_compiled_again_if_a_kernel_that_it_calls_has_changed(tmp_path: Path) -> None:
-    """In another file, which another file imports in turn; not if other code changes."""
+def test_a_kernel_is_compiled_again_if_any_file_of_the_package_has_changed(tmp_path: Path) -> None:
+    """A kernel that it calls, which another file imports in turn."""
     files = {
         "inner": f"{HEADER}@compiled\ndef inner(x):\n    return x + 1\n",
         "middle": f"{HEADER}from inner import inner\n"
         "@compiled\ndef middle(x):\n    return inner(x)\n",
-        "outer": f"{HEADER}from middle import middle\nimport words\n"
+        "outer": f"{HEADER}from middle import middle\n"
         "@compiled\ndef outer(x):\n    return 10 * middle(x)\n"
         "print(outer(4), sum(outer.stats.cache_hits.values()))\n",
-        "words": "text = 'one'\n",
     }
     assert _output(tmp_path, "outer.py", files) == "50 0"
-    assert _output(tmp_path, "outer.py", {"words": "text = 'another'\n"}) == "50 1"
+    assert _output(tmp_path, "outer.py", {}) == "50 1"
     changed = files["inner"].replace("x + 1", "x + 2")
     assert _output(tmp_path, "outer.py", {"inner": changed}) == "60 0"
+
+
+def test_a_kernel_is_compiled_again_if_the_fields_of_an_argument_have_changed(
+    tmp_path: Path,
+) -> None:
+    """As by an update of a clone: numba would read the first field where the second one is."""
+    pair = "from typing import NamedTuple\nclass Pair(NamedTuple):\n    x: float\n    y: float\n"
+    kernel = (
+        f"{HEADER}from pair import Pair\n"
+        "@compiled\ndef x_of(pair):\n    return pair.x\nprint(x_of(Pair(x=1.0, y=2.0)))\n"
+    )
+    assert _output(tmp_path, "kernel.py", {"kernel": kernel, "pair": pair}) == "1.0"
+    swapped = pair.replace("    x: float\n    y: float\n", "    y: float\n    x: float\n")
+    assert _output(tmp_path, "kernel.py", {"pair": swapped}) == "1.0"
 
 
 def test_a_kernel_is_compiled_again_if_the_class_of_an_argument_has_moved(tmp_path: Path) -> None:

@@ -203,9 +203,9 @@ def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
 @pytest.mark.parametrize(
     ("name", "target", "fixed"),
     [
-        ("xgboost:auc(pointwise=0)", lambda_objective("auc", pointwise=0), {}),
-        ("lightgbm:ndcg@10(truncation=30)", lambda_objective("ndcg@10", truncation=30), {}),
-        ("lightgbm:auc(surrogate=auc,damping=None)", lambda_objective("auc", surrogate="auc"), {}),
+        ("xgboost:auc(pairs=equal)", lambda_objective("auc", pairs="equal"), {}),
+        ("lightgbm:ndcg@10(sigma=3)", lambda_objective("ndcg@10", sigma=3), {}),
+        ("lightgbm:auc(surrogate=auc)", lambda_objective("auc", surrogate="auc"), {}),
         ("lightgbm:ndcg(gain=linear,sigma=2)@5",
          lambda_objective("ndcg(gain=linear)@5", sigma=2), {}),
         ("lightgbm:map(relevant=0.5,normalize=false)",

@@ -74,12 +74,10 @@ def test_an_own_metric_has_its_value_by_hand_and_trains(own: Declaration, by_han
     ranked = np.array(LABELS)[np.argsort(np.negative(SCORES))].tolist()
     found = lp.evaluate(LABELS, SCORES, group=[8], metrics=own)
     assert found[own.name] == pytest.approx(by_hand(ranked), rel=1e-12)
-    for truncation in (None, 3):
-        objective = lp.lambda_objective(own, truncation=truncation)
-        gradient, hessian = objective(LABELS, SCORES, None, [8])
-        assert np.abs(gradient).sum() > 0
-        assert (hessian >= 0).all()
-        assert abs(gradient.sum()) < 1e-5
+    gradient, hessian = lp.lambda_objective(own)(LABELS, SCORES, None, [8])
+    assert np.abs(gradient).sum() > 0
+    assert (hessian >= 0).all()
+    assert abs(gradient.sum()) < 1e-5
 
 
 def test_a_binary_metric_has_the_option_relevant_without_declaring_it() -> None:
@@ -167,7 +165,6 @@ def test_a_declaration_checks_itself(parts: dict[str, Any], words: str) -> None:
     [
         (lambda: CountAbove(label, label, "anyy"), "relation='anyy' is not one of any, higher"),
         (lambda: Cascade(3), "stop must be a function, got 3"),
-        (lambda: Cascade(halved, limit=3), "limit must be a function, got 3"),
         (lambda: Gains(3), "ranks must be a function, got 3"),
         (lambda: CountAbove(3, label), "row must be a function, got 3"),
         (lambda: CountAbove(label, label, labels=3), "labels must be a function, got 3"),
@@ -200,7 +197,6 @@ AGAINST = r".* so ranking by label does not give the highest value, .* reverse t
         ("discount", lambda m, r: np.array(["a"] * 8), "discount must be numbers, not text"),
         ("normalizer", lambda c: 0 * c.size + 1e-320, r"normalizer must be 0 or at least 2.2e-308"),
         ("form", Cascade(lambda c: c.label), "stop must be from 0 to 1, and returned 2"),
-        ("form", Cascade(halved, limit=lambda c: 0 * c.size), "limit must be above 0, .* 0"),
         ("form", CountAbove(lambda c: -c.label, label), "row must be at least 0, and returned -1"),
         ("form", Gains(lambda c: c.label), r"ranks returned .* \(3,\) where \(1,\)"),
         ("gain", lambda c: 1.0, r"gain returned an array of shape \(\) where \(3,\) is needed"),

@@ -28,17 +28,16 @@ OBJECTIVES = [
     lambda_objective("concordance", pairs="swap"),
     lambda_objective("map@10", relevant=2),
     lambda_objective("mrr", sigma=2.5, one_group=True),
-    lambda_objective("mrr(relevant=2)@5", truncation=3),
-    lambda_objective("ndcg@5", gain="linear", damping=None, normalize=False),
-    lambda_objective("ndcg", damping=0.5),
+    lambda_objective("mrr(relevant=2)@5", sigma=3),
+    lambda_objective("ndcg@5", gain="linear", normalize=False),
     lambda_objective("map", relevant=0.1234567, sigma=1 / 3),
     lambda_objective("mrr(relevant=2)@5", surrogate="ndcg"),
 ]
 OTHERS = [  # than one call of `gradients`
     lambda_objective("ndcg(gain=linear)@3 + mrr + 0.25*p@5"),
     lambda_objective("2*logloss(relevant=2) + map"),
-    lambda_objective("map", truncation=5),
     lambda_objective("map", balance=0.9),
+    lambda_objective("auc", pairs="equal"),
 ]
 METRICS = [
     eval_metric("auc"),
@@ -105,8 +104,8 @@ def test_equal_options_make_equal_objects_whatever_their_spelling() -> None:
     assert len(set(same)) == 1
     assert lambda_objective(NDCG(10)) == lambda_objective("ndcg@10")
     assert lambda_objective(NDCG) == lp.lambda_ndcg
-    assert lambda_objective("ndcg", damping=None, pointwise="default") == lp.lambda_ndcg
-    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", truncation=1)}) == 6
+    assert lambda_objective("ndcg", normalize=True) == lp.lambda_ndcg
+    assert len({lp.lambda_map, *OTHERS, lambda_objective("map", sigma=2)}) == 6
 
 
 def own_copies(item: Any) -> list[Any]:
@@ -143,9 +142,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     for objective in OBJECTIVES + OBJECTIVES[::-1]:
         expected = lp.gradients(
             data.labels, data.scores(), metric=objective.surrogate, group=data.sizes,
-            sigma=objective.sigma, normalize=objective.normalize, damping=objective.damping,
-            truncation=objective.truncation,
-            pointwise=objective.pointwise,
+            sigma=objective.sigma, normalize=objective.normalize,
         )  # fmt: skip
         found = gradient_of(objective, data)
         assert_array_equal(found[0], expected[0].astype(np.float32))
@@ -157,7 +154,7 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
     [
         (lp.lambda_ndcg, [3]), (lp.lambda_auc, None), (lambda_objective("cindex"), None),
         (lambda_objective("ndcg", one_group=True), None), (lp.lambda_map.on([0, 1, 1]), [3]),
-        (lambda_objective("auc(over=dataset) + logloss(relevant=1)"), [3]),
+        (lambda_objective("auc + logloss"), [3]),
     ],
 )  # fmt: skip
 def test_a_gradient_is_set_up_once_and_freed_with_the_data(

@@ -1,13 +1,11 @@
-"""Pairs and their order are computed: all pairs occur exactly once, in any order."""
+"""Pairs are computed, not stored: all occur exactly once."""
 
 import numpy as np
-import pytest
 from baseline_data import all_pairs, rankings
 from hypothesis import given
-from hypothesis import strategies as st
 from small_data import Small
 
-from lambdaplus.baselines.preference_pairs import documents_of, nth, preference_pairs, shuffle
+from lambdaplus.baselines.preference_pairs import documents_of, preference_pairs
 from lambdaplus.ranking.queries import Queries
 
 
@@ -34,26 +32,3 @@ def test_many_documents_with_one_pair_each_beside_few_with_many() -> None:
     sorted_labels = labels[queries.row_order]
     assert (sorted_labels[found[:, 0]] > sorted_labels[found[:, 1]]).all()
     assert len(np.unique(found, axis=0)) == pairs.n_pairs == 5400
-
-
-@given(st.integers(1, 700), st.integers(0, 2**32 - 1))
-def test_an_order_is_a_permutation(n: int, seed: int) -> None:
-    order = shuffle(n, np.random.RandomState(seed))
-    assert sorted(nth(order, place) for place in range(n)) == list(range(n))
-
-
-@pytest.mark.parametrize("n", [2, 3, 37, 64])
-def test_every_number_is_as_likely_at_every_place(n: int) -> None:
-    random = np.random.RandomState(0)
-    draws = 1000
-    counts = np.zeros((n, n))
-    neighbours = np.zeros((n, n))
-    for _ in range(draws):
-        order = shuffle(n, random)
-        found = np.array([nth(order, place) for place in range(n)])
-        counts[np.arange(n), found] += 1
-        neighbours[found[:-1], found[1:]] += 1
-    worst = 5.5 * np.sqrt(draws / n)  # standard deviations, over at most 4096 cells
-    assert np.abs(counts - draws / n).max() < worst
-    off_diagonal = neighbours[~np.eye(n, dtype=bool)]
-    assert np.abs(off_diagonal - draws / n).max() < worst

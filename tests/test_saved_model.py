@@ -124,7 +124,7 @@ def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:
     used = {name: json.loads(text) for name, text in rows.select("method", "parameters").rows()}
     ours = used["lightgbm:lambda_map(sigma=2)"]
     assert ours["sigma"] == 2
-    assert {"num_leaves", "learning_rate", "pointwise", "damping"} <= {*ours}
+    assert {"num_leaves", "learning_rate", "sigma", "balance"} <= {*ours}
     assert {"max_leaves", "learning_rate"} <= {*used["xgboost:rank:map"]}
     assert used["svm:map(C=10)"] == {"loss": "map", "C": 10}
 

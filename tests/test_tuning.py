@@ -99,7 +99,7 @@ def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finis
             place, rounds = choice.place(metric), choice.chosen(metric).rounds
             different.add((place, rounds))
             drawn = dict(choice.tasks[place].parameters)
-            options = {name: drawn.pop(name) for name in ("sigma", "damping", "pointwise")}
+            options = {name: drawn.pop(name) for name in ("sigma",)}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
                       "seed": choice.tasks[place].seed, "deterministic": True,
                       "num_threads": 1}  # fmt: skip
@@ -245,7 +245,7 @@ def test_validation_values_are_those_of_the_first_trees(
 def test_options_are_tried_for_objectives_that_have_none() -> None:
     [method] = find_methods("lightgbm:map")
     with pytest.raises(ValueError, match="of lambdaplus with default options, not for"):
-        fitted(replace(method, target=lambda_objective("map", damping=0.2)), {"sigma": 1.0})
+        fitted(replace(method, target=lambda_objective("map", balance=0.2)), {"sigma": 1.0})
 
 
 def test_validation_without_any_value_is_an_error() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RANKED = np.array([0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0])  # relevance by rank
-METRICS = ("auc", "ndcg", "map", "mrr", "err", "rbp", "p@5", "bpref")
+METRICS = ("auc", "ndcg", "map", "mrr", "err", "rbp", "p@5", "rprec")
 
 
 def potentials_of(name: str) -> tuple[Floats, Floats]:

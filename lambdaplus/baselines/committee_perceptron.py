@@ -17,12 +17,8 @@ from lambdaplus.baselines.allowed_values import AtLeastOne
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.baselines.preference_pairs import (
     PreferencePairs,
-    Shuffle,
     documents_of,
-    listed_order,
-    nth,
     preference_pairs,
-    shuffle,
 )
 from lambdaplus.compute.arguments import number, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
@@ -36,7 +32,6 @@ from lambdaplus.ranking.queries import Queries
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.
 RUN, VERSION, SIZE, WORST, SURVIVED = range(5)
-REMOVED = np.uint16(2**16 - 1)  # instead of the mistakes of a pair: above every bound
 
 
 class State(NamedTuple):
@@ -54,11 +49,11 @@ class State(NamedTuple):
 class CommitteePerceptron(ValidatedRanker):
     """Perceptron on pairs of documents whose longest-surviving hypotheses form a committee.
 
-    Training visits all pairs of documents of a query with different labels, and adds
-    ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it ranks wrongly or ties.  The
-    committee consists of the hypotheses that ranked the most consecutive pairs correctly between
-    two mistakes; they vote with weights given by a metric on validation data.  Without
-    ``eval_set``, the training data is used for validation.
+    Training visits all pairs of documents of a query with different labels, in a new random order
+    in each pass, and adds ``(x_high - x_low)/|S_q|`` to the hypothesis w for each pair that it
+    ranks wrongly or ties.  The committee consists of the hypotheses that ranked the most
+    consecutive pairs correctly between two mistakes; they vote with weights given by a metric on
+    validation data.  Without ``eval_set``, the training data is used for validation.
 
     Parameters
     ----------
@@ -76,15 +71,9 @@ class CommitteePerceptron(ValidatedRanker):
         it survived.
     metric : str or RankingMetric
         Metric for validation data; any metric of the catalogue.
-    order : {"reshuffled", "list"}
-        Pairs are visited in a new random order in each pass; or query by query, each higher
-        document, by ascending label, with the lower ones.
     alpha_bound : float, optional
         A pair is left out of a pass if it was misranked in more than this share of the passes so
-        far, which bounds its dual weight; None leaves out no pair.
-    over_bound : {"return", "remove"}
-        A pair over the bound returns as soon as its share is no longer above it, or it is removed
-        for good (Khardon & Wachman 2007).
+        far, which bounds its dual weight (Khardon & Wachman 2007); None leaves out no pair.
     curve_metrics : str, RankingMetric or Declaration, or iterable of these
         Additional metrics to record after each pass.
     random_state : int, RandomState or None
@@ -127,9 +116,7 @@ class CommitteePerceptron(ValidatedRanker):
     combine: Literal["average", "borda"] = "average"
     weights: Literal["validation", "survival"] = "validation"
     metric: Metric = "ndcg@10"
-    order: Literal["reshuffled", "list"] = "reshuffled"
     alpha_bound: Annotated[float, partial(number, most=1.0)] | None = 0.85
-    over_bound: Literal["return", "remove"] = "return"
     curve_metrics: Metric | Iterable[Metric] = ()
     random_state: Any = None
 
@@ -155,12 +142,10 @@ class CommitteePerceptron(ValidatedRanker):
         misses = np.zeros(0 if self.alpha_bound is None else pairs.n_pairs, dtype=np.uint16)
         curves = {str(metric): Progress() for metric in judged.metrics}
         chosen_by = curves[str(judged.metrics[0])]
-        order, remove = listed_order(pairs.n_pairs), self.over_bound == "remove"
         for passes in range(1, self.n_iter + 1):
-            if self.order == "reshuffled":
-                order = shuffle(pairs.n_pairs, random)
+            order = self._order(pairs.n_pairs, random)
             bound = np.inf if self.alpha_bound is None else self.alpha_bound * (passes - 1)
-            _run_pass(features, pairs, order, misses, bound, remove, state)
+            _run_pass(features, pairs, order, misses, bound, state)
             hypotheses, votes, survival = self._elect(state, judged, values)
             scores = self._combine(judged.X, hypotheses, votes, judged.queries.boundaries)
             for name, value in judged.values(scores).items():
@@ -169,6 +154,10 @@ class CommitteePerceptron(ValidatedRanker):
                 self.hypotheses_, self.votes_, self.survival_ = hypotheses, votes, survival
         self.n_iter_ = chosen_by.best_round
         self.learning_curves_ = {name: np.array(curve.values) for name, curve in curves.items()}
+
+    def _order(self, n_pairs: int, random: np.random.RandomState) -> Ints:
+        """The order of the pairs in a pass."""
+        return random.permutation(n_pairs)
 
     def _elect(
         self, state: State, judged: ValidationSet, values: dict[int, float]
@@ -283,17 +272,14 @@ def _margin(w: Floats, features: Floats, i: int, j: int) -> float:
 
 @compiled
 def _run_pass(
-    features: Floats, pairs: PreferencePairs, order: Shuffle, misses: NDArray[np.uint16],
-    bound: float, remove: bool, state: State,
+    features: Floats, pairs: PreferencePairs, order: Ints, misses: NDArray[np.uint16], bound: float,
+    state: State,
 ) -> None:  # fmt: skip
     """Visit all pairs once, in the given order; skip those with more than `bound` mistakes."""
     w, counter = state.w, state.counter
-    for place in range(order.n):
-        pair = nth(order, place)
+    for pair in order:
         # The dual weight of a pair is the number of its updates: see `alpha_bound`.
         if misses.size and misses[pair] > bound:
-            if remove:
-                misses[pair] = REMOVED
             continue
         i, j = documents_of(pairs, pair)
         if _margin(w, features, i, j) > 0.0:

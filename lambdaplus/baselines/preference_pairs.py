@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.baselines.active_pairs import pair_weight
-from lambdaplus.compute.array_types import Floats, Ints, Words
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.ranking.queries import Queries
 
@@ -65,45 +65,3 @@ def documents_of(pairs: PreferencePairs, pair: int) -> tuple[int, int]:
         else:
             beyond = middle
     return i, pairs.partner[i] + pair - pairs.edges[i]
-
-
-class Shuffle(NamedTuple):
-    """A random permutation of 0 ... n - 1 that is computed, not stored.
-
-    Multiplication by an odd number, addition, and xor with a right shift are bijections on b bits,
-    so a few rounds of them are a permutation of 0 ... 2^b - 1; results of n or more are permuted
-    again until they are below n.
-    """
-
-    n: int
-    mask: np.uint64
-    shift: np.uint64
-    factor: Words
-    offset: Words
-
-
-def listed_order(n: int) -> Shuffle:
-    """The permutation that leaves everything in place."""
-    none = np.zeros(0, dtype=np.uint64)
-    return Shuffle(n, np.uint64(0), np.uint64(0), none, none)
-
-
-def shuffle(n: int, random: np.random.RandomState) -> Shuffle:
-    bits = max(n - 1, 1).bit_length()
-    # One random multiplier and offset for each of five rounds.
-    words = random.randint(0, 2**64, size=(2, 5), dtype=np.uint64)
-    mask, shift = np.uint64(2**bits - 1), np.uint64((bits + 1) // 2)
-    return Shuffle(n, mask, shift, factor=words[0] | np.uint64(1), offset=words[1])
-
-
-@compiled
-def nth(order: Shuffle, place: int) -> int:
-    """The number at a position of the permutation."""
-    x = np.uint64(place)
-    # 2^b is at most 2 n, so at most two turns on average.
-    while True:
-        for k in range(order.factor.size):
-            x = (x * order.factor[k] + order.offset[k]) & order.mask
-            x ^= x >> order.shift
-        if x < np.uint64(order.n):
-            return int(x)

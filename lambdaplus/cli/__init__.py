@@ -4,13 +4,12 @@ import contextlib
 import io
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 from lambdaplus.compute.extras import installation
 
 try:
     import typer
-    from typer.core import TyperGroup
 
     from lambdaplus.cli.compare_command import compare
     from lambdaplus.cli.evaluate_command import evaluate
@@ -19,21 +18,9 @@ try:
 except ImportError as error:
     sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
-from lambdaplus.compute.removed import removed
 from lambdaplus.study import installed_versions
 
-
-class _Commands(TyperGroup):
-    """The commands; the error for one that was removed says what to use."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if instead := removed(args[0]):
-            ctx.fail(f"No such command {args[0]!r}{instead}.")
-        return super().resolve_command(ctx, args)
-
-
 app = typer.Typer(
-    cls=_Commands,
     help="Compare and evaluate rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
     add_completion=False,

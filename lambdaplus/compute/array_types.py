@@ -9,6 +9,5 @@ Floats = NDArray[np.float64]
 Reals = NDArray[np.floating[Any]]  # float32, or float64
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
-Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.signedinteger[Any]]  # numbers of rows: int32, or int64 for long data

@@ -1,8 +1,9 @@
 """Digests of values and of the code that they refer to, which name what was computed from them.
 
-Code is the source of lambdaplus, the versions of installed packages, and the source of the user's
-modules and of the user's modules that they import.  What cannot be pickled (a lambda, a lock), has
-no source, or was edited after this process started has a unique digest.
+Code is the source of lambdaplus, the versions of installed packages, and the files of the user's
+own modules that have the classes and functions, but not of others that these import.  What cannot
+be pickled (a lambda, a lock), has no source, or was edited after this process started has a unique
+digest.
 """
 
 import ast
@@ -16,14 +17,14 @@ import platform
 import sys
 import time
 import uuid
-from modulefinder import ModuleFinder
 from pathlib import Path
 from site import getsitepackages, getusersitepackages
 from typing import Any
 
 import joblib
 
-PACKAGE = Path(__file__).parents[1]
+from lambdaplus.compute import package_source
+
 STARTED = time.time()
 _DEPENDENCIES = (
     "lambdaplus", "lightgbm", "xgboost", "catboost", "numpy", "numba", "scipy", "scikit-learn",
@@ -40,17 +41,8 @@ def digest(value: Any) -> str:
     except Exception:  # classes that cannot be pickled may raise any error
         content = [str(uuid.uuid4())]
     versions = [platform.python_version(), *installed_versions().items()]
-    every = repr([content, source_of(PACKAGE), versions])
+    every = repr([content, package_source.source_of(package_source.PACKAGE), versions])
     return hashlib.sha256(every.encode()).hexdigest()[:20]
-
-
-@functools.cache
-def source_of(package: Path) -> str:
-    """A digest of the source of a package."""
-    code = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        code.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
-    return code.hexdigest()
 
 
 @functools.cache  # called for every training of a study
@@ -83,24 +75,16 @@ def versions_in_words() -> str:
 
 
 def _code_of(module: str) -> str:
-    """Text that changes with the code of a module: its package's version, or digests of source."""
+    """Text that changes with the code of a module: its package's version, or its own file."""
     top = module.partition(".")[0]
     if top == "lambdaplus" or top in sys.stdlib_module_names - {"__main__"}:
         return module  # the code of these is part of every digest
     path = Path(str(sys.modules[module].__file__)).resolve()
     if not _installed().isdisjoint(path.parents):
         return f"{top} {importlib.metadata.version(_distributions()[top][0])}"
-    own: Any = [folder for folder in sys.path if Path(folder).resolve() not in _installed()]
-    finder = ModuleFinder(path=own, excludes=["lambdaplus"])
-    if module == "__main__":
-        finder.run_script(str(path))
-    else:
-        finder.import_hook(module)
-    loaded: Any = finder.modules.values()
-    files = {Path(one.__file__).resolve() for one in loaded if one.__file__}
-    if path not in files or any(file.stat().st_mtime > STARTED for file in files):
-        raise ValueError(f"the source of {module} was not found, or was edited since it was loaded")
-    return str([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
+    if path.stat().st_mtime > STARTED:
+        raise ValueError(f"the source of {module} was edited since it was loaded")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @functools.cache

@@ -1,32 +1,19 @@
-"""Names that went, of metrics, commands and modules, and what to use instead: see the changelog."""
+"""Names that lambdaplus 0.2 had, and what to use instead: see the changelog."""
 
-_PAPERS = "its declaration in papers/class_metrics.py of the repository"
 REMOVED = {
-    **dict.fromkeys(
-        ("kendall", "kendalltau", "tau_b"),
-        "concordance, the share of pairs in order, or scipy.stats.kendalltau",
-    ),
-    "hand_till": "mauc or concordance",
-    **dict.fromkeys(("micro_precision", "macro_precision", "printed_precision"), _PAPERS),
-    "class_auc": _PAPERS,
-    "reciprocal_ranks": "mrr",
-    "pfound": "err",
-    "lift": "top_precision, divided by the share of positives",
-    "datasets": "lambdaplus.data",
-    "comparison": "lambdaplus.study",
-    "export": "the frameworks' own files, or Treelite (the page Tools)",
-    "PropensityRatios": "PositionBias",
-    "reproduce": "python -m papers, in a clone of the repository",
-    "explain": "lambdaplus.explain in Python",
-    "cite": "CITATION.cff of the repository",
+    "bpref": "ir-measures or pytrec_eval, which also leave out documents that are not judged",
+    "judged": "judged_only=True of ir-measures",
     **dict.fromkeys(
         ("leaves", "learning_rate", "documents_in_leaf"),
         "trees, or the framework's parameter in a method's name, as lightgbm:map(num_leaves=8), or "
         "in [grid]",
     ),
+    "truncation": "all pairs, which no measurement found less accurate",
+    "damping": "a larger learning rate, if training takes too long: it costs less accuracy",
+    "pointwise": "log-loss as a part of a sum, as in lambda_objective('auc + logloss')",
 }
 
 
 def removed(name: str) -> str:
     """What to add to an error about this name; empty unless it is one that went."""
-    return f": it was removed; use {REMOVED[name]}" if name in REMOVED else ""
+    return f": it was removed after lambdaplus 0.2; use {REMOVED[name]}" if name in REMOVED else ""

@@ -131,8 +131,8 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     ...     _ = qrels.write_text("q1 0 d1 1\\nq1 0 d2 0\\n")
     ...     _ = file.write_text("q1 Q0 d2 1 7.5 bm25\\nq1 Q0 d9 2 6.5 bm25\\n")
     ...     run = read_trec_run(file, read_qrels(qrels))
-    >>> run.docno.tolist(), run.returned.tolist(), run.judged.tolist()
-    (['d2', 'd9', 'd1'], [True, True, False], [True, False, True])
+    >>> run.docno.tolist(), run.returned.tolist()
+    (['d2', 'd9', 'd1'], [True, True, False])
     """
     file = Path(path)
     forms = "query Q0 document rank score tag", "query document rank"

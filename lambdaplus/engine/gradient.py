@@ -2,14 +2,13 @@
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
 are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
-(`sums`) are normalised; a part of them is replaced by log-loss (`pointwise`); and rows get those of
-their entry.
+(`sums`) are normalised; log-loss is added (`pointwise`); and rows get the values of their entry.
 """
 
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,10 +18,9 @@ from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.engine.exponentials import PairShape
 from lambdaplus.engine.label_tree import rising, split_labels
-from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists, share_near_top
-from lambdaplus.engine.pointwise import mix_log_loss
+from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
+from lambdaplus.engine.pointwise import add_log_loss
 from lambdaplus.engine.rounded_tree import ManyLabels
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.metrics import RankingMetric
@@ -32,6 +30,13 @@ from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round
 from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
+
+
+class Terms(NamedTuple):
+    """The weights of the sum over pairs and of log-loss in a gradient."""
+
+    pairs: float = 1.0
+    log_loss: float = 0.0
 
 
 @dataclass
@@ -47,14 +52,14 @@ class LambdaGradient:
     arrays: MetricArrays
     copies: Floats | None  # multiplicities of the rows
     workers: Workers  # those that have a part of the rows of one list
+    one_list: bool  # whether all rows are one list, not divided into queries
     table: bool
     total: float  # sum of the absolute gradients of a table
     of_class: Floats  # factors of the Hessians of each class; empty if these are 1
-    labels: Floats  # of log-loss, by stratum
-    pointwise: float
-    shape: PairShape
+    terms: Terms
+    labels: Floats  # of log-loss, by stratum; empty without it
+    sigma: float
     normalize: bool
-    truncation: int | None
     all_pairs: bool  # visit every pair instead of using the sweep
     long: list[int]  # the queries whose scores are rounded
     batches: dict[tuple[int, int], Batch] = field(default_factory=dict)
@@ -110,7 +115,7 @@ class LambdaGradient:
             np.append(0, np.cumsum(count)),
             gain=weighing_gains(self.metric, self.equal, arrays)[strata],
             discount=NONE if self.equal else arrays.discount[: count.sum()],
-            shape=self.shape,
+            sigma=self.sigma,
         )
         sums = many.sums()
         factor = self._factor(sums, arrays.scale[q : q + 1])
@@ -127,32 +132,28 @@ class LambdaGradient:
     def _of_entries(self, batch: Batch, entries: Entries) -> Sums:
         """Gradient and Hessian of a document of each entry."""
         sums = no_sums(entries.score.size, batch.scale.size)
-        edges, spread = entries.edges, NONE
-        if self.shape.damping:
-            spread = entries.score[edges[:-1]] - entries.score[edges[1:] - 1]
-        near_top = share_near_top(entries, self.truncation)
-        weighted = self.copies is not None
-        for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted, near_top):
-            for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
-                add_pairs(few, spread, self.shape, self.all_pairs, sums)
-        share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
-        if self.pointwise:
-            unit, sigma = -1.0, self.shape.sigma
-            if self.table:  # the pairs have the size of log-loss at the base rate, with sigma 1
-                unit = 1.0 / (sigma if self.normalize else max(self.total, NOTHING))
-            strata = batch.metric.strata
-            mix_log_loss(entries, strata, self.labels, sigma, self.pointwise, unit, sums)
+        if self.terms.pairs:
+            weighted = self.copies is not None
+            for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted):
+                for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
+                    add_pairs(few, self.sigma, self.all_pairs, sums)
+            share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
+        if self.terms.log_loss:
+            # Of all rows, their sum; of queries, their mean in bits, which is of the size of pairs.
+            size = np.ones(1) if self.one_list else math.log(2.0) * np.diff(batch.boundaries)
+            strata, weight = batch.metric.strata, self.terms.log_loss / size
+            add_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
         return sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         """What multiplies the sums of each query; ``scale`` is 1 / Z."""
-        if not self.normalize:
-            return scale
-        if self.table:
+        if self.normalize and self.table:
             size = float(np.abs(sums.gradient).sum())
-            return np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
-        S = sums.received * scale
-        return np.divide(np.log1p(S) / math.log(2.0), sums.received, out=scale.copy(), where=S > 0)
+            scale = np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
+        elif self.normalize:
+            S, out = sums.received * scale, scale.copy()
+            scale = np.divide(np.log1p(S) / math.log(2.0), sums.received, out=out, where=S > 0)
+        return self.terms.pairs * scale
 
 
 def weighing_gains(metric: RankingMetric, equal: bool, arrays: MetricArrays) -> Floats:
@@ -165,7 +166,7 @@ def queries_to_round(
 ) -> list[int]:
     """The long queries: those of few classes, and, if ``plain``, of many as in `ManyLabels`.
 
-    Plain gradients have no truncation and no part of log-loss.
+    Plain gradients have no log-loss.
     """
     workers = queries.list_workers
     if workers.size > 1:  # each has a part of the scores

@@ -74,8 +74,8 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
             gain_at = np.where(kind == WHOLE, low[node], gain.size)
             classes = np.where(kind == WHOLE, (high - low)[node], 2)
             bounds = stop - size[node], stop, gain_at, gains, classes
-            U, near_top = (each[entry] if each.size else each for each in (lists.U, lists.near_top))
-            elements = lists.score[entry], code, U, U, weight, near_top
+            U = lists.U[entry] if lists.U.size else lists.U
+            elements = lists.score[entry], code, U, U, weight
             parts: Any = (*bounds, *elements, query[node], entry)
             yield Lists(*parts)
         _divide(begin[~whole], end[~whole], middle[~whole], order, label)

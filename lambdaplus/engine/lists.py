@@ -24,7 +24,7 @@ from lambdaplus.metrics.label_counts import DECLARED_WITHIN
 from lambdaplus.ranking.sort import Entries
 
 NO_FACTORS = np.empty((0, 2))
-NONE = np.empty(0)  # where a list has no potentials, gains or truncation
+NONE = np.empty(0)  # where a list has no potentials or gains
 NO_ENTRIES = np.empty(0, np.int64)
 TWO_CLASSES = np.array([0.0, 1.0])  # gains
 ALL, OWN, ABOVE = Part(1.0, 1.0), Part(1.0, 0.0), Part(0.0, 1.0)
@@ -37,8 +37,7 @@ class Lists(NamedTuple):
     potentials U (of concordant pairs) and V (of discordant ones, equal to U with more than two
     classes), and weight.  The swap delta of classes a and b is
     ``abs(gain[at + a] - gain[at + b])``, with ``at = gain_at[k]``, or 1 without gains, times the
-    difference of potentials, or 1 without potentials.  With a truncation, a pair counts by the
-    share of its upper element that is near the top.  What there is not is an empty array.
+    difference of potentials, or 1 without potentials.  What there is not is an empty array.
     """
 
     start: Ints
@@ -51,7 +50,6 @@ class Lists(NamedTuple):
     U: Floats
     V: Floats
     weight: Floats
-    near_top: Floats  # share of the documents of each element, with a truncation
     query: Ints  # of each list
     entry: Ints  # of each element; empty if the elements are the entries
     factors: Floats = NO_FACTORS  # (s, 2) of the worse and the better one of a pair, by stratum
@@ -121,13 +119,11 @@ class Batch(NamedTuple):
 
 
 def ranked_lists(
-    metric: RankingMetric, equal: bool, batch: Batch, entries: Entries, weighted: bool,
-    near_top: Floats,
-) -> Iterator[Lists]:  # fmt: skip
+    metric: RankingMetric, equal: bool, batch: Batch, entries: Entries, weighted: bool
+) -> Iterator[Lists]:
     """Yield the lists of these queries and entries.
 
-    With multiplicities (``weighted``) there may be two sets of lists.  ``near_top`` is the result
-    of `share_near_top`.
+    With multiplicities (``weighted``) there may be two sets of lists.
     """
     edges, form, query, a, b = (
         entries.edges, metric.declaration.form, batch.query, batch.a, batch.b
@@ -141,11 +137,10 @@ def ranked_lists(
         query, a, b, start, stop, entry = _each_two_classes(query, batch.n_classes, entries)
         classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
-        gain_at, near_top = np.zeros_like(query), near_top[entry] if near_top.size else near_top
+        gain_at = np.zeros_like(query)
     if equal:
-        elements = score, code, NONE, NONE, weight, near_top
-        factors = batch.factors
-        yield Lists(start, stop, gain_at, batch.gain, classes, *elements, query, entry, factors)
+        elements = score, code, NONE, NONE, weight, query, entry
+        yield Lists(start, stop, gain_at, batch.gain, classes, *elements, batch.factors)
         return
     pairs, declared = ClassPairs(query, a, b, start), batch.metric
     if weighted:
@@ -171,8 +166,8 @@ def ranked_lists(
         if part is OWN:
             of_element = copies if batch.whole else copies[entry]
             times = weight * np.where(code == 1, of_element, 1.0)
-        of_elements = score, code, U, V, times, near_top
-        yield Lists(start, stop, gain_at, batch.gain, classes, *of_elements, query, entry)
+        elements = score, code, U, V, times, query, entry
+        yield Lists(start, stop, gain_at, batch.gain, classes, *elements)
 
 
 @compiled
@@ -189,16 +184,6 @@ def _has_both_signs(start: Ints, stop: Ints, code: Int32s, U: Floats, V: Floats)
             upper = 1 if better else 0
             least[upper] = min(least[upper], U[i] if better else V[i])
     return False
-
-
-def share_near_top(entries: Entries, truncation: int | None) -> Floats:
-    """Share of the documents of each entry within the first ranks; empty without a truncation."""
-    if truncation is None:
-        return NONE
-    above = np.cumsum(entries.size) - entries.size
-    first_rank = above - np.repeat(above[entries.edges[:-1]], np.diff(entries.edges))
-    share: Floats = np.clip((truncation - first_rank) / entries.size, 0.0, 1.0)
-    return share
 
 
 def _each_two_classes(

@@ -1,9 +1,8 @@
-"""The pointwise part of a gradient: log-loss of the documents of each query, up to a constant.
+"""Log-loss of the documents of each query, up to a constant.
 
-In each query, the constant that makes log-loss lowest is added to the scores.  So, like a ranking,
-log-loss does not depend on where scores begin.  At this constant, the probabilities of a query add
-up to its labels.  The label of a document is its gain, from 0 for the lowest of its query
-to 1 for the highest, which for a binary metric is its relevance.
+In each query, or in a table, the constant that makes log-loss lowest is added to the scores.  So,
+like a ranking, log-loss does not depend on where scores begin.  At this constant, the probabilities
+of a query add up to its number of positive documents.
 
 "Combined regression and ranking": Sculley 2010.
 """
@@ -27,7 +26,6 @@ from lambdaplus.engine.lanes import (
     totals,
 )
 from lambdaplus.engine.lists import Sums
-from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.ranking.sort import Entries
 
 FARTHEST = 1e9  # scores below the highest one, so that the sum with a constant keeps its digits
@@ -38,27 +36,16 @@ STEPS = 100
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-def labels_from_gains(arrays: MetricArrays) -> Floats:
-    """Labels from 0 to 1 by stratum; 0 in queries without different gains."""
-    start, classes = arrays.strata[:-1], np.diff(arrays.strata)
-    lowest, highest = (f.reduceat(arrays.gain, start) for f in (np.minimum, np.maximum))
-    spread = np.repeat(highest - lowest, classes)
-    above = arrays.gain - np.repeat(lowest, classes)
-    label: Floats = np.divide(above, spread, out=np.zeros_like(above), where=spread > 0)
-    return label
-
-
 @compiled(error_model="numpy")
-def mix_log_loss(
-    entries: Entries, strata: Ints, label: Floats, sigma: float, share: float, unit: float,
-    sums: Sums,
-) -> None:  # fmt: skip
-    """Replace a share of gradient and Hessian of a document of each entry by log-loss.
+def add_log_loss(
+    entries: Entries, strata: Ints, label: Floats, sigma: float, weight: Floats, sums: Sums
+) -> None:
+    """Add log-loss to gradient and Hessian of a document of each entry.
 
-    ``strata`` has the first stratum of each of these queries, and ``label`` that of each stratum.
-    ``unit`` multiplies log-loss; below 0, log-loss gets the size of the gradient in each query.
+    ``strata`` has the first stratum of each of these queries, ``label`` that of each stratum, and
+    ``weight`` that of the loss of a document of each query.
     """
-    (edges, score, code, _, weight), longest = entries, 0
+    (edges, score, code, _, copies), longest = entries, 0
     for q in range(edges.size - 1):
         longest = max(longest, edges[q + 1] - edges[q])
     # Behind the last document of a query is space for an octet of weight 0.
@@ -66,28 +53,20 @@ def mix_log_loss(
     below, odds, labels, weights, p = room[0], room[1], room[2], room[3], room[4]
     for q in range(edges.size - 1):
         begin, n, at = edges[q], edges[q + 1] - edges[q], strata[q]
-        positive = total = size = 0.0
+        positive = total = 0.0
         for i in range(n):
             below[i] = max(sigma * (score[begin + i] - score[begin]), -FARTHEST)
-            labels[i], weights[i] = label[at + code[begin + i]], weight[begin + i]
+            labels[i], weights[i] = label[at + code[begin + i]], copies[begin + i]
             positive += weights[i] * labels[i]
             total += weights[i]
-            size += weights[i] * abs(sums.gradient[begin + i])
         if not 0.0 < positive < total:
             continue
         weights[n : n + LANES] = 0.0
         _write_probabilities(n, below, weights, positive, total, odds, p)
-        factor = unit
-        if unit < 0.0:
-            factor = 0.0
-            for i in range(n):
-                factor += weights[i] * sigma * abs(p[i] - labels[i])
-            factor = size / factor if factor > 0.0 else 0.0
+        # Divided by sigma, so that it has the size of pairs with any sigma.
         for i in range(n):
-            slope, bend = sigma * (p[i] - labels[i]), sigma * sigma * p[i] * (1.0 - p[i])
-            gradient, hessian = sums.gradient[begin + i], sums.hessian[begin + i]
-            sums.gradient[begin + i] = (1.0 - share) * gradient + share * factor * slope
-            sums.hessian[begin + i] = (1.0 - share) * hessian + share * factor * bend
+            sums.gradient[begin + i] += weight[q] * (p[i] - labels[i])
+            sums.hessian[begin + i] += weight[q] * (sigma * p[i] * (1.0 - p[i]))
 
 
 @compiled(error_model="numpy")

@@ -13,7 +13,6 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import in_pieces, over_tasks
-from lambdaplus.engine.exponentials import PairShape
 from lambdaplus.engine.label_tree import between, in_turn, middles
 from lambdaplus.engine.lists import NO_ENTRIES, NONE, Lists, Sums, no_sums
 from lambdaplus.engine.node_slots import (
@@ -52,19 +51,19 @@ class ManyLabels:
 
     def __init__(
         self, score: Floats, by_label: Ints, code: Int32s, edge: Ints, gain: Floats,
-        discount: Floats, shape: PairShape,
+        discount: Floats, sigma: float,
     ) -> None:  # fmt: skip
         cell_score, cell = round_to_cells(score)
         n, size, counts = cell.size, np.bincount(cell, minlength=cell_score.size), np.diff(edge)
         some_tied = counts.size < n  # some labels have several rows
         self.order = rows_by_label(code, cell, edge.copy(), size) if some_tied else by_label
-        self.cell, self.edge, self.shape = cell[self.order], edge, shape
+        self.cell, self.edge, self.sigma = cell[self.order], edge, sigma
         self.gain_of_label, self.joined = gain, _joined_cells(size, cell_score)
         self.gain, self.U = np.repeat(gain, counts if gain.size else 0), np.empty(0)
         if discount.size:
             self.U, upto = np.empty(n), np.append(0.0, np.cumsum(discount))
             _place(edge, self.cell, np.cumsum(size) - size, upto, self.U)
-        self.spread, self.out = np.array([np.ptp(cell_score)]), no_sums(n, 1)
+        self.out = no_sums(n, 1)
 
     def sums(self) -> Sums:
         """The sums over all pairs, by row in their order."""
@@ -129,8 +128,8 @@ class ManyLabels:
         bounds, U = (start, stop, none, NONE, none + 2), U if self.U.size else NONE
         for weight, gradient, hessian in totals.swapaxes(0, 1):
             sums = Sums(gradient, hessian, self.out.received)
-            lists = Lists(*bounds, score, code, U, U, weight, NONE, none, NO_ENTRIES)
-            add_pairs(lists, self.spread, self.shape, False, sums)
+            lists = Lists(*bounds, score, code, U, U, weight, none, NO_ENTRIES)
+            add_pairs(lists, self.sigma, False, sums)
         values = np.zeros((slot[-1], 8))
         values_by_slot(*of_nodes, of_slot, tuple(totals), values)
         over_tasks(lambda i: add_to_rows(*at(i), values, *self.out[:2]), len(pieces))

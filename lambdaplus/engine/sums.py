@@ -6,33 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.engine.exponentials import Exponentials, PairShape, pair_function
+from lambdaplus.engine.exponentials import Exponentials, pair_function
 from lambdaplus.engine.lists import Lists, Sums, no_sums
-from lambdaplus.engine.rows import DAMPED_FAR, DONE, PLAIN, add_few_pairs
+from lambdaplus.engine.rows import add_few_pairs
 from lambdaplus.engine.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 
 
-def add_pairs(lists: Lists, spread: Floats, shape: PairShape, all_pairs: bool, sums: Sums) -> None:
-    """Add the sums over all pairs of the lists, without damping for queries of ``spread`` 0."""
+def add_pairs(lists: Lists, sigma: float, all_pairs: bool, sums: Sums) -> None:
+    """Add the sums over all pairs of the lists."""
     n_lists, own = lists.query.size, lists.entry.size > 0
     if not n_lists:
         return
     # An entry is an element of the list of each pair of classes that has its own.
     out = no_sums(lists.score.size, n_lists) if own else sums._replace(received=np.zeros(n_lists))
-    most, left = np.inf if all_pairs else THRESHOLDS.pairs_by_rows, np.empty(n_lists, np.int64)
+    most, left = np.inf if all_pairs else THRESHOLDS.pairs_by_rows, np.empty(n_lists, np.bool_)
 
     def few(which: Ints) -> None:
         first, last = which[0], which[-1] + 1
-        add_few_pairs(first, last, lists, spread, shape, most, out, left[first:last])
+        add_few_pairs(first, last, lists, sigma, most, out, left[first:last])
 
     _in_pieces(few, np.arange(n_lists), lists)
-    for function in np.unique(left[left != DONE]) if left.any() else ():
-        of_pair = PairShape(shape.sigma) if function == PLAIN else shape
-        fits = pair_function(of_pair, far=function == DAMPED_FAR)
-        add_sweep(np.flatnonzero(left == function), lists, fits, out)
+    if left.any():
+        add_sweep(np.flatnonzero(left), lists, pair_function(sigma), out)
     if own:
         for total, part in ((sums.gradient, out.gradient), (sums.hessian, out.hessian)):
             total += np.bincount(lists.entry, part, minlength=total.size)
@@ -44,7 +42,7 @@ def add_sweep(which: Ints, lists: Lists, fits: Exponentials, out: Sums) -> None:
     """Near-linear in the number of elements, with sums of exponentials."""
     # Of two classes, U and V differ; of more, they are the same (see `Lists`).
     two, long = lists.n_classes == 2, lists.stop - lists.start > THRESHOLDS.long_sweep
-    given = (part if part.size else None for part in (lists.U, lists.V, lists.near_top))
+    given = (part if part.size else None for part in (lists.U, lists.V))
     of_lists = (lists, *given, fits)
     for kernel, some in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
         if (some & long)[which].any():

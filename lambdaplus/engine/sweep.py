@@ -64,13 +64,13 @@ def _write_decays(
 
 @compiled(error_model="numpy")
 def sweep_two_classes(
-    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
-    first_way: int, last_way: int, out: Sums,
+    which: Ints, lists: Lists, U: Any, V: Any, fits: Exponentials, first_way: int, last_way: int,
+    out: Sums,
 ) -> None:  # fmt: skip
     """Add the sums over the pairs of the lists ``which``, of two classes each.
 
-    ``U``, ``V`` and ``near_top`` are those of the lists; numba leaves out what is None only of
-    arguments.  From above come the contributions of way 0, `DOWN`, from below those of way 1, `UP`.
+    ``U`` and ``V`` are those of the lists; numba leaves out what is None only of arguments.  From
+    above come the contributions of way 0, `DOWN`, from below those of way 1, `UP`.
     """
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
     score, code, weight = lists.score, lists.code, lists.weight
@@ -112,14 +112,9 @@ def sweep_two_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
-                        joins = receives = weight[i]
-                        if near_top is not None:
-                            # The upper element of a pair counts by its share near the top.
-                            joins *= near_top[i] if down else 1.0
-                            receives *= 1.0 if down else near_top[i]
                         # The class is a factor, since a branch would be hard to predict.
-                        joins_1, receives_1 = joins * float(code[i]), receives * float(code[i])
-                        joins_0, receives_0 = joins - joins_1, receives - receives_1
+                        weight_1 = weight[i] * float(code[i])
+                        weight_0 = weight[i] - weight_1
                         if U is None:
                             # The E of the elements before, which is the sum itself.
                             M_0, M_1 = madd(E_0, x, tiny), madd(E_1, x, tiny)
@@ -134,10 +129,10 @@ def sweep_two_classes(
                             M_1 = madd(madd(gap_1, E_1, M_1), x, tiny)
                         # Only now the element joins its class, for those that follow: it is no
                         # partner of its own.
-                        E_0 = madd(E_0, x, splat(joins_0 + TINY))
-                        E_1 = madd(E_1, x, splat(joins_1 + TINY))
+                        E_0 = madd(E_0, x, splat(weight_0 + TINY))
+                        E_1 = madd(E_1, x, splat(weight_1 + TINY))
                         # Class 1 is paired with class 0, and class 0 with class 1.
-                        of_0, of_1 = mul(M_0, splat(receives_1)), mul(M_1, splat(receives_0))
+                        of_0, of_1 = mul(M_0, splat(weight_1)), mul(M_1, splat(weight_0))
                         # The sum over rates: first products lane by lane, then one sum of the
                         # lanes.
                         slopes = madd(of_0, from_0, mul(of_1, from_1))
@@ -154,8 +149,8 @@ def sweep_two_classes(
 
 @compiled(error_model="numpy")
 def sweep_many_classes(
-    which: Ints, lists: Lists, U: Any, V: Any, near_top: Any, fits: Exponentials,
-    first_way: int, last_way: int, out: Sums,
+    which: Ints, lists: Lists, U: Any, V: Any, fits: Exponentials, first_way: int, last_way: int,
+    out: Sums,
 ) -> None:  # fmt: skip
     """Like `sweep_two_classes`, for lists of more classes, of which U and V are the same."""
     start, stop, gain_at, gain = lists.start, lists.stop, lists.gain_at, lists.gain
@@ -204,10 +199,7 @@ def sweep_many_classes(
                         before = max(i - 1, begin) if down else min(i + 1, end - 1)
                         row = (i if down else i + 1) - low
                         x = load(decays, row)
-                        own, joins, receives = code[i], weight[i], weight[i]
-                        if near_top is not None:
-                            joins *= near_top[i] if down else 1.0
-                            receives *= 1.0 if down else near_top[i]
+                        own, times = code[i], weight[i]
                         if U is not None:
                             gap = splat(abs(U[before] - U[i]))
                         worse = better = zero
@@ -225,14 +217,14 @@ def sweep_many_classes(
                             worse = madd(moved, splat(with_worse[own, c]), worse)
                         # The element joins its class. Its own class has the weight 0 in both
                         # tables.
-                        store(madd(splat(joins), splat(1.0), load(E, own)), E, own)
+                        store(madd(splat(times), splat(1.0), load(E, own)), E, own)
                         # Better classes push the element down, a positive gradient; worse ones pull
                         # it up.
                         pushed, pulled = mul(better, of_better), mul(worse, of_worse)
                         bend = mul(madd(better, splat(1.0), worse), curve)
                         slope = madd(pulled, splat(-1.0), pushed)
-                        lambdas = madd(splat(receives), madd(pushed, splat(1.0), pulled), lambdas)
+                        lambdas = madd(splat(times), madd(pushed, splat(1.0), pulled), lambdas)
                         slope_sum, bend_sum = totals(slope, bend)
-                        gradient[i] += receives * slope_sum
-                        hessian[i] += receives * bend_sum
+                        gradient[i] += times * slope_sum
+                        hessian[i] += times * bend_sum
         received[which[k]] += totals(lambdas, zero)[0]

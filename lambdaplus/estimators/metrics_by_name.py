@@ -95,8 +95,6 @@ def refuse_unknown_to_lightgbm(names: Iterable[Any]) -> None:
 
 def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
     """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
-    if "logloss" in objective.__name__:  # a part of the objective keeps scores log-odds
-        return
     for name in names:
         if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
             warnings.warn(

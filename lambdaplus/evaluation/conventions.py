@@ -75,8 +75,7 @@ class Convention:
     single : bool
         Whether scores are rounded to float32, in which 1.00000001 and 1 are tied.
     unjudged : bool
-        Whether a label below 0 marks an unjudged document, which then counts as label 0 and is
-        left out by metrics such as bpref.
+        Whether a label below 0 marks an unjudged document, which then counts as label 0.
 
     Examples
     --------
@@ -147,7 +146,7 @@ _ALL = (
         "trec_eval, as pytrec_eval runs it",
         _TREC,
         {
-            **dict.fromkeys(("mrr", "success", "p", "recall", "rprec", "bpref"), _TREC),
+            **dict.fromkeys(("mrr", "success", "p", "recall", "rprec"), _TREC),
             "map": Rule("docno", 0, {"divisor": "relevant"}),
             "ndcg": Rule("docno", 0, {"gain": "linear"}),
         },

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.compute.arrays import flags_of_rows
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
@@ -23,7 +22,6 @@ from lambdaplus.evaluation.conventions import (
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.catalogue import BPREF
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
@@ -48,7 +46,6 @@ def evaluate(
     empty: Empty | None = None,
     docno: ArrayLike | None = None,
     one_group: bool = False,
-    judged: bool = False,
     **options: Any,
 ) -> Evaluation:
     """Evaluate scores with ranking metrics.
@@ -85,9 +82,6 @@ def evaluate(
         Document numbers, for ``ties="docno"`` and the convention "trec".
     one_group : bool
         Treat rows without queries as one query, for metrics other than AUC, MAUC and MAP.
-    judged : bool
-        Leave out documents without a judgement: those that the qrels lack and, with the convention
-        "trec", those with a label below 0.
     **options
         Parameters for the metrics that have them, such as ``gain="linear"``.
 
@@ -112,7 +106,7 @@ def evaluate(
     Notes
     -----
     By default, values do not depend on the order of the rows: tied documents contribute the mean
-    over their orders, or their worst order for ERR and bpref; without queries,
+    over their orders, or their worst order for ERR; without queries,
     MAP takes them at one threshold.  AP@k is divided by min(R, k), AP by R; NDCG has gain 2^l - 1
     and discount log2(1 + rank).
 
@@ -123,12 +117,11 @@ def evaluate(
     >>> result["map"], result.per_query["map"].tolist()
     (0.75, [1.0, 0.5])
     """
-    check_flag(one_group=one_group, judged=judged)
+    check_flag(one_group=one_group)
     run = run_of(labels, scores, group=group, qid=qid, weight=weight, docno=docno)
     return evaluate_run(
-        run, metrics, convention, ties=ties, empty=empty, one_group=one_group, judged=judged,
-        **options,
-    )  # fmt: skip
+        run, metrics, convention, ties=ties, empty=empty, one_group=one_group, **options
+    )
 
 
 def choose_metrics(
@@ -167,7 +160,6 @@ def evaluate_run(
     ties: TieRule | None = None,
     empty: Empty | None = None,
     one_group: bool = False,
-    judged: bool = False,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a run; other arguments are those of `~lambdaplus.evaluation.evaluate`."""
@@ -175,7 +167,6 @@ def evaluate_run(
     parsed = choose_metrics(listed(metrics), options, convention)
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
-    flags = None if run.judged is None else flags_of_rows(run.judged, n, "judged")
     numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
     if numbers is not None and queries.divided:
         _refuse_twice(queries, run.query_ids, numbers)
@@ -183,29 +174,19 @@ def evaluate_run(
     if convention.single:
         checked = _in_float32(queries, checked)
     if convention.unjudged:
-        queries, flags = _without_negative_labels(queries, flags)
-    if judged and (flags is None or not queries.grouped):
-        raise ValueError(
-            "judged=True needs queries and which documents are judged: pass qrels and a run, or "
-            "convention='trec' and labels below 0"
-        )
+        queries = _without_negative_labels(queries)
     lists = scored_lists(parsed, queries, checked, one_group)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
     rows: dict[str, tuple[RankedRows, ...]] = {}
-    of_judged = ", documents=judged" if judged else ""
     for metric, scored in zip(parsed, lists, strict=True):
         warn_of_one_class(metric, queries)
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        only = judged or metric.declaration == BPREF
-        if only and flags is not None and not flags.all():
-            query_values = _values_of_judged(metric, scored, flags, tie_rule, numbers)
-        else:
-            query_values = _values(metric, scored, tie_rule, numbers)
+        query_values = _values(metric, scored, tie_rule, numbers)
         refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
         undefined[name] = int(missing.sum())
@@ -213,7 +194,7 @@ def evaluate_run(
             query_values = np.where(missing, float(default), query_values)
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
-        rules[name] = _rules(metric, ranked, convention, tie_rule, default) + of_judged
+        rules[name] = _rules(metric, ranked, convention, tie_rule, default)
         if not queries.grouped and metric.ranks_all_rows:
             rows[name] = (RankedRows(queries.labels, (checked,), queries.weights),)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
@@ -283,33 +264,16 @@ def _in_float32(queries: Queries, scores: Floats) -> Floats:
     return rounded
 
 
-def _without_negative_labels(
-    queries: Queries, judged: Bools | None
-) -> tuple[Queries, Bools | None]:
-    """The queries with label 0 instead of negative ones, and which documents are judged."""
-    nonnegative = queries.labels >= 0
-    if nonnegative.all():
-        return queries, judged
-    whole = Queries(
+def _without_negative_labels(queries: Queries) -> Queries:
+    """The queries with label 0 instead of negative ones."""
+    if (queries.labels >= 0).all():
+        return queries
+    return Queries(
         np.maximum(queries.labels, 0.0),
         group=queries.sizes if queries.grouped else None,
         weight=queries.weights,
         returned=queries.returned,
     )
-    return whole, nonnegative if judged is None else nonnegative & judged
-
-
-def _values_of_judged(
-    metric: RankingMetric, scored: Scored, judged: Bools, ties: TieRule | None, docno: Any
-) -> Floats:
-    """Values on the judged documents of each query alone; NaN for a query without any."""
-    queries, query_values = scored.queries, np.full(scored.queries.n_queries, np.nan)
-    some, size = np.unique(queries.query_of_row[judged], return_counts=True)
-    if some.size:
-        returned, numbers = (None if x is None else x[judged] for x in (queries.returned, docno))
-        part = Queries(queries.labels[judged], group=size, returned=returned)
-        query_values[some] = _values(metric, Scored(part, scored.scores[judged]), ties, numbers)
-    return query_values
 
 
 def _values(

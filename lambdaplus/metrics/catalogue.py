@@ -288,16 +288,6 @@ R_PRECISION = _counted(
     surrogate="map",
 )
 
-BPREF = _counted(
-    name="bpref",
-    title="Binary preference: relevant documents ranked above the first R other documents",
-    source="Buckley & Voorhees 2004; Elsas et al. 2008, sec. 3.1",
-    normalizer=c.n_relevant,
-    form=Cascade(c.irrelevance, limit=c.smaller_class),
-    cutoff="no",
-    closed_ties=False,
-)
-
 CATALOGUE: tuple[Declaration, ...] = tuple(  # those above, in their order
     value for value in list(globals().values()) if isinstance(value, Declaration)
 )

@@ -117,14 +117,6 @@ def chance_of_satisfaction(counts: LabelCounts) -> Floats:
     return np.asarray(np.exp2(counts.label - top) - np.exp2(-top))
 
 
-def irrelevance(counts: LabelCounts) -> Floats:
-    return 1.0 - relevance(counts)
-
-
-def smaller_class(counts: LabelCounts) -> Floats:
-    return np.maximum(np.minimum(counts.n_relevant, counts.size - counts.n_relevant), 1.0)
-
-
 def ranks_in_share(counts: LabelCounts) -> Floats:
     """The number of documents in the share of each list, rounded up, at least one."""
     exact = np.round(counts.metric["fraction"] * counts.size, 9)  # 0.07 * 100 is above 7

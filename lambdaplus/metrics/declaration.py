@@ -26,6 +26,7 @@ from lambdaplus.compute.arguments import (
     whole_number,
 )  # fmt: skip
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.removed import removed
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -181,7 +182,9 @@ class Declaration:
         for name in parameters:
             if name not in by_name:
                 options = ", ".join(by_name) or "none"
-                raise ValueError(f"{self.name} has no option {name!r}; it has: {options}")
+                raise ValueError(
+                    f"{self.name} has no option {name!r}{removed(name)}; it has: {options}"
+                )
         if cutoff is None and self.cutoff == "required":
             raise ValueError(f"{self.name} needs a cutoff, such as {self.name}@10")
         if cutoff is not None:

@@ -175,5 +175,6 @@ def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[d
     if unused:
         raise ValueError(
             f"none of {', '.join(map(str, names))} has an option {', '.join(sorted(unused))}"
+            + "".join(map(removed, sorted(unused)))
         )
     return shares

@@ -1,7 +1,7 @@
 """The value of a metric on every query.
 
 By default, a ranking with ties has the mean over the orders of tied documents, or the value in the
-worst order if there is no closed form (ERR, bpref).  Metrics of one data set without queries count
+worst order if there is no closed form (ERR).  Metrics of one data set without queries count
 tied rows together, as a threshold cannot split them.
 """
 

@@ -119,4 +119,5 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
             )
         if part or not objective.metric.declaration.pooled:
             return replace(objective, one_group=True)
+        return objective.on_tables
     return objective

@@ -81,11 +81,30 @@ class CombinedObjective(Objective):
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
-        for part, weight in self.parts:
-            part_gradient, part_hessian = part.derivatives(queries, scores)
-            gradient += weight * part_gradient
-            hessian += weight * part_hessian
+        for part, weight, log_loss in self._terms():
+            if isinstance(part, LogLoss):
+                derivatives = part.derivatives(queries, scores)
+            else:
+                derivatives = part.as_term(queries, scores, log_loss / weight)
+            gradient += weight * derivatives[0]
+            hessian += weight * derivatives[1]
         return gradient, hessian
+
+    def _terms(self) -> list[tuple[Objective | LogLoss, float, float]]:
+        """The parts and their weights, and the weight of log-loss that is computed with a part."""
+        ranking = self._ranking()
+        terms: list[tuple[Objective | LogLoss, float, float]] = [(*each, 0.0) for each in ranking]
+        for loss, weight in self.parts:
+            if not isinstance(loss, LogLoss):
+                continue
+            # A part that ranks the same lists of the same two classes has all that the loss needs.
+            for i, (part, of_part) in enumerate(ranking):
+                if part.has_classes_of(loss):
+                    terms[i] = (part, of_part, weight)
+                    break
+            else:
+                terms.append((loss, weight, 0.0))
+        return terms
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return any(part.compares_within_queries(queries) for part, _ in self._ranking())

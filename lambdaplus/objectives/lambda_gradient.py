@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.exponentials import PairShape
-from lambdaplus.engine.gradient import LambdaGradient, queries_to_round
+from lambdaplus.engine.gradient import LambdaGradient, Terms, queries_to_round
 from lambdaplus.engine.lists import NONE
-from lambdaplus.engine.pointwise import labels_from_gains
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.forms.form import MetricArrays
@@ -21,7 +19,9 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 # The options of pairs in `gradients`.
-TEXTBOOK = {"sigma", "normalize", "damping", "truncation", "pointwise", "pairs"}
+TEXTBOOK = {"sigma", "normalize", "pairs"}
+
+ALONE = Terms()
 
 
 def is_table(weights: PairWeights, queries: Queries) -> bool:
@@ -30,33 +30,24 @@ def is_table(weights: PairWeights, queries: Queries) -> bool:
 
 
 def gradient_on(
-    weights: PairWeights, queries: Queries, options: PairOptions, all_pairs: bool = False
-) -> LambdaGradient:
+    weights: PairWeights, queries: Queries, options: PairOptions, terms: Terms = ALONE,
+    all_pairs: bool = False,
+) -> LambdaGradient:  # fmt: skip
     """The gradient of a metric on a data set; a ValueError if it has none.
 
-    With ``all_pairs``, every pair is visited, instead of using the sweep.
+    Log-loss among the ``terms`` is that of a binary metric's relevance.  With ``all_pairs``, every
+    pair is visited, instead of using the sweep.
     """
-    metric, table = weights.metric, is_table(weights, queries)
-    arrays = metric_arrays(metric, queries)
-    # Not for concordances, which have no gains, and rank correlations.
-    rise = metric.gains_rise and bool(arrays.gain.any())
-    chosen = options.chosen_for(weights, table)
-    labels = labels_from_gains(arrays) if rise else NONE
-    pointwise = float(chosen.pointwise) if labels.any() else 0.0
-    labels_differ = arrays.strata[-1] > queries.n_queries
-    if options.pointwise not in ("default", 0.0) and labels_differ and not pointwise:
-        raise ValueError(
-            f"{metric} has no pointwise part, as its gains are no labels: leave out pointwise"
-        )
-    refuse_large_gains(metric, arrays, queries, chosen.normalize)
+    metric, arrays = weights.metric, metric_arrays(weights.metric, queries)
+    refuse_large_gains(metric, arrays, queries, options)
     total, of_class = size_of_table(metric, queries, options.balance)
-    plain = not (all_pairs or chosen.truncation or pointwise)
+    plain = not (all_pairs or terms.log_loss)
     long = queries_to_round(metric, weights.equal, arrays, queries, plain)
     return LambdaGradient(
-        metric, weights.equal, arrays, queries.multiplicities, queries.list_workers, table,
-        total, of_class, labels, pointwise,
-        PairShape(float(chosen.sigma), float(chosen.damping or 0.0)),
-        chosen.normalize, chosen.truncation, all_pairs,
+        metric, weights.equal, arrays, queries.multiplicities, queries.list_workers,
+        not queries.divided, is_table(weights, queries), total, of_class, terms,
+        queries.strata(metric.relevant).label if terms.log_loss else NONE,
+        float(options.sigma), options.normalize, all_pairs,
         [] if all_pairs and queries.list_workers.size == 1 else long,
     )  # fmt: skip
 
@@ -78,15 +69,25 @@ def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tu
 
 
 def refuse_large_gains(
-    metric: RankingMetric, arrays: MetricArrays, queries: Queries, normalize: bool
+    metric: RankingMetric, arrays: MetricArrays, queries: Queries, options: PairOptions
 ) -> None:
-    """Raise a ValueError for metrics and data that have no gradient."""
-    largest = float(np.abs(arrays.gain).max(initial=0.0)) * max(queries.longest, 1)
-    scaled = 0.0 if normalize else largest * float(arrays.scale.max(initial=0.0))
-    if largest > 1e300 or scaled > 1e30:
+    """Raise a ValueError for metrics and data that have no gradient, or one that overflows."""
+    gain, sigma = float(np.abs(arrays.gain).max(initial=0.0)), float(options.sigma)
+    row = 1.0 if queries.weights is None else max(float(queries.weights.max(initial=0.0)), 1.0)
+    sums = gain * max(queries.longest, 1)
+    in_units = 0.0 if options.normalize else sums * float(arrays.scale.max(initial=0.0))
+    if sums > 1e300 or in_units > 1e30:
         raise ValueError(
-            f"{metric} has gains up to {np.abs(arrays.gain).max():g}, whose sums over a query "
-            "would be too large for its gradient: divide the labels by a constant"
+            f"{metric} has gains up to {gain:g}, whose sums over a query would be too large for "
+            "its gradient: divide the labels by a constant"
+        )
+    # Sums are of float64, with the multiplicities of both rows; results are of float32, to 3e38.
+    pair = max(1.0, sigma) ** 2 * (1.0 if queries.multiplicities is None else row**2)
+    result = max(in_units * sigma, 1.0) * sigma * row
+    if sums > 1e300 / pair or result > 1e36:
+        raise ValueError(
+            f"{metric} with sigma={sigma:g}, gains up to {gain:g} and weights up to {row:g} has "
+            "Hessians that would be too large: divide one of them by a constant"
         )
     if queries.multiplicities is not None:
         count = queries.strata(metric.relevant).count
@@ -137,9 +138,8 @@ def gradients(
     all_pairs : bool, default=False
         Visit every pair, in O(n^2), instead of using the sweep.
     **options
-        ``sigma=1.0``, ``normalize=False``, ``damping=None``, ``truncation=None``,
-        ``pointwise=0.0`` and ``pairs="swap"`` of `lambda_objective`; and parameters of the metric,
-        such as ``gain="linear"`` or ``relevant=2``.
+        ``sigma=1.0``, ``normalize=False`` and ``pairs="swap"`` of `lambda_objective`; and
+        parameters of the metric, such as ``gain="linear"`` or ``relevant=2``.
 
     Returns
     -------
@@ -160,11 +160,10 @@ def gradients(
     """
     check_flag(one_group=one_group, all_pairs=all_pairs)
     of_pairs = {name: options.pop(name) for name in TEXTBOOK & options.keys()}
-    plain: dict[str, Any] = {"normalize": False, "damping": None, "pointwise": 0.0, "balance": 0.0}
-    pairs = PairOptions(**{**plain, **of_pairs})
+    pairs = PairOptions(**{"normalize": False, "balance": 0.0, **of_pairs})
     optimised = parse_metric(metric, **options)
     if pairs.pairs != "default":
         refuse_pairs_of([optimised])
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
     weights = PairWeights(optimised, pairs.pairs == "equal" or optimised.compares_some)
-    return gradient_on(weights, queries, pairs, all_pairs).at(queries, scores)
+    return gradient_on(weights, queries, pairs, all_pairs=all_pairs).at(queries, scores)

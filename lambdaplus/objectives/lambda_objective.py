@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient
+from lambdaplus.engine.gradient import LambdaGradient, Terms
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -20,11 +20,10 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import gradient_on, is_table
+from lambdaplus.objectives.lambda_gradient import ALONE, gradient_on, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import (
-    Default,
     PairOptions,
     PairWeights,
     may_be_equal,
@@ -34,6 +33,7 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 DEFAULT = PairOptions()
+HALF = Terms(pairs=0.5, log_loss=0.5)  # of AUC without queries: research/results/options.md
 MANY_VISITS = 5e7  # of documents, which take about a second
 
 
@@ -46,9 +46,7 @@ class LambdaObjective(PairOptions, Objective):
     metric : RankingMetric
     surrogate : RankingMetric
         The metric whose swap deltas weight the pairs; ``metric`` itself if there is no other.
-    sigma, damping, pointwise, balance : float
-        Damping may be None, pointwise "default".
-    truncation : int or None
+    sigma, balance : float
     normalize, one_group : bool
 
     Examples
@@ -84,22 +82,19 @@ class LambdaObjective(PairOptions, Objective):
 
     def _in_words(self) -> str:
         """What the gradient is, for the help of this objective."""
-        given = PairOptions(**{each.name: getattr(self, each.name) for each in fields(PairOptions)})
-        chosen = given.chosen_for(self.weighed_by(table=False), table=False)
-        damped = f", divided by {chosen.damping:g} + |d|" if chosen.damping else ""
         paragraphs = [
             f"{self.metric.declaration.title}, as an objective of LightGBM and XGBoost.",
             "In each query, a pair of documents with different labels, whose scores differ by d, "
             "that of the better document less that of the other, adds -w / (1 + exp(sigma d)) to "
             "the gradient of the better document, and the opposite to that of the other.  The "
             f"weight w is sigma times the change of {self.surrogate} if the two are swapped in the "
-            f"ranking{damped}.",
+            "ranking.",
         ]
         if self.surrogate.declaration != self.metric.declaration:
             why = f"{self.surrogate} stands in for {self.metric}, which few swaps change."
             paragraphs.append(why)
-        if chosen.pointwise:
-            paragraphs.append(f"A share of {chosen.pointwise:g} of the gradient is log-loss.")
+        if self.on_tables is not self:
+            paragraphs.append(f"Of data without queries, it is {self.on_tables!r}.")
         paragraphs.append("See `lambda_objective` for options, and for data without queries.")
         return "\n\n".join(textwrap.fill(each, 88) for each in paragraphs)
 
@@ -110,16 +105,42 @@ class LambdaObjective(PairOptions, Objective):
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self._at(call.queries, call.scores, np.float32)
 
-    def _at(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
+    def as_term(
+        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        return self._at(queries, scores, np.float64, Terms(1.0, log_loss))
+
+    def has_classes_of(self, loss: LogLoss) -> bool:
+        metric = self.metric
+        same = metric.relevant is not None and loss.relevant in (None, metric.relevant)
+        return same and loss.sigma == self.sigma and not metric.over_data_set
+
+    @property
+    def on_tables(self) -> Objective:
+        """What it is on data without queries: a sum with log-loss, for AUC by default."""
+        if not (self.metric.declaration.name == "auc" and self.normalize and self._is_default()):
+            return self
+        loss = LogLoss(self.metric.relevant, self.sigma)
+        return CombinedObjective(((self, HALF.pairs), (loss, HALF.log_loss)))
+
+    def _is_default(self) -> bool:
+        """Whether the weights of pairs are those that the metric has by default."""
+        return self.pairs == "default" and self.surrogate == default_surrogate(self.metric)
+
+    def _at(
+        self, queries: Queries, scores: ArrayLike, dtype: type, terms: Terms | None = None
+    ) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        gradient = ranked.once(self, lambda: self._gradient_on(ranked))
+        if terms is None:
+            terms = ALONE if ranked.divided or self.on_tables is self else HALF
+        gradient = ranked.once((self, terms), lambda: self._gradient_on(ranked, terms))
         return gradient.at(ranked, scores, dtype)
 
-    def _gradient_on(self, ranked: Queries) -> LambdaGradient:
+    def _gradient_on(self, ranked: Queries, terms: Terms = ALONE) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = gradient_on(self.weighed_by(table=not ranked.divided), ranked, self)
+        gradient = gradient_on(self.weighed_by(table=not ranked.divided), ranked, self, terms)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
@@ -138,7 +159,7 @@ class LambdaObjective(PairOptions, Objective):
             return PairWeights(self.surrogate, self.pairs == "equal")
         # A table's largest swap deltas are those of outliers far down, which no split mends: the
         # section "Whole tables" of research/results/options.md.
-        if table and may_be_equal(self.metric) and self.surrogate == default_surrogate(self.metric):
+        if table and may_be_equal(self.metric) and self._is_default():
             return PairWeights(self.metric, equal=True)
         # The swap deltas of concordance depend on all documents between the two.
         equal = self.surrogate.declaration.name == "concordance" or self.surrogate.compares_some
@@ -182,9 +203,6 @@ def lambda_objective(
     *,
     sigma: float = DEFAULT.sigma,
     normalize: bool = DEFAULT.normalize,
-    damping: float | None = DEFAULT.damping,
-    truncation: int | None = DEFAULT.truncation,
-    pointwise: float | Default = DEFAULT.pointwise,
     one_group: bool = False,
     surrogate: str | RankingMetric | None = None,
     balance: float = DEFAULT.balance,
@@ -210,19 +228,6 @@ def lambda_objective(
         queries is scaled so that the absolute gradients sum to those of log-loss at a constant
         prediction of the base rate: n times the sum over classes of p (1 - p), where p is the
         class's share of the n rows.
-    damping : float or None, default=None
-        Divide the weight of each pair by ``damping + |score distance|`` (unless all scores of the
-        query are equal), which gives more weight to pairs with close scores.  The built-in
-        objectives of LightGBM and XGBoost have 0.01.  0 is the same as None.
-    truncation : int or None, default=None
-        Only pairs with at least one document among the first ``truncation`` ranks, as in the
-        objectives of LightGBM (``lambdarank_truncation_level``, 30 by default) and XGBoost
-        (``lambdarank_num_pair_per_sample``, 32).  None takes all pairs.
-    pointwise : float or "default"
-        The share of the gradient of each query that is that of log-loss, of the score plus the
-        constant of the query that makes it lowest.  The label of a document is its gain, from 0 for
-        the lowest of the query to 1 for the highest.  The default is 0.5 for AUC without queries,
-        and 0 for all others.
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
@@ -248,7 +253,9 @@ def lambda_objective(
         For AUC, MAUC and concordance, the weight of a pair: the change of the metric (or of the
         surrogate) if the two documents are swapped, or if they were neighbours, which is equal for
         all pairs of two labels.  The default is ``"equal"`` without queries and for concordance,
-        and else ``"swap"``.  A ``surrogate`` that is set has ``"swap"``.
+        and else ``"swap"``.  A ``surrogate`` that is set has ``"swap"``.  AUC without queries is by
+        default the sum ``"0.5*auc + 0.5*logloss"``; with ``pairs="equal"``, in a sum, or with
+        ``normalize=False``, it has no log-loss.
     **options
         Parameters of the metric: ``gain="linear"`` (NDCG), ``relevant=2`` (label from which a
         document counts as relevant), ``classes=`` and ``share=`` (MAUC).  For a sum, they are
@@ -273,14 +280,12 @@ def lambda_objective(
     lambda_objective('ndcg@10', surrogate='ndcg')
     >>> lambda_objective("ndcg@10 + 0.5*map").metric.parts[1][1]
     0.5
-    >>> lambda_objective("map", sigma=2.0, truncation=30, normalize=False).truncation
-    30
-    >>> lambda_objective("ndcg", damping=0.01).damping
-    0.01
+    >>> lambda_objective("map", sigma=2.0, normalize=False).sigma
+    2.0
     >>> lambda_objective("auc", balance=0.0).balance  # for data without queries
     0.0
-    >>> lambda_objective("map", pointwise=0.5).pointwise  # half of the gradient is log-loss
-    0.5
+    >>> lambda_objective("map + logloss").__name__
+    'lambda_map+logloss'
     >>> lambda_objective("mauc", pairs="swap")
     lambda_objective('mauc', pairs='swap')
     >>> lambda_objective("err", one_group=True).one_group
@@ -289,17 +294,14 @@ def lambda_objective(
     'mrr'
     """
     terms = terms_of(metric)
-    losses = [find_log_loss(name, options.get("relevant")) for name, _ in terms]
+    losses = [find_log_loss(name, options.get("relevant"), sigma) for name, _ in terms]
     names = [name for (name, _), loss in zip(terms, losses, strict=True) if loss is None]
     if not names:
         raise ValueError(
             f"{metric!r} does not rank: add a ranking metric, as in 'logloss + map', or use the "
             "framework's own log-loss, objective='binary' or 'binary:logistic'"
         )
-    of_pairs = PairOptions(
-        sigma=sigma, normalize=normalize, damping=damping, truncation=truncation,
-        pointwise=pointwise, balance=balance, pairs=pairs,
-    )  # fmt: skip
+    of_pairs = PairOptions(sigma=sigma, normalize=normalize, balance=balance, pairs=pairs)
     shares = iter(share_options(names, options) if len(names) > 1 else [options])
     parts: list[tuple[Objective | LogLoss, float]] = []
     weighing: list[RankingMetric] = []

@@ -1,23 +1,24 @@
-"""Log-loss of rows: a part of a sum with ranking metrics, which keeps scores log-odds.
+"""Log-loss of rows: a part of a sum with ranking metrics.
 
-"Combined regression and ranking": Sculley 2010.  The log-loss that is part of a ranking's own
-gradient, up to a constant of the query, is in `pointwise`.
+"Combined regression and ranking": Sculley 2010.
 """
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.arrays import number_of
-from lambdaplus.metrics.parameters import shortest
-from lambdaplus.ranking.queries import Queries, reaches
+from lambdaplus.engine.gradient import LambdaGradient, Terms
+from lambdaplus.metrics.catalogue import AUC
+from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.parameters import RELEVANT, shortest
+from lambdaplus.objectives.lambda_gradient import gradient_on
+from lambdaplus.objectives.pair_options import PairOptions, PairWeights
+from lambdaplus.ranking.queries import Queries
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 
@@ -28,14 +29,18 @@ class LogLoss:
 
     .. versionadded:: 0.2.0
 
-    It keeps scores log-odds, which a ranking metric alone does not.  Without queries, its absolute
-    gradients at the base rate add up to those of a part that ranks.  With queries, it is the mean
-    over the rows of each query, in bits.
+    In each query, or in a table, the constant that makes it lowest is added to the scores; so, like
+    a ranking, it does not depend on where scores begin.  Without queries, its absolute gradients at
+    the base rate add up to those of a part that ranks.  With queries, it is the mean over the rows
+    of each query, in bits.
 
     Attributes
     ----------
     relevant : float, optional
-        Label from which a row is positive; by default, labels must be 0 and 1.
+        Label from which a row is positive; by default, that of the first metric of the sum that has
+        one, and otherwise labels must be 0 and 1.
+    sigma : float
+        Scale of the scores, as that of the pairs in `lambda_objective`.
 
     Examples
     --------
@@ -45,20 +50,25 @@ class LogLoss:
     """
 
     relevant: float | None = None
+    sigma: float = 1.0
 
     def __post_init__(self) -> None:
         if self.relevant is not None:
             object.__setattr__(self, "relevant", number("relevant", self.relevant))
+        PairOptions(sigma=self.sigma)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        # Without queries, the loss is the sum over rows of -log p of the row's class, where p is
-        # the logistic function of the score.
-        label, weight = queries.once(
-            self, lambda: (_labels(queries, self.relevant), _weights(queries))
-        )
-        p = expit(queries.check_scores(scores))
-        return weight * (p - label), weight * p * (1.0 - p)
+        metric = AUC(relevant=RELEVANT.default if self.relevant is None else self.relevant)
+        ranked = scope(metric, queries)
+
+        def gradient() -> LambdaGradient:
+            if self.relevant is None:
+                _refuse_other_labels(queries)
+            options, weights = PairOptions(sigma=self.sigma), PairWeights(metric, equal=True)
+            return gradient_on(weights, ranked, options, Terms(pairs=0.0, log_loss=1.0))
+
+        return ranked.once(self, gradient).at(ranked, scores)
 
     def __str__(self) -> str:
         return "logloss" + (
@@ -66,17 +76,16 @@ class LogLoss:
         )
 
 
-def find_log_loss(name: Any, relevant: Any) -> LogLoss | None:
+def find_log_loss(name: Any, relevant: Any, sigma: float) -> LogLoss | None:
     """Log-loss, if this is its name, such as ``logloss`` or ``logloss(relevant=2)``."""
     match = _NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         return None
-    return LogLoss(relevant if match[1] is None else number_of(match[1]))
+    return LogLoss(relevant if match[1] is None else number_of(match[1]), sigma)
 
 
-def _labels(queries: Queries, relevant: float | None) -> Floats:
-    if relevant is not None:
-        return reaches(queries.labels, relevant).astype(np.float64)
+def _refuse_other_labels(queries: Queries) -> None:
+    """Raise a ValueError for labels other than 0 and 1."""
     neither = (queries.labels != 0.0) & (queries.labels != 1.0)
     if neither.any():
         row = int(neither.argmax())
@@ -84,11 +93,3 @@ def _labels(queries: Queries, relevant: float | None) -> Floats:
             f"log-loss needs labels 0 and 1, and row {row} has the label {queries.labels[row]:g}: "
             "pass relevant=, the label from which a row is positive"
         )
-    return queries.labels
-
-
-def _weights(queries: Queries) -> Floats:
-    weight = np.ones(queries.n_documents) if queries.weights is None else queries.weights
-    if not queries.divided:
-        return weight
-    return weight / (math.log(2.0) * np.repeat(queries.sizes, queries.sizes))

@@ -156,6 +156,16 @@ class Objective(ABC):
         """
         return ObjectiveOn(self, weights=weights)
 
+    def as_term(
+        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """The same as a term of a sum, plus ``log_loss`` times log-loss of its classes."""
+        return self.derivatives(queries, scores)
+
+    def has_classes_of(self, loss: Any) -> bool:
+        """Whether `as_term` can compute this log-loss, too."""
+        return False
+
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or all rows are one query and not a table."""
         return queries.grouped
@@ -221,6 +231,12 @@ class ObjectiveOn(Objective):
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         own = queries.once(self, lambda: self._own(queries))
         return self.objective.derivatives(own, scores)
+
+    def as_term(
+        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        own = queries.once(self, lambda: self._own(queries))
+        return self.objective.as_term(own, scores)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return self.objective.compares_within_queries(queries)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from lambdaplus.compute.arguments import check_choice, check_flag, number, whole_number
+from lambdaplus.compute.arguments import check_choice, check_flag, number
 from lambdaplus.metrics import RankingMetric
-
-Default = str
-"""The word "default": the value depends on the metric and on whether the data has queries."""
-
-POINTWISE_IN_TABLES = 0.5  # of AUC; the page on the options' results says why
 
 # Metrics that neighbours of two labels change by the same, wherever they are: pairs may be equal.
 EQUAL_AT_NEIGHBOURS = ("auc", "mauc", "concordance")
@@ -45,27 +40,11 @@ class PairOptions:
 
     sigma: float = 1.0
     normalize: bool = True
-    damping: float | None = None
-    truncation: int | None = None
-    pointwise: float | Default = "default"
     balance: float = 0.5  # for data without queries
     pairs: str = "default"
 
     def __post_init__(self) -> None:
         number("sigma", self.sigma, least=1e-15, most=1e15)  # its square fits float32
         check_flag(normalize=self.normalize)
-        if self.damping is not None and number("damping", self.damping, least=0.0):
-            number("damping, if not 0 or None,", self.damping, least=1e-6, most=1e6)
-        if self.truncation is not None:
-            whole_number("truncation, if not None,", self.truncation, least=1)
-        if self.pointwise != "default":
-            number("pointwise", self.pointwise, least=0.0, most=1.0)
         number("balance", self.balance, least=0.0, most=1.0)
         check_choice("pairs", self.pairs, ("default", "swap", "equal"))
-
-    def chosen_for(self, weights: PairWeights, table: bool) -> PairOptions:
-        """The same options with a number for "default", for a metric on data of this kind."""
-        if self.pointwise != "default":
-            return self
-        of_table = table and weights.metric.declaration.name == "auc" and weights.equal
-        return replace(self, pointwise=POINTWISE_IN_TABLES if of_table else 0.0)

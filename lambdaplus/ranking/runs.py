@@ -34,9 +34,8 @@ class Run:
         The query of each row; the rows of a query are adjacent.  Without ``qid`` and ``group``, all
         rows are one ranking.
     docno : (n,) array_like of str, optional
-    returned, judged : (n,) array_like of bool, optional
-        Documents that were not returned have the lowest scores.  Those that were not judged have
-        label 0, and metrics such as bpref leave them out.
+    returned : (n,) array_like of bool, optional
+        Documents that were not returned have the lowest scores.
     group : (n_queries,) array_like of int, optional
         Query sizes, instead of ``qid``.
     weight : (n,) array_like, optional
@@ -55,7 +54,6 @@ class Run:
     qid: Any = None
     docno: Any = None
     returned: Any = None
-    judged: Any = None
     group: Any = None
     weight: Any = None
 
@@ -134,15 +132,15 @@ def run_of_dictionaries(
         # A query has at least one document: one without a judgement if there is no other.
         for document in {**returned, **judged} or judgements:
             label, score = judged.get(document, 0.0), returned.get(document, below)
-            rows.append((label, score, query, document, document in returned, document in judged))
+            rows.append((label, score, query, document, document in returned))
     if not rows:
         raise ValueError(f"no query of {source} has a document")
     columns: list[Any] = [*zip(*rows, strict=True)]
     # NumPy would merge the queries 1 and "1".
     qid = identifiers(columns[2], "the list of queries")
     docno = identifiers(columns[3], "the list of documents")
-    labels, values, given, judged_ = (np.array(columns[i]) for i in (0, 1, 4, 5))
-    return Run(name, labels, values, qid, docno, given, judged_)
+    labels, values, given = (np.array(columns[i]) for i in (0, 1, 4))
+    return Run(name, labels, values, qid, docno, given)
 
 
 def _check_values(values: Mapping[Any, Mapping[Any, Any]], what: str) -> None:

@@ -53,7 +53,7 @@ class Config:
         Columns of these files to leave out.
     methods : tuple of str
         Methods to compare, such as ``lightgbm,svm:map,xgboost:map@5,module:Class``; or ``all``.
-        Options are in brackets, see `find_methods`: ``xgboost:auc(pointwise=0)``.  By default, the
+        Options are in brackets, see `find_methods`: ``xgboost:auc(pairs=equal)``.  By default, the
         boosted trees that fit the labels: 0 and 1, grades, or real values.
     metrics : tuple of str
         Metrics of test queries, the first of which says which method is best.  By default, those

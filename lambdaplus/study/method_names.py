@@ -35,7 +35,7 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
         boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
         Options are in brackets: those of a metric, of `~lambdaplus.objectives.lambda_objective`
-        (``lightgbm:ndcg@10(truncation=30)``), of trees that a random search would draw
+        (``lightgbm:ndcg@10(sigma=2)``), of trees that a random search would draw
         (``xgboost:auc(max_leaves=8)``), of a framework beside its own objective
         (``xgboost:rank:map(lambdarank_pair_method=mean)``), or of an estimator
         (``svm:map(C=10)``).  With ``labels=ranks``, a framework's own objective is trained on

@@ -93,8 +93,6 @@ CATBOOST: Space = {
 
 LAMBDA_OBJECTIVE: Space = {
     "sigma": Range(0.3, 3.0, log=True),
-    "damping": (None, 0.01, 0.1),
-    "pointwise": (0.0, 0.5),
 }
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # not ours
 LAMBDARANK: Space = {

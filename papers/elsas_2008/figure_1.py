@@ -12,6 +12,7 @@ from lambdaplus.baselines import CommitteePerceptron
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import Table
 from papers.drawing import Panel
+from papers.elsas_2008.list_order import ListOrder
 from papers.elsas_2008.systems import NDCG_10, Values
 from papers.paper import Claim
 from papers.session import Session, points
@@ -31,11 +32,11 @@ CLOSE = 0.002  # within so much of its last value a curve is called stable
 Curves = Mapping[str, Mapping[str, Values]]  # by metric and form: (passes,)
 
 
-def learning_curves(fold: Fold, passes: int, options: dict[str, Any]) -> dict[str, list[float]]:
+def learning_curves(fold: Fold, passes: int, given: dict[str, Any]) -> dict[str, list[float]]:
     """Validation metrics after each pass."""
-    model = CommitteePerceptron(
-        n_iter=passes, metric=NDCG_10, curve_metrics=("map",), random_state=0, **options
-    )
+    options = dict(given)
+    kind = ListOrder if options.pop("order") == ORDER else CommitteePerceptron
+    model = kind(n_iter=passes, metric=NDCG_10, curve_metrics=("map",), random_state=0, **options)
     train, valid = fold.train, fold.valid
     model.fit(
         train.features, train.labels, qid=train.qid,

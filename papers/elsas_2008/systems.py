@@ -25,7 +25,7 @@ IN_ORDERS: Mapping[str, dict[str, Any]] = {
 
 
 # Readings of the order of pairs; table 4 reshuffles them in every pass.
-ORDERS: Mapping[str, dict[str, Any]] = {"list order": {"order": "list"}}
+ORDERS: Mapping[str, str] = {"list order": "papers.elsas_2008.list_order:ListOrder"}
 Values = NDArray[np.float64]
 
 
@@ -59,7 +59,7 @@ def systems(passes: int) -> list[Method]:
 def in_orders(passes: int) -> list[Method]:
     """The committee and the average perceptron in each of `ORDERS`."""
     return [
-        perceptron(f"{name}, {reading}", passes, **IN_ORDERS[name], **options)
-        for reading, options in ORDERS.items()
+        replace(perceptron(f"{name}, {reading}", passes, **IN_ORDERS[name]), target=target)
+        for reading, target in ORDERS.items()
         for name in IN_ORDERS
     ]

@@ -48,11 +48,8 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
         ("evaluate a.csv one.csv", 2, "not have the same labels: those of 2 of 2 queries differ"),
     "1e400": ("evaluate big.csv", 2, "big.csv, column 'score', row 2 below the header: '1e400'"),
     "a metric that went":
-        ("evaluate a.csv --metrics kendall", 2, "it was removed; use concordance"),
+        ("evaluate a.csv --metrics bpref", 2, "after lambdaplus 0.2; use ir-measures"),
     "a metric that never was": ("evaluate a.csv --metrics ndgc", 2, "(did you mean 'ndcg'?)"),
-    "reproduce": ("reproduce yue-2007", 2, "'reproduce': it was removed; use python -m papers"),
-    "export": ("export", 2, "'export': it was removed; use"),
-    "explain": ("explain", 2, "'explain': it was removed; use lambdaplus.explain"),
     "a command that never was": ("bogus", 2, "No such command 'bogus'."),
     "a TREC run without judgements":
         ("evaluate run", 2, "run is not .csv, .tsv or .parquet: pass --data for a file with"),

@@ -80,23 +80,28 @@ def test_evaluate(act: Callable[..., Any], right: Any) -> None:
 
 GONE: Rows = {
     **{
-        name: (lambda name=name: lp.parse_metric(name), Raises(f"{name}'.*was removed; use "))
-        for name in ("kendall", "hand_till", "micro_precision", "class_auc")
-    },
-    **{
-        f"lambdaplus.{name}": (
-            lambda name=name: getattr(lp, name), Raises(f"{name}'.*removed; use .", AttributeError)
+        name: (
+            lambda name=name: lp.lambda_objective("map", **{name: 1}),
+            Raises(f"no option '{name}': it was removed after lambdaplus 0.2; use "),
         )
-        for name in ("datasets", "comparison", "export", "PropensityRatios")
+        for name in ("truncation", "judged", "damping", "pointwise")
     },
+    "of a sum": (
+        lambda: lp.lambda_objective("map + ndcg", truncation=3),
+        Raises("none of map, ndcg has an option truncation: it was removed after lambdaplus 0.2"),
+    ),
     "a name that never was": (
         lambda: getattr(lp, "no_such_name"), Raises("no_such_name'$", AttributeError)  # noqa: B009
+    ),
+    "a name like another": (
+        lambda: getattr(lp, "lambda_ngcd"),  # noqa: B009
+        Raises(r"did you mean 'lambda_ndcg'\?\)$", AttributeError),
     ),
     "a metric that never was": (
         lambda: lp.parse_metric("ndgc"), Raises(r"unknown metric 'ndgc' \(did you mean 'ndcg'\?\)")
     ),
     "no name that went is there": (
-        lambda: sorted({*REMOVED} & {*lp.metric_names(), *lp.__all__}), ["explain"]  # a command
+        lambda: sorted({*REMOVED} & {*lp.metric_names(), *lp.__all__}), []
     ),
 }  # fmt: skip
 

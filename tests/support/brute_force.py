@@ -228,17 +228,6 @@ def rprec(ranked: Labels, relevant: float) -> float:
     return sum(hits[: sum(hits)]) / sum(hits) if any(hits) else NAN
 
 
-def bpref(ranked: Labels, relevant: float) -> float:
-    """Elsas et al. 2008, sec. 3.1: of the first min(N, R) others, the share below, on average."""
-    good = [rank for rank, label in enumerate(ranked) if label >= relevant]
-    bad = [rank for rank, label in enumerate(ranked) if label < relevant]
-    if not good:
-        return NAN
-    first = bad[: min(len(bad), len(good))]
-    above = [sum(n < r for n in first) / max(1, len(first)) for r in good]
-    return sum(1 - share for share in above) / len(good)
-
-
 # A function that has the name of a metric is its definition.
 TEXTBOOK: dict[str, Callable[..., float]] = {
     name: value for name, value in globals().items() if name in metric_names()
@@ -409,16 +398,10 @@ def lambda_gradients(
     scores: Labels,
     *,
     sigma: float = 1.0,
-    damping: float = 0.0,
-    truncation: int | None = None,
     data: Labels | None = None,
     pairs: str = "swap",
 ) -> tuple[Floats, Floats, float]:
-    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs.
-
-    With a truncation, a pair counts if its upper document is within these ranks; tied documents of
-    a class count by the share of them that is.
-    """
+    """Gradient and Hessian of one query, pair by pair, and S, the sum of 2 |lambda| over pairs."""
     labels, scores = [float(y) for y in labels], [float(s) for s in scores]
     seen = classes(metric, labels)
     order = order_of(seen, scores)
@@ -436,11 +419,6 @@ def lambda_gradients(
             size = abs(deltas[place[better], place[worse]])
             if size < 1e-13:  # a rounded zero: on short lists no true change is as small as that
                 continue
-            if damping and len(set(scores)) > 1:
-                size *= 1 / (damping + abs(distance))
-            if truncation is not None:
-                upper = min(better, worse, key=place.__getitem__)
-                size *= np.mean([place[j] < truncation for j in alike[upper]])
             rho = 1 / (1 + math.exp(min(sigma * distance, 700)))  # e^710 overflows
             rest = 1 / (1 + math.exp(min(-sigma * distance, 700)))  # 1 - rho, without cancelling
             gradient[better] -= sigma * size * rho

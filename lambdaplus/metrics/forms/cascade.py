@@ -1,8 +1,7 @@
-"""Readers who stop: reciprocal rank, ERR and bpref."""
+"""Readers who stop: reciprocal rank and ERR."""
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,18 +14,10 @@ from lambdaplus.ranking.sort import Entries
 
 
 @compiled
-def _reached(log_chance: float, certain: float, slope: float) -> float:
+def _reached(log_chance: float, certain: float) -> float:
     """h: the share of the readers after all stops above."""
-    # A swap may ask for one certain stop less than none, or for more than the limit.
-    left = min(1.0, max(0.0, 1.0 + slope * certain))
-    return left if left == 0.0 or log_chance == 0.0 else left * math.exp(log_chance)
-
-
-class Stops(NamedTuple):
-    """Where readers stop, by stratum."""
-
-    stop: Floats  # (s,) probability
-    slope: Floats  # (s,) change of the share of the readers by each certain stop above, below 0
+    # A swap may ask for one certain stop less than none.
+    return 0.0 if certain >= 1.0 else math.exp(log_chance)
 
 
 @dataclass(frozen=True)
@@ -37,31 +28,21 @@ class Cascade(Form):
     ----------
     stop : callable
         Probabilities, (s,), as a function of `LabelCounts`.
-    limit : callable, optional
-        Positive numbers, (n_queries,), as a function of `LabelCounts`: after S documents with
-        probability 1, the share ``1 - S / limit`` of the readers is left; 1 by default.
 
     Examples
     --------
-    >>> from lambdaplus.metrics import Cascade
-    >>> Cascade(stop=lambda counts: counts.label / 4).limit is None
-    True
+    >>> from lambdaplus.metrics import Cascade, Declaration
+    >>> half = Cascade(stop=lambda counts: counts.label / 2)
     """
 
     stop: CountsFunction
-    limit: CountsFunction | None = None
 
     def __post_init__(self) -> None:
         check_callable(stop=self.stop)
-        if self.limit is not None:
-            check_callable(limit=self.limit)
 
-    def arrays(self, counts: LabelCounts) -> Stops:
-        stop = counts.per_class("stop", self.stop(counts))
-        if self.limit is None:
-            return Stops(stop, -np.ones_like(stop))
-        limit = counts.repeat(counts.per_query("limit", self.limit(counts)))
-        return Stops(stop, -1.0 / limit)
+    def arrays(self, counts: LabelCounts) -> Floats:
+        """The probabilities to stop, (s,)."""
+        return counts.per_class("stop", self.stop(counts))
 
     @staticmethod
     @compiled
@@ -70,20 +51,18 @@ class Cascade(Form):
     ) -> None:
         """Ties: the mean over their orders if all stops are certain, else their worst order."""
         score, discount, gain = ranked.score, metric.discount, metric.gain
-        stop, slopes = metric.of_form
+        stop = metric.of_form
         for q in range(first, last):
             base, n, lowest = boundaries[q], ranked.n[q], metric.strata[q]
-            slope = slopes[lowest]
             total, log_chance, n_certain = 0.0, 0.0, 0
             # h of research/mathematics/metric-as-data.md, before the first rank of a run of ties.
             reach = 1.0
             start = 0
             while start < n and reach > 0.0:
                 end = start
-                # The mean over the orders of a run has a closed form if its first certain stop
-                # ends the reading (the limit is 1), and none of its other documents has a gain or
-                # stops a reader.
-                certain, certain_gain, closed = 0, 0.0, slope == -1.0
+                # The mean over the orders of a run has a closed form if none of its documents but
+                # certain stops has a gain or stops a reader.
+                certain, certain_gain, closed = 0, 0.0, True
                 while end < n and score[base + end] == score[base + start]:
                     x = lowest + metric.code[ranked.row[base + end]]
                     if stop[x] == 1.0:
@@ -101,7 +80,7 @@ class Cascade(Form):
                             n_certain += 1
                         else:
                             log_chance += np.log1p(-stop[x])
-                        reach = _reached(log_chance, n_certain, slope)
+                        reach = _reached(log_chance, n_certain)
                 elif certain > 0:
                     # Rank t of the run has a certain stop, each of them with the same
                     # probability, times the chance that there is none in the t ranks before. After
@@ -122,13 +101,12 @@ class Cascade(Form):
     ) -> None:
         """The chance to pass doubtful stops is a product; certain stops are counted."""
         # Counted separately, so that one of them can be removed again.
-        gain, (stop, slopes) = metric.gain, metric.of_form
+        gain, stop = metric.gain, metric.of_form
         logs, certain = np.zeros(stop.size), np.zeros(stop.size)
         for k in range(lists.query.size):
             q, r, to = lists.query[k], 0, lists.start[k]
             lowest = metric.strata[q]
             A, B = lowest + lists.a[k], lowest + lists.b[k]
-            slope = slopes[lowest]
             for x in range(lowest, metric.strata[q + 1]):
                 logs[x] = math.log1p(-stop[x]) if stop[x] < 1.0 else 0.0
                 certain[x] = 1.0 if stop[x] == 1.0 else 0.0
@@ -144,16 +122,16 @@ class Cascade(Form):
                 # b.
                 total_U = total_V = 0.0
                 for done in range(size):
-                    if 1.0 + slope * (stops - abs(stops_change)) <= 0.0:
+                    if stops - abs(stops_change) >= 1.0:
                         # Nobody reaches this rank, even after a swap.
                         total_U += (size - done) * passed_U
                         total_V += (size - done) * passed_V
                         break
                     # h at this rank: as it is, and after either replacement above it.
-                    reach = _reached(log_chance, stops, slope)
+                    reach = _reached(log_chance, stops)
                     of_b, of_a = stops + stops_change, stops - stops_change
-                    with_b = _reached(log_chance + log_change, of_b, slope)
-                    with_a = _reached(log_chance - log_change, of_a, slope)
+                    with_b = _reached(log_chance + log_change, of_b)
+                    with_a = _reached(log_chance - log_change, of_a)
                     d = metric.discount[r]
                     total_U += d * (gain[A] * with_b - gain[B] * reach) + passed_U
                     total_V += d * (gain[A] * reach - gain[B] * with_a) + passed_V
