@@ -116,7 +116,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Raises
     ------
     ValueError
-        As in `train`; and by our objectives, if ``folds=`` splits queries.
+        As in `train`; and by our objectives, if ``folds=`` splits queries, or repeats rows.
 
     Examples
     --------

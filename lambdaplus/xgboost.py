@@ -21,7 +21,11 @@ import numpy as np
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.splits import query_splitter
-from lambdaplus.frameworks.data_sets import xgboost_field
+from lambdaplus.frameworks.data_sets import (
+    refuse_cut_queries,
+    rows_of_each_query,
+    xgboost_field,
+)
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,
@@ -105,7 +109,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     Raises
     ------
     ValueError
-        If ``folds=`` splits queries.
+        If ``folds=`` splits queries, or repeats rows.
 
     Examples
     --------
@@ -148,15 +152,9 @@ class _WholeQueries:
 
     def slice(self, rows: Any) -> Any:
         rows = np.sort(np.asarray(rows))
-        query = np.repeat(np.arange(self.sizes.size), self.sizes)
-        taken = np.bincount(query[rows], minlength=self.sizes.size)
-        chosen = taken > 0
-        cut = int(np.sum(chosen & (taken != self.sizes)))
-        if cut:
-            raise ValueError(
-                f"this fold splits {cut} of {self.sizes.size} queries: pass "
-                "folds=lambdaplus.query_folds(group=...)"
-            )
+        advice = ": pass folds=lambdaplus.query_folds(group=...)"
+        refuse_cut_queries("this fold", self.sizes, rows, advice)
+        chosen = rows_of_each_query(self.sizes, rows) > 0
         part = self.data.slice(rows, allow_groups=True)
         part.set_group(self.sizes[chosen])
         weight = xgboost_field(self.data, "weight")

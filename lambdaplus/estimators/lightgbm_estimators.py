@@ -15,6 +15,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
@@ -64,6 +65,13 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
 
     def _readable(self, X: Any) -> Any:
         return readable_by_lightgbm(X)
+
+    def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
+        params = self.get_params()
+        names = {
+            alias: name for name in OF_INDICES + OF_EACH_FEATURE for alias in lightgbm_aliases(name)
+        }
+        return {names.get(name, name): value for name, value in {**params, **call}.items()}
 
     def _as_parent(self, **changed: Any) -> Any:
         """An estimator of LightGBM's class, with these parameters changed."""
@@ -164,7 +172,8 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     eval_metric : str, metric, callable, or list of these, optional
         Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
-        The class to rank first; the rarer one by default.
+        The class to rank first; by default, the rarer one, whose rows have the smaller sum of
+        weights.  Where both have about the same, it differs between samples: pass it then.
     cv : {"auto", None}, default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, those of two

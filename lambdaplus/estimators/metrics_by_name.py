@@ -39,7 +39,7 @@ def find_metrics(
     one_group = one_ranking or bool(getattr(objective, "one_group", False))
     for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
-            if metric.labels:
+            if metric.own:
                 raise ValueError(
                     f"eval_metric={metric!r} has labels of its own, which estimators do not pass "
                     "on: use lightgbm.train(feval=) or xgboost.train(custom_metric=)"

@@ -55,6 +55,10 @@ class FrameworkEstimator:
     def _readable(self, X: Any) -> Any:
         return canonical(X)
 
+    def _of_features(self: Any, call: dict[str, Any]) -> dict[str, Any]:
+        """The parameters, and the arguments of a call of fit, by the framework's names."""
+        return {**self.get_params(deep=False), **call}
+
 
 def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
     """The arguments of a call by name, evaluation sets as a list; a TypeError for unknown ones.

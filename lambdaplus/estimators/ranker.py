@@ -8,8 +8,12 @@ from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     all_from_gpu,
     arguments,
-    columns_of,
     each,
+)
+from lambdaplus.estimators.query_column import (
+    refuse_moved_indices,
+    refuse_other_queries,
+    without_qid,
 )
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
@@ -53,7 +57,9 @@ class RankingEstimator(FrameworkEstimator):
         Raises
         ------
         ValueError
-            If there are no queries; for labels, weights and queries that cannot be used; in
+            If there are no queries, or those of ``group`` or ``qid`` are not those of the column
+            "qid" of X; for labels, weights and queries that cannot be used; for numbers of columns,
+            as of ``categorical_feature``, that are others without the column "qid"; in
             `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows, and
             ``eval_at``, also as a parameter of the estimator, with metrics of lambdaplus, which
             have their cutoffs in their names.
@@ -96,15 +102,16 @@ class RankingEstimator(FrameworkEstimator):
 
     def _features(self, X: Any) -> Any:
         """The features for a prediction, without a column "qid"."""
-        return super()._features(_without_qid(X)[0])
+        return super()._features(without_qid(X)[0])
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
         eval_qid = all_from_gpu(eval_qid)
+        refuse_moved_indices(call["X"], self._of_features(call))
         train = _read("training data", call["X"], call["y"], qid, call.get("group"))
-        ids = _without_qid(call["X"])[1] if qid is None else qid
+        ids = without_qid(call["X"])[1] if qid is None else qid
         if ids is not None:
             warn_of_split_queries(ids)
         if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
@@ -136,18 +143,9 @@ class RankingEstimator(FrameworkEstimator):
         return data.in_order(weights)
 
 
-def _without_qid(X: Any) -> tuple[Any, Any]:
-    """The features, and the column "qid" of a frame or table, which is None if it has none."""
-    names = columns_of(X) or []
-    if "qid" not in names:
-        return X, None
-    kept = [name for name in names if name != "qid"]
-    return (X.select(kept) if hasattr(X, "select") else X[kept]), X["qid"]
-
-
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    X, of_column = _without_qid(X)
+    X, of_column = without_qid(X)
     if qid is None and group is None:
         qid = of_column
     if qid is None and group is None:
@@ -160,6 +158,9 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
             "LightGBMClassifier or XGBoostClassifier"
         )
     try:
-        return by_query(X, y, qid=qid, group=group)
+        documents = by_query(X, y, qid=qid, group=group)
+        if of_column is not None and qid is not of_column:
+            refuse_other_queries(of_column, qid, group)
+        return documents
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None

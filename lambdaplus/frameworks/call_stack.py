@@ -73,6 +73,14 @@ _CALLS = {  # functions of LightGBM and XGBoost; the last one is of XGBRanker
 }  # fmt: skip
 
 
+def is_copied_by_lightgbm() -> bool:
+    """Whether the object that calls this is copied with the parameters of a LightGBM training."""
+    frame = sys._getframe(2)
+    while _package(frame) == "copy" and frame.f_back is not None:
+        frame = frame.f_back
+    return _package(frame) == "lightgbm"
+
+
 def splits_of_scikit_learn() -> Iterator[dict[str, Any]]:
     """The variables of scikit-learn's functions that call, from that of a split of X outwards."""
     found = False

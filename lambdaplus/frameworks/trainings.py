@@ -18,7 +18,7 @@ from lambdaplus.ranking.queries import Queries
 _MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
 
-@dataclass
+@dataclass(eq=False)
 class Training:
     """What our objectives and metrics know of the training of a booster.
 

@@ -161,6 +161,18 @@ LABELS: Rows = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+@pytest.mark.parametrize(
+    ("weights", "trained"),
+    [(None, 1), (np.where(Y, 9.0, 1.0), 0), (np.where(Y, np.sum(Y == 0), np.sum(Y)), 1)],
+    ids=["counts", "weights", "as many"],
+)
+def test_the_class_whose_rows_weigh_less_is_trained(kind: Any, weights: Any, trained: int) -> None:
+    model = made(kind).fit(X, Y, sample_weight=weights)
+    assert model.pos_label_ == trained
+    assert model.decision_function(X)[Y == 1].mean() > model.decision_function(X).mean()
+
+
 UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
     "three classes":
         ({"y": np.arange(300) % 3}, "Only binary classification is supported.*multiclass"),

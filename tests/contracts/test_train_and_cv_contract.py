@@ -101,6 +101,31 @@ def shares(f: Any) -> Any:
     return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
 
 
+MIRRORED = GRADED.binary[::-1].copy()
+
+
+def repeated(f: Any) -> Any:
+    """Cross-validation with a bootstrap of whole queries."""
+    ends = np.cumsum(GRADED.sizes)
+    rows = np.sort(np.concatenate([np.arange(a, b) for a, b in ((0, ends[2]), (0, ends[0]))]))
+    given = {"fobj" if f.name == "lightgbm" else "obj": lp.lambda_map}
+    return f.own.cv(f.quiet, f.data(GRADED), 2, folds=[(rows, np.arange(ends[2], N))], **given)
+
+
+def relabelled(f: Any, labels: Any, sets: Any = ("a", "b")) -> list[str]:
+    """Metrics with labels of their own on two sets with as many rows, and equal own labels."""
+    data = {name: f.data(GRADED, label=GRADED.binary) for name in sets}
+    metric = eval_metric("map").on(labels)
+    return sorted(f.train(lp.lambda_map, f.data(GRADED), 2, metric=metric, valid=data).curves["a"])
+
+
+def twice(f: Any, part: Any, other: Any) -> None:
+    """Trainings with one objective on a data set, and on another one with as many rows."""
+    objective = lp.combine({lp.lambda_ndcg: 1, part: 1})
+    for labels in (GRADED.labels, GRADED.labels, other):
+        f.train(objective, f.data(GRADED, label=labels), 2)
+
+
 SOFT = GRADED.scores().astype(np.float32)
 BOTH: Rows = {
     # the same models
@@ -128,6 +153,24 @@ BOTH: Rows = {
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
     "a saved model, and SHAP values": (shares, (0.0, 0.0)),
     "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
+    # labels and weights of the rows of a data set
+    "labels of a metric": (lambda f: relabelled(f, MIRRORED, "a"), ["map_own"]),
+    "labels of a metric, and two sets with as many rows":
+        (lambda f: relabelled(f, MIRRORED), Raises("of another data set.*evaluate it on")),
+    **{
+        f"{what} of an objective, and another data set": (
+            lambda f, part=part: twice(f, part(), GRADED.labels[::-1].copy()),
+            Raises("is for the rows of another data set"),
+        )
+        for what, part in (
+            ("labels", lambda: lp.lambda_map.on(MIRRORED)),
+            ("weights", lambda: lp.lambda_map.weighted(1.0 + MIRRORED)),
+        )
+    },
+    "labels of an objective, and the same data again":
+        (lambda f: twice(f, lp.lambda_map.on(MIRRORED), GRADED.labels), None),
+    "queries in a fold again":
+        (lambda f: repeated(f), Raises("this .* has [0-9]+ rows of the data again, so the copies")),
     # one in place of the other
     "an objective as metric":
         (lambda f: train(f, metric=lp.lambda_map),
