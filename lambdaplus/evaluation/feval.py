@@ -128,8 +128,9 @@ class EvalMetric:
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
-                    "document (and, for AUC, another one), or all weights are 0. XGBRanker calls a "
-                    "metric query by query: use XGBoostRanker or xgboost.train(custom_metric=)"
+                    "document (for AUC and rank correlations, labels that differ), or all weights "
+                    "are 0. XGBRanker calls a metric query by query: use XGBoostRanker or "
+                    "xgboost.train(custom_metric=)"
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
-from small_data import GRADED, Recorder, value
+from scipy import stats
+from small_data import GRADED, Recorder, Small, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
@@ -101,6 +102,27 @@ def shares(f: Any) -> Any:
     return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
 
 
+def watched_correlation(f: Any, objective: Any, constant: Any) -> Any:
+    """The rank correlation after one round whose trees know only the dates that are not constant.
+
+    Of each other date, all rows have equal features, so their scores are equal.
+    """
+    dates, names = 20, 15
+    known = np.repeat(np.arange(dates) >= constant, names)
+    labels = np.tile(np.arange(names, dtype=float), dates)
+    features = np.column_stack([np.where(known, labels, 7.0), np.arange(dates).repeat(names)])
+    data = Small(features, labels, np.full(dates, names))
+    given = f.data(data)
+    params = {"min_data_in_leaf": 1, "min_data_in_bin": 1} if f.name == "lightgbm" else {}
+    trained = f.train(
+        objective, given, 2, params=params, metric=eval_metric("spearman"), valid={"v": given}
+    )
+    of_known = [stats.spearmanr(labels[:names], trained.scores(data)[-names:]).statistic]
+    return trained.curves["v"]["spearman"][-1], np.nan_to_num(of_known[0]) * (
+        dates - constant
+    ) / dates
+
+
 MIRRORED = GRADED.binary[::-1].copy()
 
 
@@ -153,6 +175,14 @@ BOTH: Rows = {
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
     "a saved model, and SHAP values": (shares, (0.0, 0.0)),
     "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
+    # metrics of scores that are constant
+    **{
+        f"{constant} of 20 dates with equal scores, {objective}": (
+            lambda f, c=constant, o=objective: np.abs(np.diff(watched_correlation(f, o, c))), [0.0]
+        )
+        for constant in (17, 20)
+        for objective in (lambda_objective("spearman"), lambda_objective("concordance"))
+    },
     # labels and weights of the rows of a data set
     "labels of a metric": (lambda f: relabelled(f, MIRRORED, "a"), ["map_own"]),
     "labels of a metric, and two sets with as many rows":
