@@ -12,6 +12,7 @@ Examples
 5
 """
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -44,7 +45,9 @@ def __getattr__(name: str) -> Any:
     return getattr(xgboost, name)
 
 
-def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
+def train(
+    params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, *args: Any, **kwargs: Any
+) -> Any:
     """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
     - ``base_score`` is 0 with a custom objective; XGBoost's 0.5 is meant for probabilities.
@@ -57,7 +60,7 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
         objective, instead of ``obj=``.
     dtrain : xgboost.DMatrix
     num_boost_round : int, default=10
-    **kwargs
+    *args, **kwargs
         Other arguments of ``xgboost.train``, which override these defaults.
 
     Returns
@@ -83,12 +86,14 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     >>> xgb.train({"max_depth": 3}, data, 3, obj=lambda_map).num_boosted_rounds()
     3
     """
-    params, kwargs = _with_our_defaults(params, kwargs)
+    params, kwargs = _with_our_defaults(params, _by_name(xgboost.train, args, kwargs))
     with _explained(params, kwargs):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
-def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
+def cv(
+    params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, *args: Any, **kwargs: Any
+) -> Any:
     """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
     ``xgboost.cv`` itself ignores query weights, and does not support ``folds=`` of queries.
@@ -97,7 +102,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     ----------
     params, dtrain, num_boost_round
         As in `train`.
-    **kwargs
+    *args, **kwargs
         Other arguments of ``xgboost.cv``.  For data with queries, ``folds=`` can be the result of
         `lambdaplus.data.query_folds` or a scikit-learn splitter by group.  By default, queries are
         split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless ``shuffle=False``.
@@ -121,7 +126,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     >>> sorted(found)
     ['test-map-mean', 'test-map-std', 'train-map-mean', 'train-map-std']
     """
-    params, kwargs = _with_our_defaults(params, kwargs)
+    params, kwargs = _with_our_defaults(params, _by_name(xgboost.cv, args, kwargs))
     if not isinstance(dtrain, xgboost.DMatrix):
         raise TypeError(f"dtrain must be a DMatrix, not {type(dtrain).__name__}")
     bounds = xgboost_field(dtrain, "group_ptr").astype(np.int64)
@@ -170,6 +175,14 @@ def _explained(params: dict[str, Any], options: dict[str, Any]) -> Iterator[None
     objective = unknown_objective_explained(params.get("objective"), "XGBoost")
     with objective, unknown_metric_explained(metrics):
         yield
+
+
+def _by_name(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments after the first three by name; XGBoost takes them by position, too."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([each.replace(kind=kind) for each in [*given][3:]])
+    return signature.bind(*args, **kwargs).arguments
 
 
 def _with_our_defaults(

@@ -14,7 +14,7 @@ from lambdaplus.estimators.metrics_by_name import (
     refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
@@ -154,7 +154,9 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
-        return self._trained().predict(self._features(X), *args, **kwargs)
+        call = arguments(super().predict, X, *args, **kwargs)
+        call["X"] = self._features(X, call.get("validate_features", True))
+        return self._trained().predict(**call)
 
 
 class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  # type: ignore[misc]

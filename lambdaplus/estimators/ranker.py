@@ -7,7 +7,6 @@ from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     all_from_gpu,
-    arguments,
     each,
 )
 from lambdaplus.estimators.query_column import (
@@ -29,8 +28,8 @@ class RankingEstimator(FrameworkEstimator):
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None, eval_qid: Any = None,
-        eval_set: Any = None, **kwargs: Any,
+        self, X: Any, y: Any, sample_weight: Any = None, *args: Any, qid: Any = None,
+        eval_qid: Any = None, eval_set: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Fit the ranker.  Accepts the parent's arguments, and those below.
 
@@ -73,8 +72,8 @@ class RankingEstimator(FrameworkEstimator):
             `XGBoostRanker`, minimises a function of yours; and if a search or cross-validation of
             scikit-learn splits queries.
         """
-        given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
-        call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
+        given = (X, y, sample_weight, *args)
+        call = self._call_of_fit(super().fit, *given, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(call, objective)
@@ -95,14 +94,15 @@ class RankingEstimator(FrameworkEstimator):
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
         data = _read("score", X, y, qid, group)
-        weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
+        of_rows = self._of_rows(data, from_gpu(sample_weight))
+        weights = RankingEstimator._weights(self, data, of_rows)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, validate_features: Any = True) -> Any:
         """The features for a prediction, without a column "qid"."""
-        return super()._features(without_qid(X)[0])
+        return super()._features(without_qid(X)[0], validate_features)
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
@@ -136,6 +136,10 @@ class RankingEstimator(FrameworkEstimator):
             call["eval_group"] = [part.queries.sizes for part in held_out]
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
             call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
+
+    def _of_rows(self, data: Documents, weights: Any) -> Any:
+        """Weights for `score`, a weight for each row."""
+        return weights
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""

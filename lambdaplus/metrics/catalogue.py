@@ -99,8 +99,7 @@ SPEARMAN = _graded(
     name="spearman",
     aliases=("rank_ic", "spearmanr"),
     title="Spearman's rank correlation of labels and scores (rank IC)",
-    source="Spearman 1904, with midranks for ties: SciPy's spearmanr; "
-    "0 of equal scores",
+    source="Spearman 1904, with midranks for ties: SciPy's spearmanr; 0 of equal scores",
     discount=c.falling,
     gain=c.centred_midrank,
     normalizer=c.deviations_of_ranks,
