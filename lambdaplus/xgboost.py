@@ -198,7 +198,7 @@ def _with_our_defaults(
         kwargs["obj"] = find_objective(given := kwargs["obj"])
         if not callable(kwargs["obj"]):
             raise TypeError(f"obj={given!r} is no function: pass it as params['objective']")
-        warn_of_unused(params, kwargs["obj"], stacklevel=4)
+        warn_of_unused(params, kwargs["obj"])
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)

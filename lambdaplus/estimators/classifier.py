@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import (
     UNSEEN,
     fit_calibrator,
@@ -104,6 +105,11 @@ class RankingClassifier(FrameworkEstimator):
             check_choice("cv", self.cv, ("auto",))
         self._forget()
         if not isinstance(objective, Objective):
+            if self.pos_label is not None:
+                warn(
+                    f"pos_label has no effect with the framework's objective {objective!r}, whose "
+                    "probabilities are of both classes: remove it"
+                )
             self._train(call, objective)
             return self
         start = call.get(self._names.model)

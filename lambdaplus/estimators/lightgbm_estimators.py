@@ -19,6 +19,7 @@ from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    lack_of_features_explained,
     learnt_by_lightgbm,
     lightgbm_aliases,
     lightgbm_parameter,
@@ -90,7 +91,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         self._prepare(call)
         params, ours = self.get_params(), isinstance(objective, Objective)
         if ours:
-            warn_of_unused(params, objective, stacklevel=4)
+            warn_of_unused(params, objective)
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
@@ -112,7 +113,8 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
             changed["metric"] = "None"
         parent = self._as_parent(objective=objective, **changed)
-        with warnings.catch_warnings(), unknown_objective_explained(objective, "LightGBM"):
+        unknown = unknown_objective_explained(objective, "LightGBM")
+        with warnings.catch_warnings(), unknown, lack_of_features_explained():
             # Sets are passed in the form that every LightGBM 4 takes.
             warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
             parent.fit(**call)

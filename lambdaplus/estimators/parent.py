@@ -45,11 +45,14 @@ class FrameworkEstimator:
         """Remember the columns of a call of fit, and make its features as in `_features`."""
         given, self._columns = call["X"], columns_of(call["X"])
         call["X"] = self._readable(given)
+        sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [
-            (call["X"] if X is given else self._features(X), y)
-            for X, y in call.get("eval_set") or ()
+            (call["X"] if X is given else self._features(X), y) for X, y in sets
         ] or None
+        for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
+            if call.get(name) is not None:
+                call[name] = each(call[name], len(sets))
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.
@@ -98,7 +101,12 @@ def all_from_gpu(value: Any) -> Any:
 
 
 def columns_of(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame or table; None for anything else."""
+    """The names of the columns of a frame or table; None for anything else.
+
+    A ValueError is raised for a frame of polars that is not computed yet.
+    """
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
     names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
     if names is None and hasattr(X, "dtypes"):
         names = getattr(X, "columns", None)

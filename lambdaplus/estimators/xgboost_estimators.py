@@ -192,6 +192,14 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
         # XGBRanker's constructor raises for objectives that are not XGBoost's.
         xgb.XGBModel.__init__(self, objective=objective, **kwargs)
 
+    def _train(self, call: dict[str, Any], objective: Any) -> None:
+        if objective is None:
+            raise ValueError(
+                "objective=None is XGBoost's squared error, which ranks nothing: leave it out, for "
+                "'ndcg', or pass one such as 'rank:ndcg'"
+            )
+        super()._train(call, objective)
+
     def predict(self, X: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that XGBRanker's `predict` has."""
         X = self._features(X, kwargs.get("validate_features", True))

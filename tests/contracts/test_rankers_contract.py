@@ -106,6 +106,24 @@ def by_column(kind: Any, place: int = 0, given: Any = (), **options: Any) -> Any
     return model.predict(with_column())
 
 
+WEIGHTS = np.arange(12.0) + 1.0  # of the queries
+FIRST_SCORES = np.linspace(-1.0, 1.0, len(X))
+
+
+def two_sets(kind: Any, form: Callable[[Any], Any]) -> Any:
+    """Curves of the second set, whose arguments have this form."""
+    names = own_kind(
+        kind, {"eval_sample_weight": WEIGHTS[QID], "eval_init_score": FIRST_SCORES},
+        {"sample_weight_eval_set": WEIGHTS, "base_margin_eval_set": FIRST_SCORES},
+    )  # fmt: skip
+    sets = {"eval_set": [(X[HALF], Y[HALF]), (X.copy(), Y)]}
+    first = {"eval_group": np.unique(QID[HALF], return_counts=True)[1]}
+    given = {name: form([first.get(name), values])
+             for name, values in {**names, "eval_group": DATA.sizes}.items()}  # fmt: skip
+    quiet = own_kind(kind, {}, {"verbose": False})
+    return [*curves(fit(kind, {**sets, **given, **quiet})).values()][1]
+
+
 def own_kind(kind: Any, lightgbm: Any, xgboost: Any) -> Any:
     return lightgbm if issubclass(kind, lgb.LGBMModel) else xgboost
 
@@ -155,6 +173,12 @@ ANY: Rows = {
             ("pandas", pd.DataFrame), ("csr", csr_matrix), ("coo", lambda x: csr_matrix(x).tocoo()),
         )
     },
+    "a frame of polars that is not computed":
+        (lambda k: fit(k, {"X": pl.LazyFrame(named(X))}), Raises("LazyFrame.*pass X.collect")),
+    "and in predict": (
+        lambda k: fit(k, {"X": pl.DataFrame(named(X))}).predict(pl.LazyFrame(named(X))),
+        Raises("LazyFrame.*pass X.collect"),
+    ),
     "labels in pandas":
         (lambda k: scores(fit(k, {"y": pd.Series(Y)}), X), lambda k: scores(fit(k), X)),
     "columns whose rows do not ascend": (lambda k: on(k, UNSORTED), lambda k: on(k, SPARSE)),
@@ -176,8 +200,6 @@ ANY: Rows = {
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
     "masked features in predict":
         (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
-    "a fourth argument by position":
-        (lambda k: made(k).fit(X, BINARY, None, QID), Raises("positional arguments", TypeError)),
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     # objectives
@@ -319,6 +341,31 @@ BOTH: Rows = {
             for one in ("map", "map", "ndcg@3", "ndcg@3")
         ],
     ),
+    **{
+        f"arguments of evaluation sets as {name}": (
+            lambda k, form=form: two_sets(k, form), lambda k: two_sets(k, list)
+        )
+        for name, form in (
+            ("tuples", tuple), ("dictionaries", lambda values: dict(enumerate(values))),
+            ("dictionaries of polars",
+             lambda values: {i: one if one is None else pl.Series(one)
+                             for i, one in enumerate(values)}),
+            ("lists of pandas",
+             lambda values: [one if one is None else pd.Series(one) for one in values]),
+        )
+    },
+    "a dictionary with a number that no set has":
+        (lambda k: two_sets(k, lambda values: {2: values[1]}), Raises("has entries for .2., and")),
+    "evaluation sets in a tuple": (
+        lambda k: curves(fit(k, {"eval_set": ((X, Y),), "eval_qid": (QID,),
+                                 **own_kind(k, {}, {"verbose": False})})),
+        lambda k: on(k, X)[1],
+    ),
+    "predictions of columns of other names, as wished": (
+        lambda k: fit(k, {"X": pd.DataFrame(named(X))}).predict(
+            pd.DataFrame(named(X)).rename(columns={"f0": "g0"}), validate_features=False),
+        lambda k: fit(k).predict(X),
+    ),
     "score of weighted queries":
         (lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
          lambda k: lp.evaluate(Y, fit(k).predict(X), qid=QID, weight=QID + 1.0).mean["map"]),
@@ -405,6 +452,35 @@ ONE: Rows = {
     "under another name": (
         lambda: by_column(lp.LightGBMRanker, cat_feature=[1]), Raises("categorical_feature=.1. n")
     ),
+    "arguments of fit by position": (
+        lambda: made(lp.LightGBMRanker).fit(X, Y, 1.0 + QID, FIRST_SCORES, DATA.sizes).predict(X),
+        lambda: made(lp.LightGBMRanker).fit(
+            X, Y, sample_weight=1.0 + QID, init_score=FIRST_SCORES, group=DATA.sizes).predict(X),
+    ),
+    "of predict":
+        (lambda: fit(lp.LightGBMRanker).predict(X, True, 0, 1),
+         lambda: fit(lp.LightGBMRanker).predict(X, num_iteration=1)),
+    "of fit of XGBoost, which has none":
+        (lambda: made(lp.XGBoostRanker).fit(X, Y, None, DATA.sizes),
+         Raises("too many positional", TypeError)),
+    "score of weights of queries, rows in any order": (
+        lambda: fit(lp.XGBoostRanker).score(
+            X[ORDER], Y[ORDER], qid=QID[ORDER],
+            sample_weight=(1.0 + QID[ORDER])[np.sort(np.unique(QID[ORDER], return_index=True)[1])]),
+        lambda: fit(lp.XGBoostRanker).score(X, Y, qid=QID, sample_weight=1.0 + QID),
+    ),
+    **{
+        f"{kind.__name__} on {what}": (
+            lambda kind=kind, features=features, options=options: fit(
+                kind, {"X": features}, **options),
+            Raises("set min_child_samples .min_data_in_leaf., 20 by default"),
+        )
+        for kind in (lp.LightGBMRanker, lp.LightGBMClassifier)
+        for what, features, options in (
+            ("few rows", X, {"min_child_samples": len(X)}),
+            ("constant features", np.ones_like(X), {}),
+        )
+    },
     "weights of features, the queries among them": (
         lambda: by_column(lp.XGBoostRanker, given={"feature_weights": np.ones(X.shape[1] + 1)}),
         Raises("feature_weights has"),
@@ -471,6 +547,8 @@ ONE: Rows = {
     ),
     "a function without early stopping": (lambda: minimised().n_estimators, 3),
     "two functions": (lambda: boost(eval_metric=[negative, "map"]), Raises("XGBoost supports one")),
+    "XGBoost's default, squared error":
+        (lambda: fit(lp.XGBoostRanker, objective=None), Raises("squared error, which ranks noth")),
     "weights of rows that differ in a query":
         (lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.row_weights}),
          Raises("one weight for each query.*the objective carry")),

@@ -17,6 +17,7 @@ from small_data import GRADED, Recorder, Small, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.frameworks.trainings import training_of
 from lambdaplus.ranking.queries import Queries
 
 N, X = GRADED.n, GRADED.features
@@ -134,6 +135,17 @@ def repeated(f: Any) -> Any:
     return f.own.cv(f.quiet, f.data(GRADED), 2, folds=[(rows, np.arange(ends[2], N))], **given)
 
 
+def cv_argument(f: Any) -> Any:
+    """The fourth argument of cv."""
+    return lp.query_folds(group=GRADED.sizes, n_splits=2) if f.name == "lightgbm" else 2
+
+
+def cv_by_position(f: Any) -> Any:
+    params = {**f.quiet, "objective": "map"}
+    metric = {"feval" if f.name == "lightgbm" else "custom_metric": lp.eval_map}
+    return f.own.cv(params, f.data(GRADED), 2, cv_argument(f), **metric)
+
+
 def relabelled(f: Any, labels: Any, sets: Any = ("a", "b")) -> list[str]:
     """Metrics with labels of their own on two sets with as many rows, and equal own labels."""
     data = {name: f.data(GRADED, label=GRADED.binary) for name in sets}
@@ -146,6 +158,47 @@ def twice(f: Any, part: Any, other: Any) -> None:
     objective = lp.combine({lp.lambda_ndcg: 1, part: 1})
     for labels in (GRADED.labels, GRADED.labels, other):
         f.train(objective, f.data(GRADED, label=labels), 2)
+
+
+def through(metric: Any) -> dict[str, Any]:
+    """Functions of the user that call a metric."""
+    return {
+        "a lambda": lambda scores, data: metric(scores, data),
+        "partial": partial(metric),
+        "an object": type("Own", (), {"__call__": lambda _, *given: metric(*given)})(),
+    }
+
+
+def stopping(f: Any, metric: Any, **options: Any) -> Any:
+    """A training of XGBoost with early stopping."""
+    given = f.data(GRADED)
+    return f.own.train(
+        f.quiet, given, 4, obj=lp.lambda_map, evals=[(given, "v")], verbose_eval=False,
+        custom_metric=metric, **({"early_stopping_rounds": 2} | options),
+    ).num_boosted_rounds()  # fmt: skip
+
+
+def subclassed(f: Any) -> Any:
+    """Updates by hand of a booster of a subclass, and the threads that our objective sees."""
+    kind = type("Own", (f.module.Booster,), {})
+    data = f.data(GRADED)
+    params = {"num_threads": 1, "verbose": -1, "objective": "none"}
+    booster = kind(params, data) if f.name == "lightgbm" else kind(f.quiet, [data])
+    for turn in range(4):
+        booster.update(*([data, turn] if f.name == "xgboost" else []), fobj=lp.lambda_mrr)
+    found = training_of(booster, booster)
+    return (
+        found.threads,
+        found.rounds,
+        type(f.train(lp.lambda_map, data, 1))(booster).scores(GRADED),
+    )
+
+
+def line_of_warning(f: Any) -> str:
+    """The file that a warning of a training names."""
+    with pytest.warns(UserWarning, match="nothing to rank") as told:
+        f.train(lp.lambda_map, f.data(GRADED, label=np.zeros(N)), 1)
+    return Path(told[0].filename).name
 
 
 SOFT = GRADED.scores().astype(np.float32)
@@ -265,6 +318,23 @@ BOTH: Rows = {
     "queries in the evaluation alone":
         (lambda f: train(f, metric=lp.eval_map, valid=f.data(GRADED), data=lost(f)),
          Warns("the training data has no queries, but an evaluation set has")),
+    "a subclass of Booster":
+        (subclassed, lambda f: (1, 4, train(f, lp.lambda_mrr, rounds=4)[0])),
+    "the line that a warning names": (line_of_warning, "boosting_frameworks.py"),
+    # arguments by position
+    "evaluation sets of our train": (
+        lambda f: f.own.train(
+            {**f.quiet, "objective": "map"}, d := f.data(GRADED), 3,
+            *([[d], ["v"]] if f.name == "lightgbm" else [[(d, "v")]]),
+        ) and 3,
+        3,
+    ),
+    "the number of folds of our cv": (
+        lambda f: cv_by_position(f), lambda f: f.own.cv(
+            {**f.quiet, "objective": "map"}, f.data(GRADED), 2,
+            **{"folds" if f.name == "lightgbm" else "nfold": cv_argument(f)},
+            **{"feval" if f.name == "lightgbm" else "custom_metric": lp.eval_map}),
+    ),
     # values
     "NaN scores":
         (lambda f: forms(f, lambda made: made(START, f.data(GRADED))),
@@ -387,6 +457,14 @@ def tuned(f: Any, metric: str) -> str:
     return str(search.study.direction.name)
 
 
+def stopped_by_feval(f: Any, params: dict[str, Any]) -> int:
+    pytest.importorskip("lightgbm", "4", reason="early stopping of older ones cannot be seen")
+    given = dataset(f)
+    params = {**f.quiet, "objective": "lambdarank", "early_stopping_round": 2, **params}
+    booster = f.own.train(params, given, 2, valid_sets=[given], feval=lp.eval_map)
+    return int(booster.num_trees())
+
+
 def biased(f: Any, objective: Any) -> Any:
     pytest.importorskip("lightgbm", "4.1", reason="older ones have no positions")
     place = np.concatenate([np.arange(size) for size in GRADED.sizes])
@@ -430,6 +508,23 @@ LIGHTGBM: Rows = {
     "refit":
         (lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
          Raises("null objective function", Exception)),
+    **{
+        f"early stopping by feval, {how}": (
+            lambda f, _, params=params: stopped_by_feval(f, params), right
+        )
+        for how, params, right in (
+            ("and LightGBM's default metric", {},
+             Warns("watches the default metric of the objective 'lambdarank', too")),
+            ("alone", {"metric": "None"}, 2),
+            ("the first one", {"first_metric_only": True}, 2),
+            ("with our objective", {"objective": "map"}, 2),
+        )
+    },
+    "few rows": (
+        lambda f, _: f.own.train({**f.quiet, "min_data_in_leaf": N}, dataset(f), 1,
+                                 fobj=lp.lambda_map),
+        Raises("set min_child_samples .min_data_in_leaf."),
+    ),
     "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
     "of a function that calls an objective":
         (lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED),
@@ -563,6 +658,25 @@ def refreshed(f: Any) -> Any:
 
 QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
 XGBOOST: Rows = {
+    **{
+        f"a metric in {name} with early stopping": (
+            lambda f, name=name: stopping(f, through(eval_metric("mrr"))[name]),
+            Warns("a function that calls eval_metric.'mrr'. is the metric", times=4),
+        )
+        for name in ("a lambda", "partial", "an object")
+    },
+    **{
+        f"a metric in a lambda {how}": (
+            lambda f, metric=metric, options=options: stopping(
+                f, through(eval_metric(metric))["a lambda"], **options) > 0,
+            True,
+        )
+        for how, metric, options in (
+            ("with a direction", "mrr", {"maximize": True}),
+            ("without early stopping", "mrr", {"early_stopping_rounds": None}),
+            ("whose name XGBoost knows", "map", {}),
+        )
+    },
     "NaN scores at the start":  # which LightGBM replaces
         (lambda f: train(f, data={"start": START}), Raises("scores must be finite.*nan in row 7")),
     "early stopping by RMSE": (lambda f: stopped(f), Warns("its default metric, rmse")),
