@@ -20,13 +20,17 @@ import numpy as np
 
 from lambdaplus.compute.arrays import refuse_infinite
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
+from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     construct_for,
     is_constructed,
+    lack_of_features_explained,
     lightgbm_aliases,
     lightgbm_parameter,
+    lightgbm_stops_early,
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.frameworks.workers import refuse_bagging_by_query
@@ -72,14 +76,16 @@ def train(
     ------
     ValueError
         For an objective that cannot be one of LightGBM, either; for a custom one with
-        ``bagging_by_query=True``, with which LightGBM learns nothing; and for NaN or infinite
+        ``bagging_by_query=True``, with which LightGBM learns nothing; if no feature can be split,
+        as on fewer rows than two leaves need; and for NaN or infinite
         labels or weights of a data set that is not constructed yet, which LightGBM would silently
         replace.
 
     Warns
     -----
     UserWarning
-        For parameters that have no effect on a custom objective, such as ``label_gain``.
+        For parameters that have no effect on a custom objective, such as ``label_gain``; and if
+        early stopping by a metric of lambdaplus also watches LightGBM's default metric.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def train(
     3
     """
     call, explained = _checked(lightgbm.train, fobj, params, train_set, *args, **kwargs)
-    with explained:
+    with explained, lack_of_features_explained():
         return lightgbm.train(**call)
 
 
@@ -116,7 +122,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
     Raises
     ------
     ValueError
-        As in `train`; and by our objectives, if ``folds=`` splits queries.
+        As in `train`; and by our objectives, if ``folds=`` splits queries, or repeats rows.
 
     Examples
     --------
@@ -137,7 +143,7 @@ def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **k
         call["folds"] = query_splitter(
             call.get("nfold", 5), call.get("shuffle", True), call.get("seed", 0)
         )
-    with explained:
+    with explained, lack_of_features_explained():
         return lightgbm.cv(**call)
 
 
@@ -151,19 +157,39 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
     fobj = find_objective(given)
     if callable(fobj):
         refuse_bagging_by_query(params)
-        warn_of_unused(params, fobj, stacklevel=4)
+        warn_of_unused(params, fobj)
     if fobj is not None:
         params = {name: value for name, value in params.items() if name not in names}
         by_argument = _TAKES_FOBJ and callable(fobj)
         (kwargs if by_argument else params)["fobj" if by_argument else "objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
     refuse_no_function(call.get("feval"))
+    _warn_of_default_metric(call["params"], call.get("feval"), call.get("callbacks"))
     _refuse_unusable("train_set", call["train_set"])
     valid = call.get("valid_sets")
     for i, data in enumerate(valid if isinstance(valid, list | tuple) else [valid]):
         if data is not call["train_set"]:
             _refuse_unusable(f"valid_sets[{i}]", data)
     return call, unknown_objective_explained(fobj, "LightGBM")
+
+
+def _warn_of_default_metric(params: dict[str, Any], feval: Any, callbacks: Any) -> None:
+    """Warn if early stopping by a metric of ours also watches the default metric of LightGBM."""
+    ours = any(
+        isinstance(one, EvalMetric) for one in (feval if isinstance(feval, list) else [feval])
+    )
+    objective, unset = lightgbm_parameter(params, "objective"), object()
+    if (
+        ours
+        and isinstance(objective, str | None)
+        and lightgbm_parameter(params, "metric", unset) is unset
+        and lightgbm_stops_early(params, callbacks, by_all=True)
+    ):
+        warn(
+            f"early stopping watches the default metric of the objective {objective!r}, too, and "
+            "ends the training when either does not improve: set metric='None' to watch feval "
+            "alone, or the metric that you mean"
+        )
 
 
 def _refuse_unusable(name: str, data: Any) -> None:

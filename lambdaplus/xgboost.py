@@ -12,6 +12,7 @@ Examples
 5
 """
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,11 @@ import numpy as np
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.splits import query_splitter
-from lambdaplus.frameworks.data_sets import xgboost_field
+from lambdaplus.frameworks.data_sets import (
+    refuse_cut_queries,
+    rows_of_each_query,
+    xgboost_field,
+)
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,
@@ -40,7 +45,9 @@ def __getattr__(name: str) -> Any:
     return getattr(xgboost, name)
 
 
-def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
+def train(
+    params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, *args: Any, **kwargs: Any
+) -> Any:
     """Like ``xgboost.train``, with the defaults that our objectives and metrics need.
 
     - ``base_score`` is 0 with a custom objective; XGBoost's 0.5 is meant for probabilities.
@@ -53,7 +60,7 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
         objective, instead of ``obj=``.
     dtrain : xgboost.DMatrix
     num_boost_round : int, default=10
-    **kwargs
+    *args, **kwargs
         Other arguments of ``xgboost.train``, which override these defaults.
 
     Returns
@@ -79,12 +86,14 @@ def train(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwar
     >>> xgb.train({"max_depth": 3}, data, 3, obj=lambda_map).num_boosted_rounds()
     3
     """
-    params, kwargs = _with_our_defaults(params, kwargs)
+    params, kwargs = _with_our_defaults(params, _by_name(xgboost.train, args, kwargs))
     with _explained(params, kwargs):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 
 
-def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs: Any) -> Any:
+def cv(
+    params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, *args: Any, **kwargs: Any
+) -> Any:
     """Like ``xgboost.cv``, keeping queries and their weights together, with defaults as in `train`.
 
     ``xgboost.cv`` itself ignores query weights, and does not support ``folds=`` of queries.
@@ -93,7 +102,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     ----------
     params, dtrain, num_boost_round
         As in `train`.
-    **kwargs
+    *args, **kwargs
         Other arguments of ``xgboost.cv``.  For data with queries, ``folds=`` can be the result of
         `lambdaplus.data.query_folds` or a scikit-learn splitter by group.  By default, queries are
         split into ``nfold`` folds (3), shuffled with ``seed`` (0) unless ``shuffle=False``.
@@ -105,7 +114,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     Raises
     ------
     ValueError
-        If ``folds=`` splits queries.
+        If ``folds=`` splits queries, or repeats rows.
 
     Examples
     --------
@@ -117,7 +126,7 @@ def cv(params: dict[str, Any], dtrain: Any, num_boost_round: int = 10, **kwargs:
     >>> sorted(found)
     ['test-map-mean', 'test-map-std', 'train-map-mean', 'train-map-std']
     """
-    params, kwargs = _with_our_defaults(params, kwargs)
+    params, kwargs = _with_our_defaults(params, _by_name(xgboost.cv, args, kwargs))
     if not isinstance(dtrain, xgboost.DMatrix):
         raise TypeError(f"dtrain must be a DMatrix, not {type(dtrain).__name__}")
     bounds = xgboost_field(dtrain, "group_ptr").astype(np.int64)
@@ -148,15 +157,9 @@ class _WholeQueries:
 
     def slice(self, rows: Any) -> Any:
         rows = np.sort(np.asarray(rows))
-        query = np.repeat(np.arange(self.sizes.size), self.sizes)
-        taken = np.bincount(query[rows], minlength=self.sizes.size)
-        chosen = taken > 0
-        cut = int(np.sum(chosen & (taken != self.sizes)))
-        if cut:
-            raise ValueError(
-                f"this fold splits {cut} of {self.sizes.size} queries: pass "
-                "folds=lambdaplus.query_folds(group=...)"
-            )
+        advice = ": pass folds=lambdaplus.query_folds(group=...)"
+        refuse_cut_queries("this fold", self.sizes, rows, advice)
+        chosen = rows_of_each_query(self.sizes, rows) > 0
         part = self.data.slice(rows, allow_groups=True)
         part.set_group(self.sizes[chosen])
         weight = xgboost_field(self.data, "weight")
@@ -174,6 +177,14 @@ def _explained(params: dict[str, Any], options: dict[str, Any]) -> Iterator[None
         yield
 
 
+def _by_name(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments after the first three by name; XGBoost takes them by position, too."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([each.replace(kind=kind) for each in [*given][3:]])
+    return signature.bind(*args, **kwargs).arguments
+
+
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -187,7 +198,7 @@ def _with_our_defaults(
         kwargs["obj"] = find_objective(given := kwargs["obj"])
         if not callable(kwargs["obj"]):
             raise TypeError(f"obj={given!r} is no function: pass it as params['objective']")
-        warn_of_unused(params, kwargs["obj"], stacklevel=4)
+        warn_of_unused(params, kwargs["obj"])
         params.setdefault("base_score", 0.0)
         if "eval_metric" not in params:
             params.setdefault("disable_default_eval_metric", 1)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 from hypothesis import given
@@ -128,7 +129,11 @@ def test_folds_by_date_are_those_of_time_series_split(gap: int) -> None:
         tuple(np.flatnonzero(np.isin(day, days)).tolist() for days in split)
         for split in TimeSeriesSplit(4, gap=gap).split(np.arange(40))
     ]
-    for order in (day, day / 8, dates, dates.astype(str), dates.astype(str).tolist()):
+    periods = pd.PeriodIndex(dates, freq="D")
+    for order in (
+        day, day / 8, dates, dates.astype(str), dates.astype(str).tolist(), periods,
+        pd.Series(periods),
+    ):  # fmt: skip
         found = query_folds(qid=dates.astype(str), n_splits=4, order=order, gap=gap)
         assert [tuple(rows.tolist() for rows in split) for split in found] == wanted
 
@@ -160,9 +165,14 @@ DAYS = {"qid": ["a", "a", "b", "b"], "n_splits": 2}
         ({**DAYS, "order": [1, 1, 2, 2], "gap": 1},
          "order has 2 different values, too few for 2 blocks of at least 1"),
         ({**DAYS, "order": ["1/2/26"] * 2 + ["2/2/26"] * 2}, "order has text such as '1/2/26'"),
+        ({**DAYS, "order": ["30092025"] * 2 + ["01102025"] * 2}, "format='%d%m%Y'"),
+        ({**DAYS, "order": [30092025] * 2 + [1102025] * 2}, "format='%d%m%Y'"),
+        ({**DAYS, "order": ["09302025"] * 2 + ["10012025"] * 2}, "format='%m%d%Y'"),
         ({**DAYS, "order": [1.0, 1.0, np.nan, 2.0]}, "order is missing in row 2"),
         ({**DAYS, "order": ["nan", "nan", "1", "2"]}, "order is missing in row 0"),
         ({**DAYS, "order": [1, 2]}, "order must have one entry per row"),
+        ({"qid": range(9), "order": range(9), "n_splits": 2, "gap": np.timedelta64(1, "D")},
+         "gap must be a whole number"),
         ({**DAYS, "gap": 1}, "gap is a number of dates: pass order="),
     ],
 )  # fmt: skip

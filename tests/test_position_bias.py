@@ -63,7 +63,33 @@ def test_the_state_can_be_read_from_the_object_that_lightgbm_was_given() -> None
     assert not np.allclose(objective.bias_, objective.bias_[0])
     loaded = pickle.loads(pickle.dumps(objective))
     assert_array_equal(loaded.bias_, objective.bias_)
-    assert copy.deepcopy(objective) is objective
+
+
+@SINCE_POSITION
+def test_a_copy_and_a_training_at_the_same_time_have_estimates_of_their_own() -> None:
+    position = places(GRADED.sizes)
+    one, other, both = (PositionBias(lp.lambda_ndcg) for _ in range(3))
+    copied = copy.deepcopy(both)
+    assert copied is not both
+
+    def booster(objective: PositionBias, labels: Any) -> tuple[Any, PositionBias]:
+        given = lgb.Dataset(GRADED.features, labels, group=GRADED.sizes, position=position)
+        params = {"objective": "none", "verbose": -1, "num_threads": 1}
+        return lgb.Booster(params, given), objective
+
+    clicks = GRADED.binary, GRADED.binary[::-1].copy()
+    alone = [
+        booster(objective, label) for objective, label in zip((one, other), clicks, strict=True)
+    ]
+    shared = [booster(both, label) for label in clicks]
+    for _ in range(4):
+        for trained, objective in alone + shared:
+            trained.update(fobj=objective)
+    for (left, _), (right, _) in zip(alone, shared, strict=True):
+        assert_array_equal(left.predict(GRADED.features), right.predict(GRADED.features))
+    assert_array_equal(both.bias_, other.bias_)
+    assert not np.array_equal(one.bias_, other.bias_)
+    assert copied.bias_.size == 0
 
 
 @SINCE_POSITION

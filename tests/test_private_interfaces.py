@@ -2,15 +2,20 @@
 
 import ast
 import inspect
+import warnings
 from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
 import lightgbm
+import numpy as np
 import pytest
 import xgboost
 from sklearn.base import BaseEstimator, ClassifierMixin
+
+import lambdaplus as lp
+from lambdaplus.frameworks.openmp_team import openmp_functions
 
 PACKAGE = Path(__file__).parents[1] / "lambdaplus"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -61,3 +66,47 @@ def test_private_interfaces_are_used_in_few_files(path: Path) -> None:
     used = private_names(compile(path.read_text(), path.name, "exec")) - PUBLIC - ENDS
     foreign = used - ours() | used & of_frameworks()
     assert not foreign or path.relative_to(PACKAGE).as_posix() in MAY, f"move {foreign} to {MAY}"
+
+
+def test_a_private_name_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would fail without a word: early stopping, threads, workers, and equal names."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    data = xgboost.DMatrix(X, X[:, 0] > 1, group=[10] * 20)
+    rows = lightgbm.Dataset(X, X[:, 0] > 1, group=[10] * 20, free_raw_data=False)
+
+    def by_xgboost() -> None:
+        xgboost.train(
+            {"nthread": 1, "disable_default_eval_metric": 1}, data, 1, obj=lp.lambda_map,
+            custom_metric=lp.eval_mrr, evals=[(data, "v")], verbose_eval=False,
+            early_stopping_rounds=1,
+        )  # fmt: skip
+
+    def by_lightgbm() -> None:
+        params = {"num_threads": 1, "verbose": -1, "objective": lp.lambda_map, "metric": "None"}
+        lightgbm.train(params, rows, 1, valid_sets=[rows], feval=lp.eval_map)
+
+    missing = [
+        (by_xgboost, xgboost.callback, "CallbackContainer", "early stopping minimises metrics"),
+        (by_xgboost, xgboost.callback, "EarlyStopping", "early stopping minimises metrics"),
+        (by_xgboost, xgboost, "collective", "each worker of a training takes its rows for all"),
+        (by_xgboost, xgboost, "Booster", "do not see the threads, workers and early stopping"),
+        (by_lightgbm, lightgbm, "Booster", "do not see the threads, workers and early stopping"),
+        (by_xgboost, xgboost.core, "_LIB", "gradients are computed on other threads"),
+    ]
+    for train, owner, name, lost in missing:
+        openmp_functions.cache_clear()
+        found = getattr(owner, name)
+        with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            patch.delattr(owner, name)
+            if name == "_LIB":
+                assert openmp_functions("xgboost") is None
+            else:
+                train()
+            patch.setattr(owner, name, found, raising=False)
+        assert any(lost in str(one.message) for one in told), (name, [*map(str, told)])
+    openmp_functions.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        by_xgboost()
+        by_lightgbm()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -98,6 +99,16 @@ def test_the_frameworks_team_does_the_work_without_other_threads() -> None:
             assert int(others) == 0
             predicted.add((name, total))
     assert len(predicted) == 2
+
+
+def test_threads_that_a_caller_starts_have_its_limit() -> None:
+    with limit_threads(3), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(n_threads).result() == 3
+        with limit_threads(2):
+            assert pool.submit(n_threads).result() == 2
+        assert pool.submit(n_threads).result() == n_threads() == 3
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(n_threads).result() == n_threads()
 
 
 def test_the_order_in_which_settings_count(monkeypatch: Any) -> None:

@@ -254,6 +254,19 @@ def test_validation_without_any_value_is_an_error() -> None:
         Validation(data, [MAP], patience=3).see([0.0, 1.0])
 
 
+def test_validation_does_not_leave_out_queries_whose_scores_are_equal() -> None:
+    labels = np.tile([0.1, 0.2, 0.3], 3)
+    data = RankingData(np.zeros((9, 1)), labels, np.repeat([0, 1, 2], 3))
+    spearman = parse_metric("spearman")
+    one_of_three, nothing = np.where(np.arange(9) < 3, labels, 0.0), np.zeros(9)
+    assert values_of([spearman], data, one_of_three)[spearman] == pytest.approx(1 / 3)
+    validation = Validation(data, [spearman], patience=3)
+    for scores in (nothing, one_of_three, labels, one_of_three):
+        validation.see(scores)
+    assert validation.progress[spearman].values == pytest.approx([0.0, 1 / 3, 1.0, 1 / 3])
+    assert validation.best_round(spearman) == 3
+
+
 def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     def study(**options: Any) -> Study:
         return study_of(Config(methods=("lightgbm:map",), folds="1", **options))

@@ -216,15 +216,27 @@ def test_weights_that_would_be_ignored_are_refused(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:An input array is constant")
 def test_the_rank_correlation_is_scipys() -> None:
-    """Ties in labels, scores and both; constant ones have no value."""
+    """Ties in labels, scores and both; constant scores have 0, and constant labels no value."""
     random = np.random.default_rng(0)
     for n in (2, 7, 300):
         for of_labels, of_scores in itertools.product((1, 2, 5, n), (1, 3, n)):
             labels = random.permutation(n) % of_labels / 2 - 0.75
             scores = random.permutation(n) % of_scores
             expected = stats.spearmanr(labels, scores).statistic
+            if len({*scores}) == 1 < len({*labels}):
+                assert math.isnan(expected)
+                expected = 0.0
             assert one_value("spearman", labels, scores) == close(expected)
-            assert math.isnan(expected) == (len({*labels}) == 1 or len({*scores}) == 1)
+            assert math.isnan(expected) == (len({*labels}) == 1)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_only_labels_leave_a_query_out(name: str) -> None:
+    """Equal scores have the mean over all orders of the rows, or the value of the worst one."""
+    labels = [2.0, 1.0, 0.0, 0.0]
+    orders = [one_value(name, labels, order) for order in itertools.permutations(range(4))]
+    constant = one_value(name, labels, np.ones(4))
+    assert min(abs(constant - np.mean(orders)), abs(constant - min(orders))) <= ROUNDING
 
 
 def weighted_gini(loss: Floats, weight: Floats, scores: Floats) -> float:

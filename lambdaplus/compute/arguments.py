@@ -17,7 +17,7 @@ def number(
     most: float = math.inf,
 ) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
-    is_number = isinstance(value, Real) and not is_flag(value) and math.isfinite(value)
+    is_number = isinstance(value, Real) and _counts(value) and math.isfinite(value)
     if not is_number or value > most or (value <= above if least is None else value < least):
         bounds = f"above {above:g}" if least is None else f"at least {least:g}"
         bounds += "" if most == math.inf else f" and at most {most:g}"
@@ -52,6 +52,11 @@ def check_text(**texts: Any) -> None:
             raise ValueError(f"{name} must be text, got {value!r}")
 
 
+def _counts(value: Any) -> bool:
+    """Whether the value is no flag and no duration, which are numbers to Python or NumPy."""
+    return not is_flag(value) and not isinstance(value, np.timedelta64)
+
+
 def is_flag(value: Any) -> bool:
     """Whether the value is True or False, not a number or text."""
     return isinstance(value, (bool, np.bool_))
@@ -59,7 +64,7 @@ def is_flag(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:
     """The value as an int; a ValueError for anything but a whole number in this range."""
-    whole = isinstance(value, Integral) and not is_flag(value)
+    whole = isinstance(value, Integral) and _counts(value)
     if not (whole and value >= least):
         raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
     if value >= below:

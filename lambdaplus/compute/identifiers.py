@@ -61,7 +61,8 @@ def int_or_text(names: Sequence[str]) -> NDArray[Any]:
 
 
 def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
-    values = objects.tolist()
+    # The first moments of pandas' periods.
+    values = [getattr(value, "start_time", value) for value in objects.tolist()]
     kind = next((kind for kind in _KINDS if isinstance(values[0], kind)), None)
     for row, value in enumerate(values):
         if value is None or value is np.ma.masked or _is_nan(value):

@@ -24,18 +24,26 @@ from numpy.typing import NDArray
 from lambdaplus.compute.thresholds import THRESHOLDS
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
+_limits: list[int] = []  # of all threads
 _team: ContextVar["Team | None"] = ContextVar("team", default=None)
 _process = os.getpid()
 
 
 @contextmanager
 def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context; None and 0 change nothing."""
+    """Limit calls from this thread to n threads within the context; None and 0 change nothing.
+
+    Calls from other threads, which this one may have started, have the smallest limit of all.
+    """
     token = _limit.set(n if n and n > 0 else _limit.get())
+    own = [n] if n and n > 0 else []
+    _limits.extend(own)
     try:
         yield
     finally:
         _limit.reset(token)
+        for each in own:
+            _limits.remove(each)
 
 
 class Team(Protocol):
@@ -61,7 +69,11 @@ def on_team(team: Team | None) -> Iterator[None]:
 def n_threads() -> int:
     """Number of threads that a call may use."""
     for_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    allowed = _limit.get() or (int(for_openmp) if for_openmp.isdecimal() else 0)
+    allowed = (
+        _limit.get()
+        or min(_limits, default=0)
+        or (int(for_openmp) if for_openmp.isdecimal() else 0)
+    )
     return allowed or int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 

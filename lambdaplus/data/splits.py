@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,7 @@ def query_splitter(n_splits: int, shuffle: bool = True, seed: int = 0) -> Any:
 def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
     """The number of the date of each row, (n,), among all dates, ascending."""
     dates = identifiers(order, "order", qid.size)
+    _refuse_day_first(dates)
     if dates.dtype.kind in "US":
         for kind in (np.float64, np.datetime64):
             with contextlib.suppress(ValueError):
@@ -123,6 +125,26 @@ def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
             f"and {dates[row]!s} (row {row}): a query needs one"
         )
     return place
+
+
+def _refuse_day_first(dates: NDArray[Any]) -> None:
+    """Raise a ValueError for digits such as 28092025, which do not ascend as the dates do."""
+    digits = {str(date) for date in np.unique(dates)} if dates.dtype.kind in "iuUS" else {""}
+
+    def are_dates(form: str) -> bool:
+        try:
+            years = {datetime.strptime(each.zfill(8), form).year for each in digits}
+        except ValueError:
+            return False
+        return min(years) >= 1900 and max(years) <= 2100
+
+    other = [form for form in ("%d%m%Y", "%m%d%Y") if len(digits) > 1 and are_dates(form)]
+    if other and not are_dates("%Y%m%d"):
+        raise ValueError(
+            f"order has dates such as {min(digits)}, which as numbers do not ascend by date: pass "
+            f"pandas.to_datetime(order, format={other[0]!r}), for example, or text such as "
+            "2026-11-26"
+        )
 
 
 def _walk_forward(

@@ -74,6 +74,7 @@ def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start:
     sets = call.get("eval_set") or []
     of_sets = each(call.get(model._names.eval_weights), len(sets))
     for (of_set, codes_of_set), of_rows in reversed([*zip(sets, of_sets, strict=True)]):
+        of_rows = None if of_rows is None else np.asarray(of_rows)
         held_out = HeldOut(model._scores(of_set), codes_of_set, of_rows)
         # The same scores tell the training rows in any container.
         alike = np.array_equal(held_out.codes, codes)
@@ -154,7 +155,8 @@ def fit_calibrator(held_out: HeldOut) -> Sigmoid:
         weights = np.asarray(weights, np.float64)
     identity = LinearSVC()  # whose decision_function is its only column
     identity.classes_, identity.coef_, identity.intercept_ = np.arange(2), np.eye(1), np.zeros(1)
-    calibrated = CalibratedClassifierCV(FrozenEstimator(identity))
+    rows = np.arange(len(codes))  # as a single fold, since there is nothing to fit
+    calibrated = CalibratedClassifierCV(FrozenEstimator(identity), cv=[(rows, rows)])
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
         # A fitted model needs no weights.
         warnings.filterwarnings("ignore", "Since FrozenEstimator", UserWarning)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import (
     UNSEEN,
     fit_calibrator,
@@ -43,6 +44,12 @@ def _has_probabilities(model: Any) -> bool:
     return True
 
 
+def _all_but_x(method: Callable[..., Any], X: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """The other arguments of a call of a method of the parent, by name."""
+    call = arguments(method, X, *args, **kwargs)
+    return {name: value for name, value in call.items() if name != "X"}
+
+
 class RankingClassifier(FrameworkEstimator):
     """Base class of classifiers whose trees rank the rows of one class above the others.
 
@@ -65,8 +72,9 @@ class RankingClassifier(FrameworkEstimator):
     cv: Any
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, **kwargs: Any
-    ) -> Self:
+        self, X: Any, y: Any, sample_weight: Any = None, *args: Any, eval_set: Any = None,
+        **kwargs: Any,
+    ) -> Self:  # fmt: skip
         """Fit the classifier, its threshold and its probabilities; the arguments are the parent's.
 
         Parameters
@@ -90,13 +98,18 @@ class RankingClassifier(FrameworkEstimator):
         TypeError
             For arguments that the parent does not have.
         """
-        given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
-        call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
+        given = (X, y, sample_weight, *args)
+        call = self._call_of_fit(super().fit, *given, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective, self._one_ranking)
         if self.cv is not None:
             check_choice("cv", self.cv, ("auto",))
         self._forget()
         if not isinstance(objective, Objective):
+            if self.pos_label is not None:
+                warn(
+                    f"pos_label has no effect with the framework's objective {objective!r}, whose "
+                    "probabilities are of both classes: remove it"
+                )
             self._train(call, objective)
             return self
         start = call.get(self._names.model)
@@ -148,18 +161,21 @@ class RankingClassifier(FrameworkEstimator):
         for name in self._other_outputs:
             if kwargs.get(name) and name.startswith("pred_"):
                 raise TypeError(f"decision_function gives scores: pass {name} to predict")
-        ranks, X = self._is_of_rankings(), self._features(X)
+        ranks = self._is_of_rankings()
+        X = self._features(X, kwargs.get("validate_features", True))
         scores = np.asarray(self._raw(X, **kwargs))
         if not ranks:
             return scores
         return self._sign * (scores.astype(np.float64) - self.offset_)
 
-    def predict(self, X: Any, **kwargs: Any) -> Any:
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """The class of each row, (n,), or other outputs that the parent's `predict` has.
 
         The threshold can be tuned by scikit-learn's `TunedThresholdClassifierCV`.
         """
-        ranks, X = self._is_of_rankings(), self._features(X)
+        ranks = self._is_of_rankings()
+        kwargs = _all_but_x(super().predict, X, *args, **kwargs)  # type: ignore[misc]
+        X = self._features(X, kwargs.get("validate_features", True))
         if not ranks:
             return self._of_parent("predict", X, **kwargs)
         if any(kwargs.get(name) for name in self._other_outputs):
@@ -167,7 +183,7 @@ class RankingClassifier(FrameworkEstimator):
         return self.classes_[(self.decision_function(X, **kwargs) > 0.0).astype(int)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any, **kwargs: Any) -> Any:
+    def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Probabilities, (n, n_classes) floats, with columns in the order of ``classes_``.
 
         With an objective that ranks, they are fitted to rows that the model has not seen; a model
@@ -180,10 +196,11 @@ class RankingClassifier(FrameworkEstimator):
         TypeError
             For arguments that the parent's `predict_proba` does not have.
         """
-        ranks, X = self._is_of_rankings(), self._features(X)
+        ranks = self._is_of_rankings()
+        kwargs = _all_but_x(super().predict_proba, X, *args, **kwargs)  # type: ignore[misc]
+        X = self._features(X, kwargs.get("validate_features", True))
         if not ranks:
             return self._of_parent("predict_proba", X, **kwargs)
-        arguments(super().predict_proba, X=X, **kwargs)  # type: ignore[misc]
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
         scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)

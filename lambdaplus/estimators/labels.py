@@ -14,12 +14,13 @@ from lambdaplus.ranking.queries import Queries
 def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, NDArray[Any]]:
     """Replace the labels of a call of fit by 1 for the trained class and 0 for the other.
 
-    Returns the trained class, the rarer one unless it is given, and both classes, sorted.
+    Returns the trained class and both classes, sorted.  Unless it is given, it is the one whose
+    rows weigh less, or the second one if they weigh the same.
     """
     if call.get("eval_class_weight") is not None:
         raise ValueError("eval_class_weight is not supported: pass eval_sample_weight")
     y = _checked(call["y"])
-    classes, counts = np.unique(y, return_counts=True)
+    classes, codes = np.unique(y, return_inverse=True)
     if classes.size != 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: "
@@ -28,11 +29,12 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
             if classes.size > 2
             else f"y holds one class, {classes.tolist()}: a classifier needs rows of two"
         )
-    trained = classes[int(counts[0] >= counts[1])] if pos_label is None else pos_label
+    weights = Queries(codes, weight=call.get("sample_weight")).weights  # raises for invalid ones
+    weight = np.bincount(codes, weights)
+    trained = classes[int(weight[0] >= weight[1])] if pos_label is None else pos_label
     if trained not in classes:
         raise ValueError(f"pos_label={trained!r} is none of {classes.tolist()} in y")
     codes = (y == trained).astype(np.int64)
-    Queries(codes, weight=call.get("sample_weight"))  # raises for invalid weights
     sets = []
     for i, (X, y_of_set) in enumerate(call.get("eval_set") or ()):
         same = X is call["X"] and y_of_set is call["y"]  # the frameworks recognise this, too

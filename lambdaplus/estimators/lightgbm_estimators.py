@@ -14,10 +14,12 @@ from lambdaplus.estimators.metrics_by_name import (
     refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
+from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    lack_of_features_explained,
     learnt_by_lightgbm,
     lightgbm_aliases,
     lightgbm_parameter,
@@ -65,6 +67,13 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
     def _readable(self, X: Any) -> Any:
         return readable_by_lightgbm(X)
 
+    def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
+        params = self.get_params()
+        names = {
+            alias: name for name in OF_INDICES + OF_EACH_FEATURE for alias in lightgbm_aliases(name)
+        }
+        return {names.get(name, name): value for name, value in {**params, **call}.items()}
+
     def _as_parent(self, **changed: Any) -> Any:
         """An estimator of LightGBM's class, with these parameters changed."""
         params = {k: v for k, v in self.get_params().items() if k not in self._own_parameters}
@@ -82,7 +91,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         self._prepare(call)
         params, ours = self.get_params(), isinstance(objective, Objective)
         if ours:
-            warn_of_unused(params, objective, stacklevel=4)
+            warn_of_unused(params, objective)
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
@@ -104,7 +113,8 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
             changed["metric"] = "None"
         parent = self._as_parent(objective=objective, **changed)
-        with warnings.catch_warnings(), unknown_objective_explained(objective, "LightGBM"):
+        unknown = unknown_objective_explained(objective, "LightGBM")
+        with warnings.catch_warnings(), unknown, lack_of_features_explained():
             # Sets are passed in the form that every LightGBM 4 takes.
             warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
             parent.fit(**call)
@@ -146,7 +156,9 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
-        return self._trained().predict(self._features(X), *args, **kwargs)
+        call = arguments(super().predict, X, *args, **kwargs)
+        call["X"] = self._features(X, call.get("validate_features", True))
+        return self._trained().predict(**call)
 
 
 class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  # type: ignore[misc]
@@ -164,7 +176,8 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     eval_metric : str, metric, callable, or list of these, optional
         Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
-        The class to rank first; the rarer one by default.
+        The class to rank first; by default, the rarer one, whose rows have the smaller sum of
+        weights.  Where both have about the same, it differs between samples: pass it then.
     cv : {"auto", None}, default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold the training rows or, without one, those of two

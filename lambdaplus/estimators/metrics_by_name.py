@@ -1,9 +1,9 @@
 """The metrics that a fit evaluates, by name: those of lambdaplus or of the framework."""
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from lambdaplus.compute.messages import warn
 from lambdaplus.evaluation import EvalMetric, eval_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.metrics.weighted_sum import parts_of
@@ -39,7 +39,7 @@ def find_metrics(
     one_group = one_ranking or bool(getattr(objective, "one_group", False))
     for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
-            if metric.labels:
+            if metric.own:
                 raise ValueError(
                     f"eval_metric={metric!r} has labels of its own, which estimators do not pass "
                     "on: use lightgbm.train(feval=) or xgboost.train(custom_metric=)"
@@ -97,11 +97,10 @@ def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
     """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
     for name in names:
         if isinstance(name, str) and not name.lower().startswith(_OF_RANKINGS):
-            warnings.warn(
+            warn(
                 f"early stopping watches {name!r}, which takes scores for predictions of labels. "
                 f"Those of {objective.__name__} only rank, so it stops at the wrong round: "
-                "evaluate metrics of rankings only",
-                stacklevel=6,
+                "evaluate metrics of rankings only"
             )
 
 
@@ -112,11 +111,10 @@ def warn_of_minimised(watched: Iterable[Any], stops: Callable[[str], bool]) -> N
         known = name.startswith(("auc", "map", "ndcg", "pre")) and name != "mape"  # to XGBoost
         loss = name.endswith(("_error", "_loss", "_deviance"))  # as scikit-learn calls them
         if callable(metric) and not known and not loss and stops(name):
-            warnings.warn(
+            warn(
                 f"XGBoost's early stopping minimises {name or metric!r}. To maximise it, pass "
                 "callbacks=[xgboost.callback.EarlyStopping(rounds=..., maximize=True)] in place of "
-                "early_stopping_rounds; for a loss, the same with maximize=False",
-                stacklevel=6,
+                "early_stopping_rounds; for a loss, the same with maximize=False"
             )
 
 

@@ -30,22 +30,37 @@ class FrameworkEstimator:
 
     _columns: list[Any] | None = None  # of the frame that fit was given
 
+    def _call_of_fit(
+        self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *args: Any,
+        eval_set: Any, **given: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The arguments of a call of fit by name; LightGBM's have positions."""
+        if eval_set is not None:
+            given["eval_set"] = eval_set
+        if args:
+            return arguments(fit, X, y, sample_weight, *args, **given)
+        return arguments(fit, X, y, sample_weight=sample_weight, **given)
+
     def _prepare(self, call: dict[str, Any]) -> None:
         """Remember the columns of a call of fit, and make its features as in `_features`."""
         given, self._columns = call["X"], columns_of(call["X"])
         call["X"] = self._readable(given)
+        sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [
-            (call["X"] if X is given else self._features(X), y)
-            for X, y in call.get("eval_set") or ()
+            (call["X"] if X is given else self._features(X), y) for X, y in sets
         ] or None
+        for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
+            if call.get(name) is not None:
+                call[name] = each(call[name], len(sets))
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, validate_features: Any = True) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.
 
-        A ValueError is raised for columns of other names, or in another order, than those of `fit`.
+        Unless ``validate_features`` is False, which the parents' predictions take, too, a
+        ValueError is raised for columns of other names, or in another order, than those of `fit`.
         """
-        columns = columns_of(X)
+        columns = columns_of(X) if validate_features else None
         if self._columns is not None and columns is not None and columns != self._columns:
             raise ValueError(
                 f"the columns {columns} are not those of fit, in their order: {self._columns}"
@@ -55,13 +70,17 @@ class FrameworkEstimator:
     def _readable(self, X: Any) -> Any:
         return canonical(X)
 
+    def _of_features(self: Any, call: dict[str, Any]) -> dict[str, Any]:
+        """The parameters, and the arguments of a call of fit, by the framework's names."""
+        return {**self.get_params(deep=False), **call}
 
-def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
+
+def arguments(method: Callable[..., Any], *by_position: Any, **given: Any) -> dict[str, Any]:
     """The arguments of a call by name, evaluation sets as a list; a TypeError for unknown ones.
 
     Arrays of a GPU are converted; X may stay there, and y is converted where it is checked.
     """
-    bound = inspect.signature(method).bind(**given).arguments
+    bound = inspect.signature(method).bind(*by_position, **given).arguments
     bound |= bound.pop("kwargs", {})
     call = {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
     sets = call.get("eval_set")
@@ -69,17 +88,25 @@ def arguments(method: Callable[..., Any], **given: Any) -> dict[str, Any]:
         X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
         sets = zip(X, y, strict=True) if isinstance(X, tuple) else [(X, y)]
     if sets is not None:
-        call["eval_set"] = [sets] if isinstance(sets, tuple) else list(sets)
+        pairs = not isinstance(sets, tuple) or all(isinstance(one, tuple) for one in sets)
+        call["eval_set"] = list(sets) if pairs else [sets]
     return call
 
 
 def all_from_gpu(value: Any) -> Any:
-    """Convert an array of a GPU, or those in a list."""
-    return [*map(from_gpu, value)] if isinstance(value, list) else from_gpu(value)
+    """Convert an array of a GPU, or those in a list, tuple or dictionary."""
+    if isinstance(value, dict):
+        return {name: from_gpu(one) for name, one in value.items()}
+    return type(value)(map(from_gpu, value)) if isinstance(value, list | tuple) else from_gpu(value)
 
 
 def columns_of(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame or table; None for anything else."""
+    """The names of the columns of a frame or table; None for anything else.
+
+    A ValueError is raised for a frame of polars that is not computed yet.
+    """
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
     names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
     if names is None and hasattr(X, "dtypes"):
         names = getattr(X, "columns", None)
@@ -87,10 +114,22 @@ def columns_of(X: Any) -> list[Any] | None:
 
 
 def each(argument: Any, n: int) -> list[Any]:
-    """An ``eval_...`` argument as a list with an entry, which may be None, for each set."""
-    if argument is None or (isinstance(argument, list | tuple) and not argument):
+    """An ``eval_...`` argument as a list with an entry, which may be None, for each set.
+
+    In a dictionary, as LightGBM takes it, keys are the numbers of sets.
+    """
+    if argument is None or (isinstance(argument, list | tuple | dict) and not argument):
         return [None] * n
-    listed = isinstance(argument, list) and (argument[0] is None or hasattr(argument[0], "__len__"))
+    if isinstance(argument, dict):
+        if unknown := set(argument) - set(range(n)):
+            raise ValueError(
+                f"an eval_ argument has entries for {sorted(unknown, key=str)}, and the {n} "
+                "evaluation sets are numbered from 0"
+            )
+        return [*map(argument.get, range(n))]
+    listed = isinstance(argument, list | tuple) and (
+        argument[0] is None or hasattr(argument[0], "__len__")
+    )
     by_set = [argument] if n == 1 and not listed else list(argument)
     if len(by_set) > n:
         raise ValueError(f"an eval_ argument has {len(by_set)} entries for {n} evaluation sets")

@@ -7,9 +7,12 @@ from lambdaplus.estimators.metrics_by_name import metric_of
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     all_from_gpu,
-    arguments,
-    columns_of,
     each,
+)
+from lambdaplus.estimators.query_column import (
+    refuse_moved_indices,
+    refuse_other_queries,
+    without_qid,
 )
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
@@ -25,8 +28,8 @@ class RankingEstimator(FrameworkEstimator):
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, qid: Any = None, eval_qid: Any = None,
-        eval_set: Any = None, **kwargs: Any,
+        self, X: Any, y: Any, sample_weight: Any = None, *args: Any, qid: Any = None,
+        eval_qid: Any = None, eval_set: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Fit the ranker.  Accepts the parent's arguments, and those below.
 
@@ -53,7 +56,9 @@ class RankingEstimator(FrameworkEstimator):
         Raises
         ------
         ValueError
-            If there are no queries; for labels, weights and queries that cannot be used; in
+            If there are no queries, or those of ``group`` or ``qid`` are not those of the column
+            "qid" of X; for labels, weights and queries that cannot be used; for numbers of columns,
+            as of ``categorical_feature``, that are others without the column "qid"; in
             `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows, and
             ``eval_at``, also as a parameter of the estimator, with metrics of lambdaplus, which
             have their cutoffs in their names.
@@ -67,8 +72,8 @@ class RankingEstimator(FrameworkEstimator):
             `XGBoostRanker`, minimises a function of yours; and if a search or cross-validation of
             scikit-learn splits queries.
         """
-        given = {"sample_weight": sample_weight, "eval_set": eval_set, **kwargs}
-        call = arguments(super().fit, X=X, y=y, **given)  # type: ignore[misc]
+        given = (X, y, sample_weight, *args)
+        call = self._call_of_fit(super().fit, *given, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(call, objective)
@@ -89,22 +94,24 @@ class RankingEstimator(FrameworkEstimator):
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
         data = _read("score", X, y, qid, group)
-        weights = RankingEstimator._weights(self, data, from_gpu(sample_weight))
+        of_rows = self._of_rows(data, from_gpu(sample_weight))
+        weights = RankingEstimator._weights(self, data, of_rows)
         metric = metric_of(find_objective(self.objective), self.eval_metric)
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
-    def _features(self, X: Any) -> Any:
+    def _features(self, X: Any, validate_features: Any = True) -> Any:
         """The features for a prediction, without a column "qid"."""
-        return super()._features(_without_qid(X)[0])
+        return super()._features(without_qid(X)[0], validate_features)
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
         eval_qid = all_from_gpu(eval_qid)
+        refuse_moved_indices(call["X"], self._of_features(call))
         train = _read("training data", call["X"], call["y"], qid, call.get("group"))
-        ids = _without_qid(call["X"])[1] if qid is None else qid
+        ids = without_qid(call["X"])[1] if qid is None else qid
         if ids is not None:
             warn_of_split_queries(ids)
         if train.rows is not None and isinstance(objective, Objective) and objective.own_rows:
@@ -130,24 +137,19 @@ class RankingEstimator(FrameworkEstimator):
             call[names.eval_weights] = [*map(self._weights, held_out, weights)]
             call[names.eval_start] = [*map(Documents.in_order, held_out, starts)]
 
+    def _of_rows(self, data: Documents, weights: Any) -> Any:
+        """Weights for `score`, a weight for each row."""
+        return weights
+
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
         Queries(data.queries.labels, weight=weights)
         return data.in_order(weights)
 
 
-def _without_qid(X: Any) -> tuple[Any, Any]:
-    """The features, and the column "qid" of a frame or table, which is None if it has none."""
-    names = columns_of(X) or []
-    if "qid" not in names:
-        return X, None
-    kept = [name for name in names if name != "qid"]
-    return (X.select(kept) if hasattr(X, "select") else X[kept]), X["qid"]
-
-
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    X, of_column = _without_qid(X)
+    X, of_column = without_qid(X)
     if qid is None and group is None:
         qid = of_column
     if qid is None and group is None:
@@ -160,6 +162,9 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
             "LightGBMClassifier or XGBoostClassifier"
         )
     try:
-        return by_query(X, y, qid=qid, group=group)
+        documents = by_query(X, y, qid=qid, group=group)
+        if of_column is not None and qid is not of_column:
+            refuse_other_queries(of_column, qid, group)
+        return documents
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None

@@ -2,11 +2,11 @@
 
 import ast
 import json
-import warnings
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import Sigmoid
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
@@ -55,11 +55,10 @@ def from_data(data: Any, name: str = "objective", own: Any = None) -> Any:
         return [from_data(one, name, own) for one in data]
     if isinstance(data, dict):
         if data.get("not saved") != _described(own):
-            warnings.warn(
+            warn(
                 f"this model was saved with {name}={data.get('not saved')}, which a file cannot "
                 f"hold, and has {name}={_described(own)} now: construct the estimator with its "
-                f"{name} before load_model",
-                stacklevel=4,
+                f"{name} before load_model"
             )
         return own
     if not isinstance(data, str | None):

@@ -4,13 +4,13 @@ A ranker sees only the rows that it is fitted to.  The others, of the same queri
 functions of scikit-learn that call it.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from lambdaplus.compute.identifiers import identifiers
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.parent import columns_of
 from lambdaplus.frameworks.call_stack import splits_of_scikit_learn
 
@@ -26,12 +26,11 @@ def warn_of_split_queries(qid: Any) -> None:
             if not np.array_equal(_taken(whole, rows), fitted):
                 continue
             if np.isin(np.asarray(whole), fitted).sum() > len(fitted):
-                warnings.warn(
+                warn(
                     "this cross-validation splits queries: some have rows that are fitted and "
                     "others that are scored or left out, so scores are not those of new queries. "
                     "Pass cv=lambdaplus.query_folds(qid=qid, n_splits=5), or cv=GroupKFold() with "
-                    "groups=qid; in successive halving, take resource='n_estimators', not rows",
-                    stacklevel=4,
+                    "groups=qid; in successive halving, take resource='n_estimators', not rows"
                 )
             return
 

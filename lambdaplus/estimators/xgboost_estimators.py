@@ -192,9 +192,25 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
         # XGBRanker's constructor raises for objectives that are not XGBoost's.
         xgb.XGBModel.__init__(self, objective=objective, **kwargs)
 
+    def _train(self, call: dict[str, Any], objective: Any) -> None:
+        if objective is None:
+            raise ValueError(
+                "objective=None is XGBoost's squared error, which ranks nothing: leave it out, for "
+                "'ndcg', or pass one such as 'rank:ndcg'"
+            )
+        super()._train(call, objective)
+
     def predict(self, X: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that XGBRanker's `predict` has."""
-        return super().predict(self._features(X), **kwargs)
+        X = self._features(X, kwargs.get("validate_features", True))
+        return super().predict(X, **kwargs)
+
+    def _of_rows(self, data: Documents, weights: Any) -> Any:
+        queries = data.queries
+        if weights is None or np.shape(weights) != (queries.n_queries,):
+            return weights
+        of_rows = np.repeat(np.asarray(weights), queries.sizes)  # of queries, as in fit
+        return data.in_original_order(of_rows)
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Weights of queries; from those of rows, if these are equal in each query."""

@@ -9,13 +9,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.scoring import choose_metrics
 from lambdaplus.frameworks.call_stack import called_as, maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
+from lambdaplus.frameworks.trainings import Training
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
+from lambdaplus.ranking.own_rows import OwnRows
 from lambdaplus.ranking.queries import Queries
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
@@ -45,7 +46,7 @@ class EvalMetric:
 
     metrics: tuple[RankingMetric | WeightedSum, ...]
     one_group: bool = False
-    labels: tuple[Floats, ...] = field(default=(), compare=False)
+    own: tuple[OwnRows, ...] = field(default=(), compare=False)  # of data sets of several sizes
     suffix: str = ""
 
     @property
@@ -71,21 +72,22 @@ class EvalMetric:
         ------
         ValueError
             For invalid labels or two data sets of the same number of rows; and in an evaluation, if
-            no labels are of its number of rows.
+            no labels are of its number of rows, or they were used for another data set before.
         """
-        checked = tuple(Queries(each).labels for each in labels)
+        checked = [Queries(each).labels for each in labels]
         if not checked or len({each.size for each in checked}) < len(checked):
             raise ValueError(
                 "on() needs labels of data sets with different numbers of rows, got "
                 f"{[each.size for each in checked]}: make a metric for each of them"
             )
-        return replace(self, labels=checked, suffix=f"_{name}")
+        return replace(self, own=tuple(map(OwnRows, checked)), suffix=f"_{name}")
 
-    def _queries(self, queries: Queries) -> Queries:
-        if not self.labels:
+    def _queries(self, queries: Queries, training: Training) -> Queries:
+        by_size = {each.labels.size: each for each in self.own if each.labels is not None}
+        if not by_size:
             return queries
-        fitting = [each for each in self.labels if each.size == queries.n_documents]
-        return queries.with_own("labels", [*fitting, self.labels[0]][0], repr(self))
+        own = by_size.get(queries.n_documents, self.own[0])
+        return own.of(queries, repr(self), training)
 
     def __call__(
         self,
@@ -120,14 +122,15 @@ class EvalMetric:
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
             call.evaluates(self.one_group)
-            queries = self._queries(call.queries)
+            queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
                 raise ValueError(
                     f"{name} has no value on any query of this data set: no query has a relevant "
-                    "document (and, for AUC, another one), or all weights are 0. XGBRanker calls a "
-                    "metric query by query: use XGBoostRanker or xgboost.train(custom_metric=)"
+                    "document (for AUC and rank correlations, labels that differ), or all weights "
+                    "are 0. XGBRanker calls a metric query by query: use XGBoostRanker or "
+                    "xgboost.train(custom_metric=)"
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
@@ -145,7 +148,7 @@ class EvalMetric:
 
     def __repr__(self) -> str:
         names = ", ".join(repr(str(metric)) for metric in self.metrics)
-        relabelled = f".on(<labels>, name={self.suffix[1:]!r})" if self.labels else ""
+        relabelled = f".on(<labels>, name={self.suffix[1:]!r})" if self.own else ""
         return f"eval_metric({names}{', one_group=True' if self.one_group else ''}){relabelled}"
 
 

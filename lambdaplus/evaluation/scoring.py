@@ -65,7 +65,7 @@ def evaluate(
         Query of each row, in any order.
     weight : (n,) array_like, optional
         Row weights.  The weight of a query in the mean is the mean weight of its rows.  Without
-        queries, a row of weight k counts as k identical rows for AUC, also partial, MAUC, MAP and
+        queries, a row of weight k counts as k identical rows for AUC, MAUC, MAP and
         Gini; other metrics of one ranking, C-index among them, refuse weights that differ.
     metrics : str, RankingMetric or Declaration, or iterable of these
     convention : str

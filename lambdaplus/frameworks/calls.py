@@ -3,7 +3,6 @@
 Neither framework is imported here: data sets are recognised by the module of their class.
 """
 
-import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.messages import warn
 from lambdaplus.compute.parallel import limit_threads, on_team
 from lambdaplus.frameworks.call_stack import calling_booster
 from lambdaplus.frameworks.data_sets import (
@@ -68,10 +68,9 @@ class Call(NamedTuple):
         unused = self.framework == "lightgbm" and getattr(self.data, "position", None) is not None
         if unused and not self.training.has_warned_of_positions:
             self.training.has_warned_of_positions = True
-            warnings.warn(
+            warn(
                 f"{objective!r} does not use the positions of this data set: "
-                "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias",
-                stacklevel=4,
+                "lambdaplus.objectives.position_bias.PositionBias(objective) learns their bias"
             )
 
     def trains(self) -> None:
@@ -104,14 +103,13 @@ class Call(NamedTuple):
             raise ValueError(LOST_QUERIES)
         unknown = not (training.rounds or training.is_evaluated) and by_query is None
         if unknown and not (divided or one_group) and _ranks(self.booster):
-            warnings.warn(f"if the training data has queries: {LOST_QUERIES}", stacklevel=3)
+            warn(f"if the training data has queries: {LOST_QUERIES}")
         training.is_evaluated = True
         if by_query is False and divided:
-            warnings.warn(
+            warn(
                 "the training data has no queries, but an evaluation set has, so the objective "
                 "ranks all rows as one list, and the metric each query: pass group= (or qid=) with "
-                "the training data",
-                stacklevel=3,
+                "the training data"
             )
             training.by_query = None
 
@@ -160,7 +158,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
         else:
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
-        queries = queries_of(training, owner, raw, workers)
+        queries = queries_of(training, owner, booster, raw, workers)
         yield Call(framework, second, scores, queries, training, owner, booster)
 
 
@@ -176,12 +174,11 @@ def _warn_of_default_metric(booster: Any) -> None:
     learner = xgboost_learner(booster)
     default = learner["objective"]["name"] == "reg:squarederror"
     if default and [metric["name"] for metric in learner["metrics"]] == ["rmse"]:
-        warnings.warn(
+        warn(
             "XGBoost evaluates its default metric, rmse, which takes scores for predictions of "
             "labels, and without custom_metric= stops early by it, at the wrong round: pass "
             "disable_default_eval_metric=1 and custom_metric=lambdaplus.eval_metric('map'), for "
-            "example",
-            stacklevel=4,
+            "example"
         )
 
 
@@ -190,8 +187,7 @@ def _warn_of_renamed(booster: Any, names: Collection[str]) -> None:
     if framework_of(booster) == "xgboost":
         framework, off = "XGBoost", "disable_default_eval_metric=1 and no eval_metric"
     shown = ", ".join(f"{name} is reported as {name}{SUFFIX}" for name in sorted(names))
-    warnings.warn(
+    warn(
         f"{framework} evaluates a metric of its own under the same name, so {shown}. To evaluate "
-        f"ours alone, set {off}",
-        stacklevel=4,
+        f"ours alone, set {off}"
     )

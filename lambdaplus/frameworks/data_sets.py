@@ -100,8 +100,10 @@ def read_lightgbm(data: Any) -> RawData:
     labels = np.empty(0) if labels is None else labels
     sizes = group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
-        whole, taken = _rows_taken(data)
-        sizes = sizes if whole is None else taken[taken > 0]
+        whole, rows = _rows_taken(data)
+        if whole is not None:
+            taken = rows_of_each_query(whole, np.unique(rows))
+            sizes = taken[taken > 0]
     return RawData(labels, sizes, data.get_field("weight"))
 
 
@@ -114,29 +116,46 @@ def group_sizes(data: Any) -> Ints | None:
 
 
 def _rows_taken(data: Any) -> tuple[Ints | None, Ints]:
-    """Query sizes of the original data set of which this is a subset, and of the subset."""
+    """Query sizes of the original data set of which this is a subset, and the rows that it has."""
     rows: Ints | None = None
     while getattr(data, "used_indices", None) is not None and data.reference is not None:
         used = np.asarray(data.used_indices, dtype=np.int64)
         rows = used if rows is None else used[rows]
         data = data.reference
     whole = None if rows is None else group_sizes(data)
-    if rows is None or whole is None:
-        return None, np.empty(0, np.int64)
-    query = np.repeat(np.arange(whole.size), whole)
-    return whole, np.bincount(query[np.unique(rows)], minlength=whole.size)
+    return (None, np.empty(0, np.int64)) if rows is None or whole is None else (whole, rows)
 
 
 def refuse_parts_of_queries(data: Any) -> None:
     """Raise a ValueError for a LightGBM data set with parts of queries and without new groups."""
-    whole, taken = _rows_taken(data)
+    whole, rows = _rows_taken(data)
     if whole is None:
         return
-    cut = int(np.sum((taken > 0) & (taken < whole)))
-    sizes = group_sizes(data)
-    if cut and (sizes is None or np.array_equal(sizes, taken[taken > 0])):
+    taken, sizes = rows_of_each_query(whole, rows), group_sizes(data)
+    if sizes is None or np.array_equal(sizes, taken[taken > 0]):
+        refuse_cut_queries(
+            "this subset of the data", whole, rows,
+            ", as lgb.cv does by default: use lambdaplus.lightgbm.cv, or pass "
+            "folds=sklearn.model_selection.GroupKFold(n_splits)",
+        )  # fmt: skip
+
+
+def rows_of_each_query(sizes: Ints, rows: Ints) -> Ints:
+    """How many of these rows each of the queries of these sizes has, (n_queries,)."""
+    query = np.repeat(np.arange(sizes.size), sizes)
+    return np.bincount(query[rows], minlength=sizes.size)
+
+
+def refuse_cut_queries(what: str, sizes: Ints, rows: Ints, advice: str) -> None:
+    """Raise a ValueError if rows of a data set are parts of queries, or if some are repeated."""
+    different = np.unique(rows)
+    taken = rows_of_each_query(sizes, different)
+    cut = int(np.sum((taken > 0) & (taken < sizes)))
+    if different.size < rows.size:
         raise ValueError(
-            f"this subset of the data splits {cut} of {whole.size} queries, as lgb.cv does by "
-            "default: use lambdaplus.lightgbm.cv, or pass "
-            "folds=sklearn.model_selection.GroupKFold(n_splits)"
+            f"{what} has {rows.size - different.size} rows of the data again, so the copies of a "
+            "query would be one query: make a data set of these rows, X[rows] and y[rows], with a "
+            "query of its own (group=) for each copy"
         )
+    if cut:
+        raise ValueError(f"{what} splits {cut} of {sizes.size} queries{advice}")

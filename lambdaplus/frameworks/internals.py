@@ -7,8 +7,45 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Literal
+
+from lambdaplus.compute.messages import warn
+from lambdaplus.frameworks.data_sets import framework_of
+
+
+def private(framework: str, path: str, lost: str) -> Any:
+    """What an imported framework has under this name; without it, None, and a warning of the loss.
+
+    A framework that is not imported has nothing, of which nobody is warned.
+    """
+    found = sys.modules.get(framework)
+    if found is None:
+        return None
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    if found is None:
+        _warn_of_missing(framework, path, lost)
+    return found
+
+
+def private_attribute(framework: str, owner: Any, names: Collection[str], lost: str) -> Any:
+    """The first of these attributes that an object has; without any, None, and a warning."""
+    for name in names:
+        if hasattr(owner, name):
+            return getattr(owner, name)
+    _warn_of_missing(framework, f"{type(owner).__name__}.{next(iter(names))}", lost)
+    return None
+
+
+def _warn_of_missing(framework: str, path: str, lost: str) -> None:
+    version = getattr(sys.modules.get(framework), "__version__", "")
+    warn(
+        f"{framework} {version} has no {path}, which lambdaplus uses, so {lost}: install a version "
+        f"of {framework} that lambdaplus was tested with, as by pip install 'lambdaplus[all]'"
+    )
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -35,10 +72,13 @@ def lightgbm_parameters() -> dict[str, list[str]]:
     return aliases
 
 
-def lightgbm_stops_early(params: dict[str, Any], callbacks: Any) -> bool:
-    """Whether a training of LightGBM 4 uses early stopping."""
-    by_callback = any(type(one).__name__ == "_EarlyStoppingCallback" for one in callbacks or ())
-    return by_callback or int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0
+def lightgbm_stops_early(params: dict[str, Any], callbacks: Any, by_all: bool = False) -> bool:
+    """Whether a training of LightGBM uses early stopping; with ``by_all``, by any metric."""
+    kind = private("lightgbm", "callback._EarlyStoppingCallback", "early stopping is not seen")
+    stops = [one for one in callbacks or () if kind is not None and isinstance(one, kind)]
+    if int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0:
+        return not by_all or not lightgbm_parameter(params, "first_metric_only", False)
+    return any(not by_all or not getattr(one, "first_metric_only", False) for one in stops)
 
 
 def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
@@ -49,7 +89,27 @@ def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
 
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
-    return bool(getattr(data, "_handle", None) or getattr(data, "handle", None))  # 4.x, 3.x
+    names = ("_handle", "handle")  # of LightGBM 4 and 3
+    lost = "labels and weights that are not finite are not refused"
+    return bool(private_attribute("lightgbm", data, names, lost))
+
+
+@contextmanager
+def lack_of_features_explained() -> Iterator[None]:
+    """Raise a ValueError for the check on which LightGBM ends a training without any split.
+
+    With its own objectives, trees have no split then.
+    """
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "LightGBMError" and "num_features()) > (0)" in str(error):
+            raise ValueError(
+                "LightGBM finds no feature that it may split: each is constant, or too few rows "
+                "have other values than the rest. With few rows, set min_child_samples "
+                "(min_data_in_leaf), 20 by default, to less than half of them, such as 5"
+            ) from error
+        raise
 
 
 def construct_for(data: Any, params: dict[str, Any]) -> None:
@@ -65,17 +125,20 @@ def xgboost_learner(booster: Any) -> dict[str, Any]:
 
 def own_metrics(booster: Any) -> frozenset[str]:
     """Names of the framework's metrics that a booster, which is evaluating, reports."""
-    if type(booster).__module__.startswith("lightgbm"):
-        return frozenset(getattr(booster, "_Booster__name_inner_eval", None) or ())
+    if framework_of(booster) == "lightgbm":
+        lost = "metrics of the same name as LightGBM's are recorded in turn under that name"
+        some = private_attribute("lightgbm", booster, ["_Booster__num_inner_eval"], lost)
+        return frozenset(booster._Booster__name_inner_eval if some else ())
     return frozenset(metric["name"] for metric in xgboost_learner(booster)["metrics"])
 
 
 def library_of(framework: Literal["lightgbm", "xgboost"]) -> Any:
     """The shared library of an imported framework; an AttributeError if there is none."""
-    return getattr(sys.modules.get(framework), _MODULE_OF_LIBRARY[framework])._LIB
-
-
-_MODULE_OF_LIBRARY = {"lightgbm": "basic", "xgboost": "core"}
+    path = {"lightgbm": "basic._LIB", "xgboost": "core._LIB"}[framework]
+    library = private(framework, path, "gradients are computed on other threads, which is slower")
+    if library is None:
+        raise AttributeError(path)
+    return library
 
 
 def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -118,10 +181,10 @@ def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:
 
 def xgboost_stops(model: Any, name: str) -> bool:
     """Whether early stopping of one of XGBoost's estimators, by its last metric, reads its name."""
+    from xgboost.callback import EarlyStopping
+
     free = any(
-        type(one).__name__ == "EarlyStopping"
-        and one.maximize is None
-        and one.metric_name in (None, name)
+        isinstance(one, EarlyStopping) and one.maximize is None and one.metric_name in (None, name)
         for one in model.callbacks or ()
     )
     return free or bool(model.early_stopping_rounds)

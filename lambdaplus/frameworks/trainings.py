@@ -18,7 +18,7 @@ from lambdaplus.ranking.queries import Queries
 _MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
 
-@dataclass
+@dataclass(eq=False)
 class Training:
     """What our objectives and metrics know of the training of a booster.
 
@@ -60,7 +60,9 @@ def _threads_of(booster: Any) -> int:
     return max(int(threads or 0), 0)
 
 
-def queries_of(training: Training, owner: Any, raw: RawData, workers: Workers) -> Queries:
+def queries_of(
+    training: Training, owner: Any, booster: Any, raw: RawData, workers: Workers
+) -> Queries:
     """The queries of this owner, if they are of the same data, or new ones."""
     if owner is None:
         return _new_queries(owner, raw, workers)
@@ -77,7 +79,7 @@ def queries_of(training: Training, owner: Any, raw: RawData, workers: Workers) -
     queries = _new_queries(owner, raw, workers)
     # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
     sizes, weights = (None if part is None else part.copy() for part in (raw.sizes, raw.weights))
-    most = _MOST_KEPT if type(owner).__name__ == "Booster" else 1
+    most = _MOST_KEPT if owner is booster else 1
     kept[:] = [*recent, (RawData(raw.labels.copy(), sizes, weights), queries)][-most:]
     return queries
 

@@ -1,8 +1,9 @@
 """Parameters of the frameworks that a custom objective does not read, and what to set instead."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
+
+from lambdaplus.compute.messages import warn
 
 _WEIGHTS = (
     "AUC does not depend on the share of positives, and average precision is computed at the share "
@@ -28,11 +29,9 @@ _INSTEAD = {
 }
 
 
-def warn_of_unused(params: Mapping[str, Any], objective: Any, stacklevel: int) -> None:
+def warn_of_unused(params: Mapping[str, Any], objective: Any) -> None:
     """Warn of parameters that have no effect on a custom objective."""
     for name, value in params.items():
         instead = _INSTEAD.get(name, "remove it" if name.startswith("lambdarank_") else "")
         if instead and value is not None:
-            warnings.warn(
-                f"{name} has no effect with {objective!r}: {instead}", stacklevel=stacklevel
-            )
+            warn(f"{name} has no effect with {objective!r}: {instead}")

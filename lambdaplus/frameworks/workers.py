@@ -1,6 +1,5 @@
 """The workers of a training, as LightGBM and XGBoost connect them."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,18 +14,23 @@ from lambdaplus.compute.collective import (
     Workers,
 )
 from lambdaplus.frameworks.data_sets import Framework, framework_of
-from lambdaplus.frameworks.internals import lightgbm_parameter
+from lambdaplus.frameworks.internals import lightgbm_parameter, private, private_attribute
 
 
 def workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
     """The workers of the training of the data set, or of the booster if an estimator calls."""
     owner = framework_of(booster) if framework == "arrays" else framework
     if owner == "xgboost":
-        collective = sys.modules.get("xgboost.collective")
+        lost = "each worker of a training takes its rows for all"
+        collective = private("xgboost", "collective", lost)
         connected = collective is not None and collective.get_world_size() > 1
         return XGBoostWorkers(collective) if connected else ONE_MACHINE
+    if owner != "lightgbm":
+        return ONE_MACHINE
     # Parameters that are stored with the data set may be of another training.
-    params = getattr(booster if framework_of(booster) == "lightgbm" else second, "params", None)
+    holder = booster if framework_of(booster) == "lightgbm" else second
+    lost = "each machine of a training takes its rows for all"
+    params = private_attribute("lightgbm", holder, ["params"], lost)
     if not params:
         return ONE_MACHINE
     refuse_bagging_by_query(params)  # LightGBM's estimators pass arrays

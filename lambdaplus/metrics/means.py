@@ -1,6 +1,5 @@
 """Means of metrics over queries: the values that a training watches and an evaluation reports."""
 
-import warnings
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.messages import warn
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import rounded_value, values
@@ -69,10 +69,9 @@ def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
         advice = float(np.unique(labels)[1]) if relevant[0] else high
         queries.once(
             ("one class", threshold),
-            lambda: warnings.warn(
+            lambda: warn(
                 f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to "
-                f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels",
-                stacklevel=6,
+                f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels"
             ),
         )
 

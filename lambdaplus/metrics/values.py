@@ -96,9 +96,11 @@ def _at_shares(
 
 
 def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
-    """Rank correlations corrected for tied scores, NaN if all are tied; other values as they are.
+    """Rank correlations corrected for tied scores, 0 if all are tied; other values as they are.
 
-    Of the variance of n ranks, runs of t ties leave 1 less the sum of t^3 - t over n^3 - n.
+    Of the variance of n ranks, runs of t ties leave 1 less the sum of t^3 - t over n^3 - n.  Equal
+    scores know nothing, and the mean of random ones is 0.  If they had no value, trainings would
+    prefer models that order few queries.
     """
     if not metric.declaration.correlation:
         return value
@@ -108,7 +110,7 @@ def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Flo
     lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))
     with np.errstate(invalid="ignore", divide="ignore"):
         left = 1.0 - lost / (n**3 - n)
-        return np.where(left > 1e-12, value / np.sqrt(left), np.nan)
+        return np.where(left > 1e-12, value / np.sqrt(left), 0.0 * value + 0.0)
 
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:

@@ -108,8 +108,7 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
         parts = [(_of_one_ranking(each, part=True), weight) for each, weight in objective.parts]
         return CombinedObjective(tuple(parts))
     if isinstance(objective, ObjectiveOn):
-        whole = _of_one_ranking(objective.objective, part)
-        return ObjectiveOn(whole, objective.labels, objective.weights)
+        return objective.of(_of_one_ranking(objective.objective, part))
     if isinstance(objective, LambdaObjective):
         if objective.metric.compares_some:
             raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import warnings
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import warn
 from lambdaplus.engine.gradient import LambdaGradient, Terms
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
@@ -145,10 +145,9 @@ class LambdaObjective(PairOptions, Objective):
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
             where = "all labels of each query" if ranked.divided else "all labels"
-            warnings.warn(
+            warn(
                 f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
-                "same, or no two of them differ in a way that matters to it",
-                stacklevel=7,
+                "same, or no two of them differ in a way that matters to it"
             )
         _warn_of_price(gradient, ranked)
         return gradient
@@ -189,12 +188,11 @@ def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
     n_labels = np.diff(gradient.arrays.strata)
     visits = float((n_labels * (n_labels - 1.0) / 2.0 * ranked.sizes).sum())
     if n_labels.max(initial=0) > MOST_CLASSES and visits > MANY_VISITS:
-        warnings.warn(
+        warn(
             f"{gradient.metric} visits the documents of a query for each pair of its labels, of "
             f"which there are up to {n_labels.max()}: {visits / 1e6:,.0f} million visits in each "
             f"round, of which {MANY_VISITS / 1e6:.0f} million take about a second. Group the "
-            "labels into grades",
-            stacklevel=8,
+            "labels into grades"
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from lambdaplus.frameworks.call_stack import called_as
 from lambdaplus.frameworks.calls import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.ranking.own_rows import OwnRows
 from lambdaplus.ranking.queries import Queries
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
@@ -205,31 +206,26 @@ class ObjectiveOn(Objective):
             )
         n = np.asarray(weights if labels is None else labels).size
         checked = Queries(np.zeros(n) if labels is None else labels, weight=weights)
-        self.objective, self.weights = objective, checked.weights
+        self.weights = checked.weights
         self.labels = None if labels is None else checked.labels
-        self.metric, self.one_group = objective.metric, objective.one_group
         self.has_own_labels = labels is not None
         self.own_rows = tuple(each for each in (self.labels, self.weights) if each is not None)
-        # A digest of the labels and queries of the first data set: those of another one of the same
-        # size, such as a fold, would be trained with labels of other rows.
-        self._rows = b""
+        self._own = OwnRows(self.labels, self.weights)
+        self._set_objective(objective)
 
-    def _own(self, queries: Queries) -> Queries:
-        own = queries
-        for name, values in (("labels", self.labels), ("weights", self.weights)):
-            own = own if values is None else own.with_own(name, values, repr(self))
-        rows = sha256(queries.labels.tobytes() + queries.boundaries.tobytes()).digest()
-        if self._rows not in (b"", rows):
-            raise ValueError(
-                f"{self!r} is for the rows of another data set, in which it was used before: make "
-                "one for each data set"
-            )
-        self._rows = rows
-        return own
+    def _set_objective(self, objective: Objective) -> None:
+        self.objective = objective
+        self.metric, self.one_group = objective.metric, objective.one_group
+
+    def of(self, objective: Objective) -> ObjectiveOn:
+        """Another objective for the same labels and weights of the same data set."""
+        other = copy.copy(self)
+        other._set_objective(objective)
+        return other
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        own = queries.once(self, lambda: self._own(queries))
+        own = self._own.of(queries, repr(self))
         return self.objective.derivatives(own, scores)
 
     def as_term(

@@ -7,8 +7,9 @@ Documents at the first positions are clicked more often, regardless of their rel
 
 from __future__ import annotations
 
-import weakref
+import copy
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.collective import ONE_MACHINE
+from lambdaplus.frameworks.call_stack import is_copied_by_lightgbm
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.frameworks.trainings import Training
 from lambdaplus.objectives import Objective
@@ -26,8 +28,8 @@ class PositionBias(Objective):
     """Add a bias for each position to the scores during training, and learn it with the trees.
 
     The gradient is that of the objective at score + bias.  Its sum over the documents at a position
-    is the gradient of the bias of that position; each call ends with a Newton step on it.  The
-    estimate is reset at the start of each training; use one object for one training at a time.
+    is the gradient of the bias of that position; each call ends with a Newton step on it.  Each
+    training has an estimate of its own.
 
     Positions are those of LightGBM's ``Dataset(position=)``, which numbers them in order of
     appearance, so the first query must begin with the first position.  XGBoost and LGBMRanker have
@@ -45,8 +47,8 @@ class PositionBias(Objective):
     Attributes
     ----------
     bias_ : (n_positions,) float64
-        Bias of each position, relative to the first, which is 0; a position with a lower bias gets
-        fewer clicks.
+        Bias of each position in the last training that used this object, relative to the first,
+        which is 0; a position with a lower bias gets fewer clicks.
 
     Raises
     ------
@@ -79,7 +81,7 @@ class PositionBias(Objective):
         self.learning_rate = number("learning_rate", learning_rate, above=0.0, most=1.0)
         self.regularization = number("regularization", regularization, least=0.0, most=1e100)
         self.bias_: Floats = np.empty(0)
-        self._owner: weakref.ref[Any] | None = None  # of the training
+        self._of_trainings: WeakKeyDictionary[Any, Floats] = WeakKeyDictionary()
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row, (n,) float64 each; updates the estimate by one step.
@@ -95,29 +97,37 @@ class PositionBias(Objective):
             raise ValueError("position bias needs queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
-        # A new training begins with a new estimate.
-        former = None if self._owner is None else self._owner()
-        longer = bool(position.max(initial=0) >= self.bias_.size)
-        new = longer or former is not call.owner or call.is_first(scores)
+        # A new training begins with a new estimate. Calls by hand are one training.
+        owners = (call.booster, call.owner, self)
+        training = next(owner for owner in owners if owner is not None)
+        bias = self._of_trainings.get(training, np.empty(0))
+        new = bool(position.max(initial=0) >= bias.size) or call.is_first(scores)
         if workers.smallest(np.array([new], np.int64))[0]:
             positions = workers.largest(np.array([position.max(initial=-1) + 1]))
-            self.bias_ = np.zeros(int(positions[0]))
-            self._owner = None if call.owner is None else weakref.ref(call.owner)
-        gradient, hessian = self.objective.derivatives(queries, scores + self.bias_[position])
-        size = self.bias_.size
+            bias = np.zeros(int(positions[0]))
+        gradient, hessian = self.objective.derivatives(queries, scores + bias[position])
+        size = bias.size
         by_position = [np.bincount(position, each, size) for each in (None, gradient, hessian)]
         count, slope, curve = workers.sum(np.array(by_position, np.float64))
-        slope = slope + self.regularization * count * self.bias_
+        slope = slope + self.regularization * count * bias
         curve = curve + self.regularization * count
-        self.bias_ -= self.learning_rate * slope / (curve + 1e-3)
-        self.bias_ -= self.bias_[0]  # a constant for all positions has no effect
+        bias = bias - self.learning_rate * slope / (curve + 1e-3)
+        bias -= bias[0]  # a constant for all positions has no effect
+        self.bias_ = self._of_trainings[training] = bias
         return gradient, hessian
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self  # LightGBM copies parameters, but the estimate is read from this object
+        if is_copied_by_lightgbm():  # a copy of its parameters, and the user reads this object
+            return self
+        other = copy.copy(self)
+        other.objective = copy.deepcopy(self.objective, memo)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_owner": None}
+        return {name: value for name, value in vars(self).items() if name != "_of_trainings"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _of_trainings=WeakKeyDictionary())
 
     def __repr__(self) -> str:
         return f"PositionBias({self.objective!r})"

@@ -39,7 +39,7 @@ class Validation:
         if np.isnan(list(values.values())).all():
             raise ValueError(
                 f"no validation query has a value of {', '.join(map(str, values))}, since none "
-                "has both relevant and other documents"
+                "has both relevant and other documents, or labels that differ"
             )
         for metric, value in values.items():
             self.progress[metric].add(self._round, value)

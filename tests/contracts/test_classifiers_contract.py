@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from contracts import Raises, Rows, Warns, contract, hold
 from sklearn.exceptions import NotFittedError
@@ -20,6 +22,7 @@ from lambdaplus.metrics import Declaration
 random = np.random.default_rng(0)
 X = random.normal(size=(300, 4))
 Y = (X[:, 0] + random.normal(size=300) > 1).astype(int)
+NATIVE = {lp.LightGBMClassifier: "binary", lp.XGBoostClassifier: "binary:logistic"}
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
 
@@ -120,10 +123,61 @@ def test_another_objective_of_xgboost_does_not_move_scores_before_the_next_fit(
 
 
 @pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
-def test_only_x_is_passed_by_position(kind: Any) -> None:
-    for method in ("predict", "predict_proba", "decision_function"):
+def test_arguments_have_the_positions_of_the_parents(kind: Any) -> None:
+    """Of `decision_function`, which parents lack, X alone."""
+    ranks, native = fitted(kind), made(kind, objective=NATIVE[kind]).fit(X, Y)
+    for model in (ranks, native):
         with pytest.raises(TypeError, match="positional arguments"):
-            getattr(fitted(kind), method)(X, True)
+            model.decision_function(X, True)
+        if kind is lp.LightGBMClassifier:
+            for method in (model.predict, model.predict_proba):
+                np.testing.assert_array_equal(method(X, True), model.predict(X, raw_score=True))
+        else:
+            few = model.predict_proba(X, False, None, (0, 1))
+            expected = model.predict_proba(X, iteration_range=(0, 1))
+            np.testing.assert_array_equal(few, expected)
+            with pytest.raises(TypeError, match="positional arguments"):
+                model.predict(X, True)
+    if kind is lp.LightGBMClassifier:
+        start = np.linspace(-1, 1, 300)
+        by_name = made(kind).fit(X, Y, sample_weight=1.0 + Y, init_score=start)
+        found = made(kind).fit(X, Y, 1.0 + Y, start)
+        np.testing.assert_array_equal(found.predict_proba(X), by_name.predict_proba(X))
+
+
+SETS = [(X[150:], Y[150:]), (X[:150], Y[:150])]
+FORMS: dict[str, Any] = {  # of the weights of the second set
+    "list": lambda weights: [None, weights], "tuple": lambda weights: (None, weights),
+    "dictionary": lambda weights: {1: weights}, "polars": lambda weights: {1: pl.Series(weights)},
+    "pandas": lambda weights: [None, pd.Series(weights)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+def test_weights_of_evaluation_rows_count_in_any_form(kind: Any, form: Any) -> None:
+    """Those that occur twice are the same weight."""
+    light, weights = kind is lp.LightGBMClassifier, np.where(Y[:150], 3.0, 1.0)
+    name = "eval_sample_weight" if light else "sample_weight_eval_set"
+    quiet = {} if light else {"verbose": False}
+    if light or isinstance(form(weights), list | tuple):
+        given = {"eval_set": SETS if light else tuple(SETS), name: form(weights)}
+        model = made(kind).fit(X, Y, **given, **quiet)
+        rows = np.repeat(np.arange(150), weights.astype(int))
+        copies = made(kind).fit(X, Y, eval_set=[SETS[0], (X[rows], Y[rows])], **quiet)
+        np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=0.02)
+        plain = made(kind).fit(X, Y, eval_set=SETS, **quiet)
+        assert np.ptp(model.predict_proba(X) - plain.predict_proba(X)) > 0.02
+
+
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+@pytest.mark.parametrize("n", [2, 6])
+def test_few_rows_of_both_classes_give_probabilities(kind: Any, n: int) -> None:
+    held_out = np.argsort(-Y, kind="stable")[[0, *range(1 - n, 0)]]  # one is of the trained class
+    quiet = {} if kind is lp.LightGBMClassifier else {"verbose": False}
+    model = made(kind).fit(X, Y, eval_set=[(X[held_out], Y[held_out])], **quiet)
+    assert model.predict_proba(X).shape == (300, 2)
+    assert 0.0 < model.predict_proba(X)[:, 1].mean() < 1.0
 
 
 # -- labels ---------------------------------------------------------------------------------------
@@ -161,6 +215,18 @@ LABELS: Rows = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+@pytest.mark.parametrize(
+    ("weights", "trained"),
+    [(None, 1), (np.where(Y, 9.0, 1.0), 0), (np.where(Y, np.sum(Y == 0), np.sum(Y)), 1)],
+    ids=["counts", "weights", "as many"],
+)
+def test_the_class_whose_rows_weigh_less_is_trained(kind: Any, weights: Any, trained: int) -> None:
+    model = made(kind).fit(X, Y, sample_weight=weights)
+    assert model.pos_label_ == trained
+    assert model.decision_function(X)[Y == 1].mean() > model.decision_function(X).mean()
+
+
 UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
     "three classes":
         ({"y": np.arange(300) % 3}, "Only binary classification is supported.*multiclass"),
@@ -188,6 +254,13 @@ def test_a_fit_that_fails_leaves_no_model(given: dict[str, Any], message: str, k
 @contract(LABELS)
 def test_labels_are_those_of_one_problem(act: Callable[..., Any], right: Any) -> None:
     hold(act, right)
+
+
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+def test_pos_label_of_another_objective_is_warned_of(kind: Any) -> None:
+    with pytest.warns(UserWarning, match="pos_label has no effect with the framework's") as told:
+        made(kind, objective=NATIVE[kind], pos_label=0).fit(X, Y)
+    assert told[0].filename == __file__
 
 
 # -- why there are no probabilities ---------------------------------------------------------------

@@ -94,6 +94,36 @@ def named(features: Any, **more: Any) -> dict[str, Any]:
     return {f"f{i}": np.ascontiguousarray(x) for i, x in enumerate(features.T)} | more
 
 
+def with_column(place: int = 0) -> pd.DataFrame:
+    """Features and the queries, as the column of this number."""
+    frame = pd.DataFrame(named(X))
+    frame.insert(place, "qid", QID)
+    return frame
+
+
+def by_column(kind: Any, place: int = 0, given: Any = (), **options: Any) -> Any:
+    model = fit(kind, {"X": with_column(place), "qid": None, **dict(given)}, **options)
+    return model.predict(with_column())
+
+
+WEIGHTS = np.arange(12.0) + 1.0  # of the queries
+FIRST_SCORES = np.linspace(-1.0, 1.0, len(X))
+
+
+def two_sets(kind: Any, form: Callable[[Any], Any]) -> Any:
+    """Curves of the second set, whose arguments have this form."""
+    names = own_kind(
+        kind, {"eval_sample_weight": WEIGHTS[QID], "eval_init_score": FIRST_SCORES},
+        {"sample_weight_eval_set": WEIGHTS, "base_margin_eval_set": FIRST_SCORES},
+    )  # fmt: skip
+    sets = {"eval_set": [(X[HALF], Y[HALF]), (X.copy(), Y)]}
+    first = {"eval_group": np.unique(QID[HALF], return_counts=True)[1]}
+    given = {name: form([first.get(name), values])
+             for name, values in {**names, "eval_group": DATA.sizes}.items()}  # fmt: skip
+    quiet = own_kind(kind, {}, {"verbose": False})
+    return [*curves(fit(kind, {**sets, **given, **quiet})).values()][1]
+
+
 def own_kind(kind: Any, lightgbm: Any, xgboost: Any) -> Any:
     return lightgbm if issubclass(kind, lgb.LGBMModel) else xgboost
 
@@ -143,6 +173,12 @@ ANY: Rows = {
             ("pandas", pd.DataFrame), ("csr", csr_matrix), ("coo", lambda x: csr_matrix(x).tocoo()),
         )
     },
+    "a frame of polars that is not computed":
+        (lambda k: fit(k, {"X": pl.LazyFrame(named(X))}), Raises("LazyFrame.*pass X.collect")),
+    "and in predict": (
+        lambda k: fit(k, {"X": pl.DataFrame(named(X))}).predict(pl.LazyFrame(named(X))),
+        Raises("LazyFrame.*pass X.collect"),
+    ),
     "labels in pandas":
         (lambda k: scores(fit(k, {"y": pd.Series(Y)}), X), lambda k: scores(fit(k), X)),
     "columns whose rows do not ascend": (lambda k: on(k, UNSORTED), lambda k: on(k, SPARSE)),
@@ -164,8 +200,6 @@ ANY: Rows = {
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),
     "masked features in predict":
         (lambda k: fit(k).predict(np.ma.masked_less(X, 0.0)), Raises("X is a masked array")),
-    "a fourth argument by position":
-        (lambda k: made(k).fit(X, BINARY, None, QID), Raises("positional arguments", TypeError)),
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     # objectives
@@ -244,6 +278,50 @@ BOTH: Rows = {
         for form, frame in FRAMES.items()
     },
     **{
+        f"{what} that contradict the column of queries, {where}": (
+            act, Raises(f"the queries of {what}= are not those of the column 'qid'")
+        )
+        for what, other in (("group", DATA.sizes[::-1]), ("qid", QID[::-1]))
+        for where, act in (
+            ("fit", lambda k, what=what, other=other: by_column(k, given={what: other})),
+            ("eval_set", lambda k, what=what, other=other: fit(k, {
+                "eval_set": [(with_column(), Y)], f"eval_{what}": [other]})),
+            ("score", lambda k, what=what, other=other: fit(k).score(
+                with_column(), Y, **{what: other})),
+        )
+    },
+    **{
+        f"{name} that agree with the column of queries": (
+            lambda k, given=given: by_column(k, given=given), lambda k: fit(k).predict(X)
+        )
+        for name, given in (
+            ("group", {"group": DATA.sizes}), ("names", {"qid": [f"q{one}" for one in QID]}),
+        )
+    },
+    "a number of a column after that of the queries": (
+        lambda k: by_column(k, interaction_constraints=[[0], [1, 2]]),
+        Raises(r"interaction_constraints=.*, number 0, is no feature: pass names, here \['qid', "),
+    ),
+    "as text":
+        (lambda k: by_column(k, 1, interaction_constraints="[0],[1,2]"),
+         Raises(r"interaction_constraints=.*number 1, is no feature")),
+    "numbers of columns before that of the queries": (
+        lambda k: by_column(k, X.shape[1], **own_kind(
+            k, {"interaction_constraints": [[0], [1, 2]]},
+            {"interaction_constraints": "[[0],[1,2]]"})),
+        lambda k: fit(k, **own_kind(
+            k, {"interaction_constraints": [[0], [1, 2]]},
+            {"interaction_constraints": "[[0],[1,2]]"})).predict(X),
+    ),
+    "a constraint for each column, the queries among them": (
+        lambda k: by_column(k, monotone_constraints=(0, 1) + (0,) * (X.shape[1] - 1)),
+        Raises(f"monotone_constraints has {X.shape[1] + 1} entries, and there are {X.shape[1]} f"),
+    ),
+    "a constraint for each feature": (
+        lambda k: by_column(k, monotone_constraints=(-1,) * X.shape[1]),
+        lambda k: fit(k, monotone_constraints=(-1,) * X.shape[1]).predict(X),
+    ),
+    **{
         f"{name} by its names": (
             lambda k, name=name: [
                 fit(k, objective=one).predict(X) for one in (name, f"lambda_{name}")
@@ -262,6 +340,31 @@ BOTH: Rows = {
             lp.evaluate(Y, fit(k).predict(X), qid=QID, metrics=one).mean[one]
             for one in ("map", "map", "ndcg@3", "ndcg@3")
         ],
+    ),
+    **{
+        f"arguments of evaluation sets as {name}": (
+            lambda k, form=form: two_sets(k, form), lambda k: two_sets(k, list)
+        )
+        for name, form in (
+            ("tuples", tuple), ("dictionaries", lambda values: dict(enumerate(values))),
+            ("dictionaries of polars",
+             lambda values: {i: one if one is None else pl.Series(one)
+                             for i, one in enumerate(values)}),
+            ("lists of pandas",
+             lambda values: [one if one is None else pd.Series(one) for one in values]),
+        )
+    },
+    "a dictionary with a number that no set has":
+        (lambda k: two_sets(k, lambda values: {2: values[1]}), Raises("has entries for .2., and")),
+    "evaluation sets in a tuple": (
+        lambda k: curves(fit(k, {"eval_set": ((X, Y),), "eval_qid": (QID,),
+                                 **own_kind(k, {}, {"verbose": False})})),
+        lambda k: on(k, X)[1],
+    ),
+    "predictions of columns of other names, as wished": (
+        lambda k: fit(k, {"X": pd.DataFrame(named(X))}).predict(
+            pd.DataFrame(named(X)).rename(columns={"f0": "g0"}), validate_features=False),
+        lambda k: fit(k).predict(X),
     ),
     "score of weighted queries":
         (lambda k: fit(k).score(X, Y, qid=QID, sample_weight=QID + 1.0),
@@ -334,11 +437,54 @@ def newer_form() -> Any:
     return {"training": curves(fit(lp.LightGBMRanker, rest))["valid_0"]}
 
 
+def by_category(place: int, category: Any) -> Any:
+    return by_column(lp.LightGBMRanker, place, {"categorical_feature": category})
+
+
 TRAINING = {"X": X[ORDER], "y": Y[ORDER], "qid": QID[ORDER]}
 TRAINING |= {"eval_set": [(TRAINING["X"], TRAINING["y"])]}
 light, boost = partial(watched, lp.LightGBMRanker), partial(watched, lp.XGBoostRanker)
 STOP = xgb.callback.EarlyStopping
 ONE: Rows = {
+    "a category by the number of its column":
+        (lambda: by_category(0, [1]), Raises(r"categorical_feature=\[1\] .* here \['f0'\]")),
+    "by its name": (lambda: by_category(0, ["f0"]), lambda: by_category(3, [0])),
+    "under another name": (
+        lambda: by_column(lp.LightGBMRanker, cat_feature=[1]), Raises("categorical_feature=.1. n")
+    ),
+    "arguments of fit by position": (
+        lambda: made(lp.LightGBMRanker).fit(X, Y, 1.0 + QID, FIRST_SCORES, DATA.sizes).predict(X),
+        lambda: made(lp.LightGBMRanker).fit(
+            X, Y, sample_weight=1.0 + QID, init_score=FIRST_SCORES, group=DATA.sizes).predict(X),
+    ),
+    "of predict":
+        (lambda: fit(lp.LightGBMRanker).predict(X, True, 0, 1),
+         lambda: fit(lp.LightGBMRanker).predict(X, num_iteration=1)),
+    "of fit of XGBoost, which has none":
+        (lambda: made(lp.XGBoostRanker).fit(X, Y, None, DATA.sizes),
+         Raises("too many positional", TypeError)),
+    "score of weights of queries, rows in any order": (
+        lambda: fit(lp.XGBoostRanker).score(
+            X[ORDER], Y[ORDER], qid=QID[ORDER],
+            sample_weight=(1.0 + QID[ORDER])[np.sort(np.unique(QID[ORDER], return_index=True)[1])]),
+        lambda: fit(lp.XGBoostRanker).score(X, Y, qid=QID, sample_weight=1.0 + QID),
+    ),
+    **{
+        f"{kind.__name__} on {what}": (
+            lambda kind=kind, features=features, options=options: fit(
+                kind, {"X": features}, **options),
+            Raises("set min_child_samples .min_data_in_leaf., 20 by default"),
+        )
+        for kind in (lp.LightGBMRanker, lp.LightGBMClassifier)
+        for what, features, options in (
+            ("few rows", X, {"min_child_samples": len(X)}),
+            ("constant features", np.ones_like(X), {}),
+        )
+    },
+    "weights of features, the queries among them": (
+        lambda: by_column(lp.XGBoostRanker, given={"feature_weights": np.ones(X.shape[1] + 1)}),
+        Raises("feature_weights has"),
+    ),
     "eval_at of the estimator": (
         lambda: light(eval_at=[1, 5]), Raises(r"eval_at=\[1, 5\] .*: pass eval_metric=\['ndcg@1'")
     ),
@@ -401,6 +547,8 @@ ONE: Rows = {
     ),
     "a function without early stopping": (lambda: minimised().n_estimators, 3),
     "two functions": (lambda: boost(eval_metric=[negative, "map"]), Raises("XGBoost supports one")),
+    "XGBoost's default, squared error":
+        (lambda: fit(lp.XGBoostRanker, objective=None), Raises("squared error, which ranks noth")),
     "weights of rows that differ in a query":
         (lambda: fit(lp.XGBoostRanker, {"sample_weight": DATA.row_weights}),
          Raises("one weight for each query.*the objective carry")),

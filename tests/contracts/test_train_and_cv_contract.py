@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
-from small_data import GRADED, Recorder, value
+from scipy import stats
+from small_data import GRADED, Recorder, Small, value
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.frameworks.trainings import training_of
 from lambdaplus.ranking.queries import Queries
 
 N, X = GRADED.n, GRADED.features
@@ -101,6 +103,104 @@ def shares(f: Any) -> Any:
     return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
 
 
+def watched_correlation(f: Any, objective: Any, constant: Any) -> Any:
+    """The rank correlation after one round whose trees know only the dates that are not constant.
+
+    Of each other date, all rows have equal features, so their scores are equal.
+    """
+    dates, names = 20, 15
+    known = np.repeat(np.arange(dates) >= constant, names)
+    labels = np.tile(np.arange(names, dtype=float), dates)
+    features = np.column_stack([np.where(known, labels, 7.0), np.arange(dates).repeat(names)])
+    data = Small(features, labels, np.full(dates, names))
+    given = f.data(data)
+    params = {"min_data_in_leaf": 1, "min_data_in_bin": 1} if f.name == "lightgbm" else {}
+    trained = f.train(
+        objective, given, 2, params=params, metric=eval_metric("spearman"), valid={"v": given}
+    )
+    of_known = [stats.spearmanr(labels[:names], trained.scores(data)[-names:]).statistic]
+    return trained.curves["v"]["spearman"][-1], np.nan_to_num(of_known[0]) * (
+        dates - constant
+    ) / dates
+
+
+MIRRORED = GRADED.binary[::-1].copy()
+
+
+def repeated(f: Any) -> Any:
+    """Cross-validation with a bootstrap of whole queries."""
+    ends = np.cumsum(GRADED.sizes)
+    rows = np.sort(np.concatenate([np.arange(a, b) for a, b in ((0, ends[2]), (0, ends[0]))]))
+    given = {"fobj" if f.name == "lightgbm" else "obj": lp.lambda_map}
+    return f.own.cv(f.quiet, f.data(GRADED), 2, folds=[(rows, np.arange(ends[2], N))], **given)
+
+
+def cv_argument(f: Any) -> Any:
+    """The fourth argument of cv."""
+    return lp.query_folds(group=GRADED.sizes, n_splits=2) if f.name == "lightgbm" else 2
+
+
+def cv_by_position(f: Any) -> Any:
+    params = {**f.quiet, "objective": "map"}
+    metric = {"feval" if f.name == "lightgbm" else "custom_metric": lp.eval_map}
+    return f.own.cv(params, f.data(GRADED), 2, cv_argument(f), **metric)
+
+
+def relabelled(f: Any, labels: Any, sets: Any = ("a", "b")) -> list[str]:
+    """Metrics with labels of their own on two sets with as many rows, and equal own labels."""
+    data = {name: f.data(GRADED, label=GRADED.binary) for name in sets}
+    metric = eval_metric("map").on(labels)
+    return sorted(f.train(lp.lambda_map, f.data(GRADED), 2, metric=metric, valid=data).curves["a"])
+
+
+def twice(f: Any, part: Any, other: Any) -> None:
+    """Trainings with one objective on a data set, and on another one with as many rows."""
+    objective = lp.combine({lp.lambda_ndcg: 1, part: 1})
+    for labels in (GRADED.labels, GRADED.labels, other):
+        f.train(objective, f.data(GRADED, label=labels), 2)
+
+
+def through(metric: Any) -> dict[str, Any]:
+    """Functions of the user that call a metric."""
+    return {
+        "a lambda": lambda scores, data: metric(scores, data),
+        "partial": partial(metric),
+        "an object": type("Own", (), {"__call__": lambda _, *given: metric(*given)})(),
+    }
+
+
+def stopping(f: Any, metric: Any, **options: Any) -> Any:
+    """A training of XGBoost with early stopping."""
+    given = f.data(GRADED)
+    return f.own.train(
+        f.quiet, given, 4, obj=lp.lambda_map, evals=[(given, "v")], verbose_eval=False,
+        custom_metric=metric, **({"early_stopping_rounds": 2} | options),
+    ).num_boosted_rounds()  # fmt: skip
+
+
+def subclassed(f: Any) -> Any:
+    """Updates by hand of a booster of a subclass, and the threads that our objective sees."""
+    kind = type("Own", (f.module.Booster,), {})
+    data = f.data(GRADED)
+    params = {"num_threads": 1, "verbose": -1, "objective": "none"}
+    booster = kind(params, data) if f.name == "lightgbm" else kind(f.quiet, [data])
+    for turn in range(4):
+        booster.update(*([data, turn] if f.name == "xgboost" else []), fobj=lp.lambda_mrr)
+    found = training_of(booster, booster)
+    return (
+        found.threads,
+        found.rounds,
+        type(f.train(lp.lambda_map, data, 1))(booster).scores(GRADED),
+    )
+
+
+def line_of_warning(f: Any) -> str:
+    """The file that a warning of a training names."""
+    with pytest.warns(UserWarning, match="nothing to rank") as told:
+        f.train(lp.lambda_map, f.data(GRADED, label=np.zeros(N)), 1)
+    return Path(told[0].filename).name
+
+
 SOFT = GRADED.scores().astype(np.float32)
 BOTH: Rows = {
     # the same models
@@ -128,6 +228,32 @@ BOTH: Rows = {
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
     "a saved model, and SHAP values": (shares, (0.0, 0.0)),
     "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
+    # metrics of scores that are constant
+    **{
+        f"{constant} of 20 dates with equal scores, {objective}": (
+            lambda f, c=constant, o=objective: np.abs(np.diff(watched_correlation(f, o, c))), [0.0]
+        )
+        for constant in (17, 20)
+        for objective in (lambda_objective("spearman"), lambda_objective("concordance"))
+    },
+    # labels and weights of the rows of a data set
+    "labels of a metric": (lambda f: relabelled(f, MIRRORED, "a"), ["map_own"]),
+    "labels of a metric, and two sets with as many rows":
+        (lambda f: relabelled(f, MIRRORED), Raises("of another data set.*evaluate it on")),
+    **{
+        f"{what} of an objective, and another data set": (
+            lambda f, part=part: twice(f, part(), GRADED.labels[::-1].copy()),
+            Raises("is for the rows of another data set"),
+        )
+        for what, part in (
+            ("labels", lambda: lp.lambda_map.on(MIRRORED)),
+            ("weights", lambda: lp.lambda_map.weighted(1.0 + MIRRORED)),
+        )
+    },
+    "labels of an objective, and the same data again":
+        (lambda f: twice(f, lp.lambda_map.on(MIRRORED), GRADED.labels), None),
+    "queries in a fold again":
+        (lambda f: repeated(f), Raises("this .* has [0-9]+ rows of the data again, so the copies")),
     # one in place of the other
     "an objective as metric":
         (lambda f: train(f, metric=lp.lambda_map),
@@ -192,6 +318,23 @@ BOTH: Rows = {
     "queries in the evaluation alone":
         (lambda f: train(f, metric=lp.eval_map, valid=f.data(GRADED), data=lost(f)),
          Warns("the training data has no queries, but an evaluation set has")),
+    "a subclass of Booster":
+        (subclassed, lambda f: (1, 4, train(f, lp.lambda_mrr, rounds=4)[0])),
+    "the line that a warning names": (line_of_warning, "boosting_frameworks.py"),
+    # arguments by position
+    "evaluation sets of our train": (
+        lambda f: f.own.train(
+            {**f.quiet, "objective": "map"}, d := f.data(GRADED), 3,
+            *([[d], ["v"]] if f.name == "lightgbm" else [[(d, "v")]]),
+        ) and 3,
+        3,
+    ),
+    "the number of folds of our cv": (
+        lambda f: cv_by_position(f), lambda f: f.own.cv(
+            {**f.quiet, "objective": "map"}, f.data(GRADED), 2,
+            **{"folds" if f.name == "lightgbm" else "nfold": cv_argument(f)},
+            **{"feval" if f.name == "lightgbm" else "custom_metric": lp.eval_map}),
+    ),
     # values
     "NaN scores":
         (lambda f: forms(f, lambda made: made(START, f.data(GRADED))),
@@ -314,6 +457,14 @@ def tuned(f: Any, metric: str) -> str:
     return str(search.study.direction.name)
 
 
+def stopped_by_feval(f: Any, params: dict[str, Any]) -> int:
+    pytest.importorskip("lightgbm", "4", reason="early stopping of older ones cannot be seen")
+    given = dataset(f)
+    params = {**f.quiet, "objective": "lambdarank", "early_stopping_round": 2, **params}
+    booster = f.own.train(params, given, 2, valid_sets=[given], feval=lp.eval_map)
+    return int(booster.num_trees())
+
+
 def biased(f: Any, objective: Any) -> Any:
     pytest.importorskip("lightgbm", "4.1", reason="older ones have no positions")
     place = np.concatenate([np.arange(size) for size in GRADED.sizes])
@@ -357,6 +508,23 @@ LIGHTGBM: Rows = {
     "refit":
         (lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
          Raises("null objective function", Exception)),
+    **{
+        f"early stopping by feval, {how}": (
+            lambda f, _, params=params: stopped_by_feval(f, params), right
+        )
+        for how, params, right in (
+            ("and LightGBM's default metric", {},
+             Warns("watches the default metric of the objective 'lambdarank', too")),
+            ("alone", {"metric": "None"}, 2),
+            ("the first one", {"first_metric_only": True}, 2),
+            ("with our objective", {"objective": "map"}, 2),
+        )
+    },
+    "few rows": (
+        lambda f, _: f.own.train({**f.quiet, "min_data_in_leaf": N}, dataset(f), 1,
+                                 fobj=lp.lambda_map),
+        Raises("set min_child_samples .min_data_in_leaf."),
+    ),
     "bagging by query": (lambda f, _: train(f, params={**BY_QUERY}), BAGGED),
     "of a function that calls an objective":
         (lambda f, _: train(f, lambda *a: lp.lambda_map(*a), params={**BY_QUERY}), BAGGED),
@@ -490,6 +658,25 @@ def refreshed(f: Any) -> Any:
 
 QUERIES = {"qid": GRADED.qid, "eval_qid": [GRADED.qid]}
 XGBOOST: Rows = {
+    **{
+        f"a metric in {name} with early stopping": (
+            lambda f, name=name: stopping(f, through(eval_metric("mrr"))[name]),
+            Warns("a function that calls eval_metric.'mrr'. is the metric", times=4),
+        )
+        for name in ("a lambda", "partial", "an object")
+    },
+    **{
+        f"a metric in a lambda {how}": (
+            lambda f, metric=metric, options=options: stopping(
+                f, through(eval_metric(metric))["a lambda"], **options) > 0,
+            True,
+        )
+        for how, metric, options in (
+            ("with a direction", "mrr", {"maximize": True}),
+            ("without early stopping", "mrr", {"early_stopping_rounds": None}),
+            ("whose name XGBoost knows", "map", {}),
+        )
+    },
     "NaN scores at the start":  # which LightGBM replaces
         (lambda f: train(f, data={"start": START}), Raises("scores must be finite.*nan in row 7")),
     "early stopping by RMSE": (lambda f: stopped(f), Warns("its default metric, rmse")),
