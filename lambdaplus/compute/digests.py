@@ -10,6 +10,7 @@ import contextlib
 import functools
 import hashlib
 import importlib.metadata
+import os
 import pickle
 import pickletools
 import platform
@@ -90,7 +91,9 @@ def _code_of(module: str) -> str:
     path = Path(str(sys.modules[module].__file__)).resolve()
     if not _installed().isdisjoint(path.parents):
         return f"{top} {importlib.metadata.version(_distributions()[top][0])}"
-    own: Any = [folder for folder in sys.path if Path(folder).resolve() not in _installed()]
+    # A study imports the user's estimators from the current folder, too, which is not on the path.
+    folders = [*sys.path, os.curdir]
+    own: Any = [folder for folder in folders if Path(folder).resolve() not in _installed()]
     finder = ModuleFinder(path=own, excludes=["lambdaplus"])
     if module == "__main__":
         finder.run_script(str(path))
