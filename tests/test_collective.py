@@ -13,6 +13,8 @@ import pytest
 from small_data import graded
 
 import lambdaplus as lp
+from lambdaplus.compute.collective import FailedWorkerError
+from lambdaplus.frameworks.workers import XGBoostWorkers
 
 xgboost = pytest.importorskip("xgboost", minversion="2.1")
 
@@ -28,6 +30,7 @@ class Threads:
         patch.setattr("xgboost.collective.get_world_size", lambda: size)
         patch.setattr("xgboost.collective.get_rank", lambda: self._own.rank)
         patch.setattr("xgboost.collective.allreduce", self.allreduce)
+        patch.setattr("xgboost.collective.broadcast", None)  # it unpickles what others send
 
     def allreduce(self, array: Any, operation: Any) -> Any:
         self._arrays[self._own.rank] = array
@@ -63,3 +66,26 @@ def test_a_mean_over_workers_is_that_of_all_queries(monkeypatch: pytest.MonkeyPa
             parts = [of_queries(*ends, weights) for ends in ((0, 7), (7, 30), (30, 60))]
             for values in workers.run(metric, parts):
                 assert dict(values) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("message", ["no rows", "caf\u00e9 " * 600, "", "\x1b[2J"])
+def test_an_error_of_a_worker_is_told_by_the_others(
+    monkeypatch: pytest.MonkeyPatch, message: str
+) -> None:
+    """As much of it as fits into what is exchanged, without codes that a terminal obeys."""
+
+    def of_worker(number: int) -> str:
+        try:
+            with XGBoostWorkers(xgboost.collective).together():
+                if number == 1:
+                    raise OSError(message)
+        except (OSError, FailedWorkerError) as error:
+            return f"{type(error).__name__}: {error}"
+        return "no error"
+
+    first, failed, last = Threads(3, monkeypatch).run(of_worker, [(0,), (1,), (2,)])
+    assert failed == f"OSError: {message}"
+    words = f"FailedWorkerError: rank 1 of 3 workers stopped with {failed}"
+    words = words.replace("\x1b", r"\x1b")
+    assert first == last == words[: len(first)]
+    assert len(first) >= min(len(words), 1500)

@@ -114,15 +114,28 @@ def test_unused_entries_are_deleted_and_other_files_are_kept(tmp_path: Path, fol
     value(write(tmp_path / "unused"))
     [unused] = folder.iterdir()
     value(write(tmp_path / "used"))
-    other = folder / "notes.npz"
-    other.write_text("mine")
+    others = folder / "notes.npz", folder / f"{'my-notes':->40}.npz"  # as long as those of entries
+    for other in others:
+        other.write_text("mine")
     for path in folder.iterdir():
         os.utime(path, (0, 0))
     value(tmp_path / "used")
     value(write(tmp_path / "new"))
-    assert other.exists()
+    assert all(other.exists() for other in others)
     assert not unused.exists()
-    assert len([*folder.iterdir()]) == 3
+    assert len([*folder.iterdir()]) == 4
+
+
+def test_nobody_else_can_read_an_entry(tmp_path: Path, folder: Path) -> None:
+    """Whoever may read the text: it may be private now, and its folder."""
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)  # as it was made before
+    umask = os.umask(0)
+    try:
+        value(write(tmp_path / "a.txt"))
+    finally:
+        os.umask(umask)
+    assert [path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())] == [0o700, 0o600]
 
 
 def test_processes_map_all_that_a_data_set_has(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lambdaplus.data import RankingData, read_folds, read_letor, read_qrels, read_trec_run
+from lambdaplus.data import (
+    RankingData,
+    read_data,
+    read_folds,
+    read_letor,
+    read_qrels,
+    read_trec_run,
+)
 from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
@@ -99,6 +107,87 @@ def test_features_may_be_numbered_from_0(tmp_path: Path, first: int) -> None:
     assert data.feature_names == (() if first else ("0", "1", "2", "3"))
 
 
+# Blocks of three lines, a feature 0 in the second one, and a new feature in the last one.
+BLOCKS = """\
+# first
+2 qid:10 1:0.5 3:-1e-3
+1 qid:10 2:7 # a comment
+0 qid:11 1:4 3:2
+
+1 qid:11 0:8 2:7
+0 qid:11
+1 qid:12 3:5 6:9
+"""
+BLOCK_FEATURES = [
+    [0, 0.5, 0, -1e-3, 0, 0, 0], [0, 0, 7, 0, 0, 0, 0], [0, 4, 0, 2, 0, 0, 0],
+    [8, 0, 7, 0, 0, 0, 0], [0] * 7, [0, 0, 0, 5, 0, 0, 9],
+]  # fmt: skip
+
+
+@pytest.fixture
+def blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lambdaplus.data.letor._LINES", 3)
+
+
+@pytest.mark.usefixtures("blocks")
+def test_a_file_of_several_blocks(tmp_path: Path) -> None:
+    data = read(BLOCKS, tmp_path)
+    assert data.features.tolist() == BLOCK_FEATURES
+    assert data.feature_names == tuple("0123456")
+    assert data.labels.tolist() == [2, 1, 0, 1, 0, 1]
+    assert data.qid.tolist() == [10, 10, 11, 11, 11, 12]
+    data = read(BLOCKS.replace("0:8 ", ""), tmp_path)
+    assert data.features.tolist() == [[*row[1:]] for row in BLOCK_FEATURES]
+    assert data.feature_names == ()
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("6:9", "6:x", ", line 8: not 'label qid:ID"),
+        ("6:9", "6:1_0", ", line 8: '6:1_0': a number with an underscore"),
+        ("6:9", "6:9007199254740993", ", line 8: '6:9007199254740993': "),
+        ("qid:12", "qid:x", ", line 8: not 'label qid:ID"),
+        ("qid:12", "", " has 6 rows, but only 5 have qid:ID"),
+        ("qid:12", "qid:10", ": .*query 10 are not adjacent"),
+    ],
+)
+def test_what_is_wrong_in_a_later_block_is_named(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"a\.txt{message}"):
+        read(BLOCKS.replace(old, new), tmp_path)
+
+
+def test_a_large_file_is_parsed_once_into_one_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In time and memory that are linear in its size."""
+    monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
+    monkeypatch.setattr("lambdaplus.data.letor._LINES", 200)
+    row = " ".join(f"{j}:{j / 7:.3f}" for j in range(1, 101))
+    text = "".join(f"{i % 3} qid:{i // 10} {row}\n" for i in range(2_000)).encode()
+    parsed: list[int] = []
+
+    def load(stream: Any, **options: Any) -> Any:
+        assert not options.get("query_id")  # with which the time of scikit-learn is quadratic
+        parsed.append(len(stream.getvalue()))
+        return load_svmlight_file(stream, **options)
+
+    monkeypatch.setattr("sklearn.datasets.load_svmlight_file", load)
+    tracemalloc.start()
+    try:
+        data = read(text, tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert data.features.shape == (2_000, 100)
+    assert sum(parsed) == len(text)
+    assert max(parsed) < len(text) / 4
+    assert peak < 2 * data.features.nbytes + 10 * max(parsed)
+
+
 def lightgbms_files(folder: Path, part: str, seed: int, width: int) -> tuple[Path, Any]:
     """As of LightGBM's example of lambdarank: no qid, and sizes and weights in other files."""
     random = np.random.default_rng(seed)
@@ -167,6 +256,19 @@ def test_lines_without_queries_are_one_ranking_if_that_is_asked_for(tmp_path: Pa
 
 
 # Compressed files and TREC -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.txt.xz", "a.csv.gz", "a.parquet.xz", "qrels.gz"])
+def test_a_file_that_expands_without_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Before it fills the memory."""
+    monkeypatch.setattr("lambdaplus.data.letor.EXPANDED_BYTES", 2**20)
+    file = tmp_path / name
+    file.write_bytes(COMPRESS[file.suffix](b"0" * 2**21))
+    reader: Any = read_qrels if name.startswith("qrels") else read_data
+    with pytest.raises(ValueError, match=rf"{name} expands to more than 200 times its size"):
+        reader(file)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])

@@ -1,8 +1,6 @@
 """The command line: ``lambdaplus`` and its commands, one in each file."""
 
-import contextlib
 import io
-import os
 import sys
 from typing import Annotated
 
@@ -15,6 +13,7 @@ try:
     from lambdaplus.cli.evaluate_command import evaluate
     from lambdaplus.cli.metrics_command import metrics
     from lambdaplus.cli.predict_command import predict
+    from lambdaplus.cli.terminal import print_warnings_in_a_line
 except ImportError as error:
     sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
@@ -54,6 +53,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names that cannot be encoded
-    with contextlib.suppress(OSError):  # the folder may be gone
-        sys.path.append(os.getcwd())  # for --methods module:Class, as `python -m` does
+    print_warnings_in_a_line()
     app()

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from lambdaplus.cli.config_options import parsed, with_config_options
-from lambdaplus.cli.terminal import errors_of, run_with_progress, warnings_told
-from lambdaplus.compute.messages import printable
-from lambdaplus.data.output_folder import OutputFolder
+from lambdaplus.cli.terminal import Terminal, errors_of, run_with_progress, warnings_told
+from lambdaplus.data.output_folder import OutputFolder, refuse_link
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import (
     Config,
@@ -66,8 +64,7 @@ def compare(
     **options: Any,
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
-    # A path may contain [red] or :bug:, and be longer than a line.
-    console = Console(markup=False, emoji=False, soft_wrap=True)
+    console = Terminal()
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         if report:
@@ -100,20 +97,22 @@ def _check_model(study: Study, folder: Path, method: str, out: Path) -> None:
         output.refuse_foreign(NAMES)
 
 
-def _save_model(study: Study, folder: Path, method: str, console: Console) -> None:
+def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> None:
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
     console.print(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
         f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
-        f"{range_of(final.interval)}).\n"
+        f"{range_of(final.interval)})."
+    )
+    console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
         f"lambdaplus: python {program} FILE."
     )
 
 
-def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Console) -> int:
+def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Terminal) -> int:
     """Fit, write the results, and return the exit code."""
     config = study.config
     shown = config.data or DIGITS
@@ -121,12 +120,13 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
         made = folder.made
         # Raise this error before the first fit, not after the last.
         folder.refuse_foreign([*TABLES, *(["report.html"] if report else [])])
+        refuse_link(out / "plots")
         (made / "study.toml").write_text(config.to_toml() + "\n", encoding="utf-8")
         folder.refuse_foreign(["study.toml"])
-        console.print(printable(f"Data: {shown}"))
+        console.print(f"Data: {shown}")
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
-            console.print(printable(f"  {line}"), soft_wrap=is_command)
+            console.print(f"  {line}", soft_wrap=is_command)
         try:
             with warnings_told(console):
                 run_with_progress(study, console)
@@ -157,12 +157,12 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
     return int(bool(study.errors))
 
 
-def _write_tables(summary: Summary, folder: Path, console: Console) -> None:
+def _write_tables(summary: Summary, folder: Path, console: Terminal) -> None:
     """Print the best methods, then the means with their notes, and write the tables."""
     with console.status("Testing significance ..."):
         table, verdicts = results_table(summary), verdict_table(summary)
     for each in filter(None, (verdicts, table)):
-        console.print(each, soft_wrap=False)
+        console.print(each)
     for line in summary.decision():
-        console.print(printable(line), soft_wrap=False)
+        console.print(line, soft_wrap=False)
     write_tables(summary.results, folder)

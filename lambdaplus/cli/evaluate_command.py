@@ -8,9 +8,8 @@ from pathlib import Path
 
 import polars as pl
 import typer
-from rich.console import Console
 
-from lambdaplus.cli.terminal import errors_of
+from lambdaplus.cli.terminal import Terminal, errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.table_files import KINDS, NO_QUERIES, table_kind
@@ -77,7 +76,7 @@ def evaluate(
         if per_query is not None:
             per_query.write_text(_per_query(evaluations).write_csv(), encoding="utf-8")
         for table in tables:
-            Console().print(table)
+            Terminal().print(table)
 
 
 def _per_query(evaluations: dict[str, Evaluation]) -> pl.DataFrame:

@@ -1,8 +1,6 @@
 """``lambdaplus metrics``."""
 
-from rich.console import Console
-
-from lambdaplus.cli.terminal import errors_of
+from lambdaplus.cli.terminal import Terminal, errors_of
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import CATALOGUE
 
@@ -16,4 +14,4 @@ def metrics() -> None:
         "are weighted by map, such as p@5 and recall@10.",
     )
     with errors_of("metrics"):
-        Console().print(Table(("metric", "what it is"), rows, foot))
+        Terminal().print(Table(("metric", "what it is"), rows, foot))

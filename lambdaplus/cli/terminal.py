@@ -15,6 +15,31 @@ from lambdaplus.compute.messages import printable
 from lambdaplus.study import Study
 
 
+class Terminal(Console):
+    """A console that prints tables, and each text as one line with the names in it.
+
+    In names of files and columns, markup and codes of emoji are printed as they are, and control
+    characters as escapes.  Paths may be longer than a line, which is not broken.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False, emoji=False)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        texts = [printable(each) if isinstance(each, str) else each for each in objects]
+        options.setdefault("soft_wrap", all(isinstance(each, str) for each in objects))
+        super().print(*texts, **options)
+
+
+def print_warnings_in_a_line() -> None:
+    """Print warnings without control characters, and without the line of code that warns."""
+
+    def text(message: Warning | str, *_: Any, **__: Any) -> str:
+        return printable(f"lambdaplus: {message}") + "\n"
+
+    warnings.formatwarning = text
+
+
 def run_with_progress(study: Study, console: Console) -> None:
     """Run all fits that are not stored yet, below a bar."""
     columns = (
@@ -30,7 +55,8 @@ def run_with_progress(study: Study, console: Console) -> None:
     with bars.Progress(*columns, console=console, **lasting) as progress:
         bar = progress.add_task("starting processes", total=len(study))
         for done, task in enumerate(study.run(), start=1):
-            progress.update(bar, advance=1, description=f"{task.method.name} {task.fold:<12}")
+            description = printable(f"{task.method.name} {task.fold:<12}")
+            progress.update(bar, advance=1, description=description)
             if done == study.kept:  # stored fits must not enter the estimate
                 progress.reset(bar, completed=done)
 
@@ -45,7 +71,7 @@ def warnings_told(console: Console) -> Iterator[None]:
             yield
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
-                console.print(printable(text), style="yellow")
+                console.print(text, style="yellow")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import importlib.metadata
+import os
 import pickle
 import pickletools
 import platform

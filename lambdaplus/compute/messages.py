@@ -26,10 +26,16 @@ def hint(name: str, names: Collection[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+# Control characters, ends of lines, and marks that reverse the direction of what follows.
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
 def printable(text: str) -> str:
-    """The text with control characters, which a terminal would obey, as escapes such as \\x1b."""
-    control = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # all but tabs and ends of lines
-    return re.sub(control, lambda found: found[0].encode("unicode_escape").decode(), text)
+    """The text on one line, with characters that a terminal would obey as escapes such as \\x1b.
+
+    Names of columns, files, folds and methods may hold any of them.
+    """
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def refuse_missing(path: Path) -> None:

@@ -2,12 +2,14 @@
 
 The cache has an entry for each path, size and modification time of a text file.  Entries that were
 not used for 30 days are deleted when a new one is written.  The folder may be deleted at any time;
-if it cannot be written to, the text is read each time.
+if it cannot be written to, the text is read each time.  Only the user can read an entry, since the
+text may be private.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import fields
@@ -20,6 +22,7 @@ from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.whole_files import written_whole
 
 _VERSION = "7"  # increase this number when the reader or the binary form changes
+_ENTRY = re.compile(r"[0-9a-f]{40}\.npz")
 _MIN_BYTES = 1_000_000  # of a file that is cached
 _MAX_IDLE = 30 * 24 * 3600.0  # seconds after which an entry is deleted
 
@@ -45,15 +48,21 @@ def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
     except Exception:  # missing or damaged
         data = read(file)
     with contextlib.suppress(OSError):  # no space, or no permission
-        with written_whole(entry) as temporary, temporary.open("wb") as stream:
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        entry.parent.chmod(0o700)  # the text may be private
+        with written_whole(entry) as temporary, open(temporary, "xb", opener=_private) as stream:
             np.savez(
                 stream, features=data.features, labels=data.labels, qid=data.qid,
                 feature_names=np.array(data.feature_names, np.str_), grouped=data.grouped,
             )  # fmt: skip
-        for other in entry.parent.glob("?" * len(entry.name)):
-            if other.stat().st_mtime < time.time() - _MAX_IDLE:
+        for other in entry.parent.iterdir():
+            if _ENTRY.fullmatch(other.name) and other.stat().st_mtime < time.time() - _MAX_IDLE:
                 other.unlink()
     return data
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def write_binary(data: RankingData, file: Path) -> None:

@@ -9,9 +9,10 @@ import os
 import warnings
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,7 +25,9 @@ from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.ranking.queries import Queries
 
 OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+EXPANSION, EXPANDED_BYTES = 200, 2**28  # most of a compressed file; rankings expand up to 20 times
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
+_LINES = 2_000  # of a block
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 
 
@@ -134,43 +137,90 @@ def _numbers_beside(file: Path, *suffixes: str) -> NDArray[np.float64] | None:
 
 
 def _read(file: Path) -> RankingData:
+    """Read the text in blocks, whose features are sparse and then take a place in one array."""
+    features, labels, qid, before = _Features(), [np.zeros(0)], [np.zeros(0, np.int64)], 0
     with opened(file) as stream:
-        content = stream.read().removeprefix(b"\xef\xbb\xbf").replace(b":NULL", b":nan")
+        while lines := [*islice(stream, _LINES)]:
+            if not before:
+                lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+            matrix, labels_of_rows, qid_of_rows = _block(lines, before, file)
+            with naming(file):
+                features.append(matrix)
+            labels.append(labels_of_rows)
+            qid.append(qid_of_rows)
+            before += len(lines)
+    label, query = np.concatenate(labels), np.concatenate(qid)
+    grouped = query.size > 0
+    if grouped and query.size < label.size:
+        raise ValueError(f"{file} has {label.size} rows, but only {query.size} have qid:ID")
+    query = query if grouped else np.zeros(label.size, np.int64)
+    with naming(file):
+        values, names = features.all()
+        return RankingData(values, label, query, file.name, names, grouped=grouped)
+
+
+class _Features:
+    """Features of all rows; blocks of rows are appended in linear time, without a second copy."""
+
+    def __init__(self) -> None:
+        self._values, self._rows = np.zeros((0, 0)), 0
+        self._first = 1  # the number of the feature in the first column
+
+    def append(self, matrix: Any) -> None:
+        """Append rows of a sparse matrix, whose column j is feature j."""
+        before, (rows, width) = self._first, matrix.shape
+        self._first = int(self._first and not (matrix.indices == 0).any())
+        left = before - self._first
+        right = max(0, width - self._first - left - self._values.shape[1])
+        if left or right:
+            self._values = np.pad(self._values, ((0, 0), (left, right)))
+        end = self._rows + rows
+        if end > len(self._values):
+            size = max(end, len(self._values) * 5 // 4)
+            self._values.resize((size, self._values.shape[1]), refcheck=False)
+        block = matrix.toarray()[:, self._first :]
+        self._values[self._rows : end, : block.shape[1]] = block
+        self._rows = end
+
+    def all(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        """The features, and their names if there is a feature 0."""
+        width = self._values.shape[1]
+        self._values.resize((self._rows, width), refcheck=False)
+        return self._values, () if self._first else tuple(map(str, range(width)))
+
+
+def _block(lines: list[bytes], before: int, file: Path) -> Any:
+    """The features (sparse), labels and qid of lines, above which are this number of others."""
+    lines = [line.replace(b":NULL", b":nan") for line in lines]
     try:
-        matrix, labels, qid = _parsed(content)
+        matrix, labels, qid = _parsed(lines)
     except (ValueError, OverflowError) as error:
-        lines = io.BytesIO(content).readlines()
         number = bisect_left(range(1, len(lines) + 1), True, key=lambda n: _fails(lines[:n])) + 1
         raise ValueError(
-            f"{file}, line {number}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
-            f"and features in ascending order: {error}"
+            f"{file}, line {before + number}: not 'label qid:ID 1:value 2:value', with a whole "
+            f"number as ID and features in ascending order: {error}"
         ) from None
     # Python reads 1_0 as 10 and 1e400 as infinity, and rounds integers beyond 2**53.
-    missing = (matrix.data >= MISSING) & (matrix.data < np.inf)
-    numbers = np.abs(np.concatenate([matrix.data[~missing], labels]))
-    if (numbers >= 2.0**53).any() or b"_" in content:
-        _refuse_changed(content, file)
-    grouped = qid.size > 0
-    if grouped and qid.size < labels.size:
-        raise ValueError(f"{file} has {labels.size} rows, but only {qid.size} have qid:ID")
-    matrix.data[missing] = np.nan
-    first = int(not (matrix.indices == 0).any())  # the number of the first feature
-    names = () if first else tuple(map(str, range(matrix.shape[1])))
-    qid = qid if grouped else np.zeros(labels.size, np.int64)
-    with naming(file):
-        features = matrix[:, first:].toarray()
-        return RankingData(features, labels, qid, file.name, names, grouped=grouped)
+    matrix.data[(matrix.data >= MISSING) & (matrix.data < np.inf)] = np.nan
+    large = any((np.abs(values) >= 2.0**53).any() for values in (matrix.data, labels))
+    if large or any(b"_" in line and b"_" in line.partition(b"#")[0] for line in lines):
+        _refuse_changed(lines, before, file)
+    return matrix, labels, qid
 
 
-def _parsed(content: bytes) -> Any:
+def _parsed(lines: Iterable[bytes]) -> tuple[Any, NDArray[Any], NDArray[Any]]:
     from sklearn.datasets import load_svmlight_file
 
-    return load_svmlight_file(io.BytesIO(content), query_id=True, zero_based=True)
+    features, labels = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
+    # With query_id=True, scikit-learn copies all identifiers for each line.
+    words = (line.partition(b"#")[0].split(None, 2)[1:2] for line in lines)
+    qid = [int(word.partition(b":")[2]) for [word] in filter(None, words) if word[:3] == b"qid"]
+    return features, labels, np.array(qid, np.int64)
 
 
-def _refuse_changed(content: bytes, file: Path) -> None:
+def _refuse_changed(lines: Iterable[bytes], before: int, file: Path) -> None:
     """Raise a ValueError for a label or feature that float64 changes."""
-    for number, line in enumerate(io.BytesIO(content), 1):
+    for number, line in enumerate(lines, before + 1):
         for field in line.partition(b"#")[0].split():
             name, _, text = field.decode().rpartition(":")
             try:
@@ -184,7 +234,7 @@ def _refuse_changed(content: bytes, file: Path) -> None:
 
 def _fails(lines: list[bytes]) -> bool:
     try:
-        _parsed(b"".join(lines))
+        _parsed(lines)
     except (ValueError, OverflowError):
         return True
     return False
@@ -207,11 +257,41 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 @contextmanager
 def opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressed if its name ends in .gz or .xz; a ValueError if it is damaged."""
+    """Open a file, decompressed if its name ends in .gz or .xz.
+
+    A ValueError is raised if it is damaged, and if its text is so much larger that it would only
+    fill the memory.
+    """
+    opener = OPENERS.get(file.suffix.lower())
+    if opener is None:
+        with open(file, "rb") as plain:
+            yield plain
+        return
     try:
-        with OPENERS.get(file.suffix.lower(), open)(file, "rb") as stream:
-            yield stream
+        with opener(file, "rb") as stream:
+            yield io.BufferedReader(_Decompressed(stream, file))
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
             f"{file} is cut short or damaged, and cannot be decompressed: {error}"
         ) from None
+
+
+class _Decompressed(io.RawIOBase):
+    """A compressed file, which gives an error when it expands too much."""
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self._stream, self._file = stream, file
+        self._left = max(EXPANDED_BYTES, EXPANSION * file.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size: int = self._stream.readinto(buffer)
+        self._left -= size
+        if self._left < 0:
+            raise ValueError(
+                f"{self._file} expands to more than {EXPANSION} times its size: decompress it, and "
+                "pass the result if that is what it should hold"
+            )
+        return size

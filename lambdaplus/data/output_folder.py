@@ -1,7 +1,9 @@
 """The output folder of a run, which may contain other files.
 
 Files that an earlier run wrote may be overwritten if they have not been changed since; other files
-belong to the user and are not changed.  Only one run at a time can write to a folder.
+belong to the user and are not changed.  Only one run at a time can write to a folder.  Nothing
+outside of it is written or removed, also if somebody else prepared it: symbolic links in it are
+refused, and names that lead out of it are ignored.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ class OutputFolder:
         self.inputs = [path.resolve() for path in inputs]
         self._own = folder / ".lambdaplus"  # for the lock and the list of written files
         self.made = self._own / "made"  # for results until they are published
-        self._lock = FileLock(self._own / "lock", mode=0o666, thread_local=False)
+        self._lock = FileLock(self._own / "lock", thread_local=False)
 
     def __enter__(self) -> OutputFolder:
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(f"{self.folder} is a file: pass a folder")
+        for path in (self._own, *(self._own / name for name in ("lock", "made", "written.json"))):
+            refuse_link(path)
         self._own.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(blocking=False)
@@ -55,6 +59,8 @@ class OutputFolder:
         written = self._written()
         for name in names:
             path, made = self.folder / name, self.made / name
+            for part in [*Path(name).parents][:-1]:
+                refuse_link(self.folder / part)
             if not os.path.lexists(path):
                 continue
             if path.is_file() and made.is_file() and _digest(path) == _digest(made):
@@ -99,16 +105,38 @@ class OutputFolder:
         self._note({**kept, **{name: [_digest(path)] for name, path in files.items()}})
 
     def _written(self) -> dict[str, list[str]]:
-        """Digests of files at the time when they were written, by name."""
+        """Digests of files in the folder at the time when they were written, by name."""
         try:
             noted = json.loads((self._own / "written.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # missing or damaged: no file is known to be ours
+        except (OSError, ValueError, RecursionError):  # missing or damaged: no file is ours
             return {}
-        return noted if isinstance(noted, dict) else {}
+        return {
+            name: [digest for digest in digests if isinstance(digest, str)]
+            for name, digests in (noted.items() if isinstance(noted, dict) else ())
+            if isinstance(digests, list) and self._is_inside(name)
+        }
+
+    def _is_inside(self, name: str) -> bool:
+        path, root = Path(name), self.folder.resolve()
+        if path.is_absolute() or ".." in path.parts:
+            return False
+        try:
+            return (root / path).parent.resolve().is_relative_to(root)
+        except (OSError, ValueError, RuntimeError):  # a NUL character, a circle of links
+            return False
 
     def _note(self, written: dict[str, list[str]]) -> None:
         with written_whole(self._own / "written.json") as temporary:
             temporary.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+def refuse_link(path: Path) -> None:
+    """Raise a FileExistsError for a symbolic link, which may lead out of the folder."""
+    if path.is_symlink():
+        raise FileExistsError(
+            f"{path} is a symbolic link, through which this run would write elsewhere: remove it, "
+            "or pass another folder"
+        )
 
 
 def _is_as_written(path: Path, digests: Collection[str]) -> bool:

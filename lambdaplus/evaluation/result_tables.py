@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lambdaplus.compute.messages import printable
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table as RichTable
@@ -21,7 +23,7 @@ def decimal(value: float, digits: int = 4, sign: str = "") -> str:
 
 
 class Cell(NamedTuple):
-    """A value (str, int or float) with a mark, such as significance letters.
+    """A value (str, int, float, or a tuple of lines) with a mark, such as significance letters.
 
     Examples
     --------
@@ -42,7 +44,8 @@ class Table:
     ----------
     columns : sequence of str
     rows : sequence of sequences of str, int, float or Cell
-        Floats are shown with four digits; NaN as a dash.
+        Floats are shown with four digits; NaN as a dash.  Control characters and line ends of text
+        are shown as escapes.
     foot : sequence of str
     narrow : bool
         Whether floats are shown without a leading zero, as in .5123.
@@ -82,8 +85,10 @@ class Table:
             ]
 
     def _text(self, value: Any) -> str:
+        if isinstance(value, tuple):
+            return "\n".join(map(printable, value))
         if not isinstance(value, float):
-            return str(value)
+            return printable(str(value))
         if math.isnan(value):
             return "-"
         return decimal(value) if self.narrow else f"{value:.4f}"
@@ -92,7 +97,7 @@ class Table:
         shown = list(self._texts())
         widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
         lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in shown)
-        return "\n".join([*lines, *self.foot])
+        return "\n".join([*lines, *map(printable, self.foot)])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.measure import Measurement
@@ -112,7 +117,7 @@ class Table:
                 shown = list(names)
             shown.append(column)
         yield self._of_columns(shown)
-        yield from (Text(line, style="dim") for line in self.foot)
+        yield from (Text(printable(line), style="dim") for line in self.foot)
 
     def _of_columns(self, columns: Sequence[int]) -> RichTable:
         from rich import box

@@ -13,8 +13,11 @@ from lambdaplus.compute.collective import (
     LostWorkerError,
     Workers,
 )
+from lambdaplus.compute.messages import printable
 from lambdaplus.frameworks.data_sets import Framework, framework_of
 from lambdaplus.frameworks.internals import lightgbm_parameter, private, private_attribute
+
+LETTERS = 2000  # bytes of an error message that the other workers repeat
 
 
 def workers_of(framework: Framework, second: Any, booster: Any) -> Workers:
@@ -89,8 +92,15 @@ class XGBoostWorkers(Workers):
         state = np.array([-1 if failure is None else self.number, what, -what], np.int64)
         failed, most, least = self._allreduce(state, "MAX").tolist()
         if failed >= 0:
-            reason = self._call("broadcast", failure if failed == self.number else None, failed)
-            raise FailedWorkerError(f"rank {failed} of {self.size} workers stopped with {reason}")
+            text = failure if failure is not None and failed == self.number else ""
+            # As bytes of a fixed length: `broadcast` would unpickle what the other worker sends.
+            own = np.frombuffer(
+                text.encode(errors="replace")[:LETTERS].ljust(LETTERS, b"\0"), np.uint8
+            )
+            sent = self._allreduce(own, "MAX").tobytes().rstrip(b"\0").decode(errors="ignore")
+            raise FailedWorkerError(
+                f"rank {failed} of {self.size} workers stopped with {printable(sent)}"
+            )
         if most != -least:
             raise FailedWorkerError(
                 f"the {self.size} workers do not compute the same: all must call the same "

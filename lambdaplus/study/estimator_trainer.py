@@ -1,7 +1,11 @@
 """The trainer of scikit-learn compatible estimators."""
 
-import importlib
+import importlib.util
 import inspect
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -72,13 +76,32 @@ def _curve(model: Any, criterion: str) -> list[float]:
 
 
 def find_class(target: Any) -> Any:
-    """The class itself, or that given as ``module:Class``."""
+    """The class itself, or that given as ``module:Class``, which may be in the current folder.
+
+    Importing a module runs its code; the class is not called here.
+    """
     if not isinstance(target, str):
         return target
     module, _, attribute = target.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+        with _current_folder_for(module):
+            found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         if isinstance(error, ImportError) and module.startswith("lambdaplus"):
             raise
         raise ValueError(f"{target!r} cannot be imported as module:Class: {error}") from None
+    if not (inspect.isclass(found) and hasattr(found, "fit") and hasattr(found, "predict")):
+        raise ValueError(f"{target!r} is not a class with the methods fit and predict")
+    return found
+
+
+@contextmanager
+def _current_folder_for(module: str) -> Iterator[None]:
+    """Import from the current folder in this block, if the module is not found otherwise."""
+    package, before = module.partition(".")[0], [*sys.path]
+    if package not in sys.modules and importlib.util.find_spec(package) is None:
+        sys.path.append(os.getcwd())
+    try:
+        yield
+    finally:
+        sys.path[:] = before

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.output_folder import refuse_link
 from lambdaplus.data.whole_files import written_whole
 from lambdaplus.study.methods import Task
 from lambdaplus.study.plan import Plan, group_of
@@ -91,6 +92,7 @@ class KeptFits:
             self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
             folder = Path(self._temporary.name)
         self._folder = Path(folder) / "fits"
+        refuse_link(self._folder)
 
     def file_of(self, task: Task) -> Path:
         """Where the fit is stored when it is finished."""

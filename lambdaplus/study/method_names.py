@@ -2,10 +2,10 @@
 
 import ast
 import contextlib
-import importlib.util
 import re
 from typing import Any
 
+from lambdaplus.compute.digests import installed_versions
 from lambdaplus.compute.messages import hint
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
@@ -95,7 +95,7 @@ def _beginning_with(name: str) -> list[Method]:
         return []
     if name not in ("", "all"):
         return [method for method in METHODS if method.name.startswith(name)]
-    without = "" if importlib.util.find_spec("catboost") else "catboost"
+    without = "" if "catboost" in installed_versions() else "catboost"
     families = {method.family for method in METHODS} if name else {*BOOSTED}
     return [method for method in METHODS if method.family in families - {without}]
 

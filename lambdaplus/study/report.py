@@ -104,7 +104,9 @@ def _content(found: Table | Iterator[Plot] | None, folder: Path) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Floats with four decimals, NaN as a dash."""
+    """Floats with four decimals, NaN as a dash; a tuple as lines."""
+    if isinstance(value, tuple):
+        return "\n".join(value)
     if not isinstance(value, float):
         return str(value)
     return "\N{EN DASH}" if math.isnan(value) else decimal(value)

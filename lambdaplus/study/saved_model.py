@@ -163,7 +163,8 @@ def predict_file(folder: Path, file: Path) -> Floats:
     Raises
     ------
     ValueError
-        If the folder has no model, a column is missing, or text is among the numbers of a feature.
+        If the folder has no model or its ``about.json`` is damaged, a column is missing, or text is
+        among the numbers of a feature.
     """
     about_file = folder / ABOUT
     if not about_file.is_file():
@@ -171,9 +172,32 @@ def predict_file(folder: Path, file: Path) -> Floats:
             f"{folder} has no {ABOUT}: it is no saved model, or the run that saved it was stopped, "
             "and can be repeated"
         )
-    about = json.loads(about_file.read_text(encoding="utf-8"))
-    columns, categories = about["columns"], about["categories"]
+    framework, columns, categories = _read_about(about_file)
     X = read_features(file, columns, categories)
-    framework = about["framework"]
-    scores = SCORES[framework](X, folder / MODELS[framework], columns, categories)
+    model = folder / MODELS[framework]
+    try:
+        scores = SCORES[framework](X, model, columns, categories)
+    except Exception as error:  # the frameworks have errors of their own
+        raise ValueError(f"{model} cannot score the rows: {error}") from None
     return np.asarray(scores, dtype=np.float64)
+
+
+def _read_about(file: Path) -> tuple[str, list[str], dict[str, list[str]]]:
+    """The framework, the columns and the categories of a saved model, which somebody may edit."""
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+        framework, columns, categories = (about[k] for k in ("framework", "columns", "categories"))
+        texts = [columns, *categories.values()]
+        if framework not in MODELS or not all(_is_texts(each) for each in texts):
+            raise ValueError("a value is of another type")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{file} is damaged, or is not from lambdaplus compare --save-model: it should have a "
+            f"framework, a list of columns, and lists of categories by column "
+            f"({type(error).__name__}: {error})"
+        ) from None
+    return framework, columns, categories
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -136,7 +136,7 @@ def verdict_table(summary: Summary) -> Table | None:
     rows = [
         (
             label(pair.metric),
-            f"{pair.first}\n{pair.second}",
+            Cell((pair.first, pair.second)),
             Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
             range_of(pair.interval, "+"),
             "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),

@@ -1,0 +1,252 @@
+"""What files, folders, models and workers of somebody else cannot do."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import invoke
+from killed_runs import contents
+
+from lambdaplus.data.output_folder import OutputFolder
+from lambdaplus.study import find_methods
+from lambdaplus.study.fits import KeptFits
+from lambdaplus.study.saved_model import predict_file
+
+TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
+
+
+# Code beside the data -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", ["-m lambdaplus", "-P -c 'import lambdaplus.cli as c; c.main()'"])
+def test_code_beside_the_data_does_not_run(tmp_path: Path, start: str) -> None:
+    """Python looks for these, and a current folder that is on its path has them."""
+    for name in ("cffi", "catboost", "pyarrow_hotfix", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()")
+    (tmp_path / "a.csv").write_text(TABLE)
+    line = f"{sys.executable} {start} evaluate a.csv --metrics map"
+    done = subprocess.run(
+        line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "0.7500" in done.stdout, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+CLASS = "class First:\n    def fit(self, X, y): ...\n    def predict(self, X): ...\n"
+
+
+def test_the_current_folder_is_searched_for_a_class_that_is_asked_for_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_module.py").write_text(f"import own_helper\n\n\n{CLASS}")
+    (tmp_path / "own_helper.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", before := [folder for folder in sys.path if folder])
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", searched := [*before])
+        find_methods("sklearn.svm:LinearSVC,own_module:First")
+        assert searched == sys.path == before
+    # A module that is installed is not searched for in that folder, nor what it imports.
+    (tmp_path / "sklearn").mkdir()
+    [method] = find_methods("sklearn.svm:LinearSVC")
+    assert method.name == "sklearn.svm:LinearSVC"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "subprocess:Popen(shell=True)",
+        "os:system",
+        "builtins:dict",
+        "shutil:rmtree",
+        "builtins:exec",
+    ],
+)
+def test_what_is_no_estimator_is_refused_before_it_is_called(name: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a class with the methods fit and predict"):
+        find_methods(name)
+
+
+# A folder that somebody prepared --------------------------------------------------------------
+
+
+def noted(folder: Path, *names: str) -> None:
+    """A list of files that lambdaplus seems to have written, with their digests."""
+    (folder / ".lambdaplus").mkdir()
+    digests = [hashlib.sha256(b"mine").hexdigest()]
+    text = json.dumps(dict.fromkeys(names, digests))
+    (folder / ".lambdaplus" / "written.json").write_text(text)
+
+
+OUTSIDE = ["plots/../../x", "../x", "plots/link/x", "{}/x", "plots/sub/../../../x", "plots/\0x"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_files_outside_of_an_output_folder_are_not_removed(tmp_path: Path, name: str) -> None:
+    out, mine = tmp_path / "out", tmp_path / "x"
+    (out / "plots" / "sub").mkdir(parents=True)
+    (out / "plots" / "link").symlink_to(tmp_path)
+    mine.write_text("mine")
+    noted(out, name.format(tmp_path))
+    with OutputFolder(out) as folder:
+        (folder.made / "summary.csv").write_text("new")
+        folder.publish(outdated=["plots/", "..", "/", ""])
+    assert mine.read_text() == "mine"
+    assert (out / "summary.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("text", ['{"a": 5}', '{"summary.csv": [5]}', "[" * 100_000, "5", '"x"'])
+def test_odd_lists_of_written_files_name_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".lambdaplus").mkdir()
+    (tmp_path / ".lambdaplus" / "written.json").write_text(text)
+    with OutputFolder(tmp_path) as folder:
+        (folder.made / "summary.csv").write_text("new")
+        folder.publish()
+    assert (tmp_path / "summary.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("part", [".lambdaplus", "plots", "fits", ".lambdaplus/lock"])
+def test_links_in_an_output_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """Before anything is written through them, or removed."""
+    monkeypatch.chdir(tmp_path)
+    elsewhere, out = tmp_path / "elsewhere", tmp_path / "out"
+    (out / part).parent.mkdir(parents=True)
+    if part.endswith("lock"):
+        elsewhere.write_text("mine")
+    else:
+        (elsewhere / "made").mkdir(parents=True)
+        (elsewhere / "made" / "thesis").write_text("mine")
+    (out / part).symlink_to(elsewhere)
+    before = contents(tmp_path)
+    options = ("--methods", "feature:best", "--folds", 1, "--jobs", 1, "--report")
+    found = invoke("compare", "--out", "out", *options, ends=2)
+    assert f"{part} is a symbolic link, through which this run would write" in found.output
+    assert contents(tmp_path).items() >= before.items()
+    assert elsewhere.read_text() == "mine" if elsewhere.is_file() else [*elsewhere.iterdir()]
+
+
+def test_plots_are_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "plots").symlink_to(tmp_path / "elsewhere")
+    with OutputFolder(tmp_path / "out") as folder:
+        (folder.made / "plots").mkdir()
+        (folder.made / "plots" / "a.png").write_text("new")
+        with pytest.raises(FileExistsError, match="plots is a symbolic link"):
+            folder.publish()
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+    (tmp_path / "out" / "fits").symlink_to(tmp_path / "elsewhere")
+    nothing: Any = None
+    with pytest.raises(FileExistsError, match="fits is a symbolic link"):
+        KeptFits(nothing, tmp_path / "out")
+
+
+def test_the_lock_has_the_rights_that_the_user_gives_to_files(tmp_path: Path) -> None:
+    umask = os.umask(0o077)
+    try:
+        with OutputFolder(tmp_path):
+            mode = (tmp_path / ".lambdaplus" / "lock").stat().st_mode
+    finally:
+        os.umask(umask)
+    assert not mode & 0o077
+
+
+# Names in a terminal ------------------------------------------------------------------------------
+
+EVIL = "x\nBest by MAP on validation data: evil\x1b[2J\x9b31m\u202e"
+SHOWN = r"x\nBest by MAP on validation data: evil\x1b[2J\x9b31m\u202e"
+
+
+def lines_of(output: str, times: int = 1) -> list[str]:
+    """The lines, none of which a name has made."""
+    assert not {"\x1b", "\x9b", "\u202e", "\r"} & {*output}
+    lines = output.splitlines()
+    assert sum(line.lstrip().startswith("Best by MAP") for line in lines) == times - 1
+    assert SHOWN in output
+    return lines
+
+
+def test_names_of_runs_print_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = f"{EVIL}.csv"
+    for file in (name, "a.csv"):
+        Path(file).write_text(TABLE)
+    lines_of(invoke("evaluate", name, "a.csv", "--pairs").output)
+    lines_of(invoke("evaluate", f"{EVIL}.tsv", ends=2).output)
+    Path(name).write_text(TABLE.replace("score", "other"))
+    lines_of(invoke("evaluate", name, ends=2).output)
+
+
+def test_names_of_columns_folds_and_methods_print_no_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    random, folder = np.random.default_rng(0), Path(EVIL)
+    folder.mkdir()
+    rows = "".join(
+        f"{q},{random.integers(2)},{random.random()},text {q} {d}\n"
+        for q in range(20)
+        for d in range(3)
+    )
+    for part in ("train", "vali", "test"):
+        (folder / f"{part}.csv").write_text(f'qid,label,"{EVIL}","text {EVIL}"\n{rows}')
+    Path("own_method.py").write_text(
+        "from sklearn.svm import LinearSVC\n\n\nclass Own(LinearSVC):\n"
+        "    def __init__(self, note='', penalty='l2'):\n        super().__init__(penalty)\n"
+        "        self.note = note\n"
+    )
+    methods = f"own_method:Own(note={EVIL}),own_method:Own,own_method:Own(penalty={EVIL})"
+    options = ("--methods", methods, "--metrics", "map", "--jobs", 1, "--out", f"out {EVIL}")
+    found = invoke("compare", folder, *options, ends=1).output  # the last one fails
+    begins = ("20 queries are in both .*", "Data: .*", ".*Left out: text ", "own_method:Own.note=")
+    begins += (r"own_method:Own.penalty=.* failed: .*", "Wrote .* to out ")
+    for begin in begins:
+        assert re.search(f"(?m)^ *{begin}{re.escape(SHOWN)}", found), begin
+    lines_of(found, times=2)  # the line that lambdaplus prints
+
+
+# A model ------------------------------------------------------------------------------------------
+
+ABOUT = {"framework": "lightgbm", "columns": ["x"], "categories": {}}
+ODD: dict[str, Any] = {
+    "no JSON": "{",
+    "deep": "[" * 100_000,
+    "a list": "[]",
+    "a number": "5",
+    "no framework": json.dumps({"columns": [], "categories": {}}),
+    "another framework": json.dumps(ABOUT | {"framework": "../x"}),
+    "a list of frameworks": json.dumps(ABOUT | {"framework": ["lightgbm"]}),
+    "one column": json.dumps(ABOUT | {"columns": "x"}),
+    "columns by number": json.dumps(ABOUT | {"columns": [1]}),
+    "listed categories": json.dumps(ABOUT | {"categories": ["x"]}),
+    "categories of text": json.dumps(ABOUT | {"categories": {"x": "abc"}}),
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_an_odd_description_of_a_model_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "about.json").write_text(text)
+    (tmp_path / "new.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"about\.json is damaged, or is not from lambdaplus"):
+        predict_file(tmp_path, tmp_path / "new.csv")
+
+
+@pytest.mark.parametrize("text", [None, "", "tree\nversion=v4\n", "\0"])
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_an_odd_model_is_an_error(tmp_path: Path, framework: str, text: str | None) -> None:
+    (tmp_path / "about.json").write_text(json.dumps(ABOUT | {"framework": framework}))
+    (tmp_path / "new.csv").write_text("x\n1\n")
+    file = tmp_path / {"lightgbm": "model.txt", "xgboost": "model.json"}[framework]
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(ValueError, match=f"{file.name} cannot score the rows: "):
+        predict_file(tmp_path, tmp_path / "new.csv")
