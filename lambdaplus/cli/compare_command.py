@@ -14,6 +14,7 @@ from rich.console import Console
 from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.terminal import errors_of, run_with_progress, warnings_told
 from lambdaplus.compute.messages import printable
+from lambdaplus.data.model_folder import NAMES
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import (
@@ -26,7 +27,7 @@ from lambdaplus.study import (
     write_tables,
 )
 from lambdaplus.study.plot_style import needs_matplotlib
-from lambdaplus.study.saved_model import NAMES, check_saveable
+from lambdaplus.study.saved_model import check_saveable
 from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.words import label, range_of
 

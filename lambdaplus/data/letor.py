@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import os
 import warnings
-import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +18,10 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.scoring import MISSING, opened
 from lambdaplus.ranking.queries import Queries
 
-OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
-MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 
 
 def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> RankingData:
@@ -203,15 +199,3 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
             if b"\r" in line.rstrip(b"\r\n"):
                 raise ValueError(f"{file}, line {number}: a carriage return within a line")
             yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-
-
-@contextmanager
-def opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressed if its name ends in .gz or .xz; a ValueError if it is damaged."""
-    try:
-        with OPENERS.get(file.suffix.lower(), open)(file, "rb") as stream:
-            yield stream
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(
-            f"{file} is cut short or damaged, and cannot be decompressed: {error}"
-        ) from None
