@@ -440,7 +440,7 @@ def features_of(
         ])  # fmt: skip
 
 
-def lightgbm_scorer(model: Path, columns: Sequence[Column]) -> Callable[[Any], Any]:
+def lightgbm_scorer(model: Path) -> Callable[[Any], Any]:
     """The raw scores of features by LightGBM."""
     import lightgbm
 
@@ -448,17 +448,15 @@ def lightgbm_scorer(model: Path, columns: Sequence[Column]) -> Callable[[Any], A
     return lambda X: booster.predict(X, raw_score=True)
 
 
-def xgboost_scorer(model: Path, columns: Sequence[Column]) -> Callable[[Any], Any]:
+def xgboost_scorer(model: Path) -> Callable[[Any], Any]:
     """The raw scores of features by XGBoost."""
     import xgboost
 
     booster = xgboost.Booster(model_file=str(model))
-    types = ["c" if column.kind == "category" else "q" for column in columns]
-    options: dict[str, Any] = {"feature_names": booster.feature_names, "enable_categorical": True}
-    if "c" in types:
-        options["feature_types"] = types
-
-    return lambda X: booster.predict(xgboost.DMatrix(X, **options), output_margin=True)
+    options = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
+    return lambda X: booster.predict(
+        xgboost.DMatrix(X, enable_categorical=True, **options), output_margin=True
+    )
 
 
 SCORERS = {"lightgbm": lightgbm_scorer, "xgboost": xgboost_scorer}
@@ -482,7 +480,7 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
     framework, columns = read_about(folder)
     model = folder / MODELS[framework]
     try:
-        scorer = SCORERS[framework](model, columns)
+        scorer = SCORERS[framework](model)
     except Exception as error:  # each framework has errors of its own
         if isinstance(error, ImportError):
             raise
