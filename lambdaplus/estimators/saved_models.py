@@ -82,7 +82,7 @@ def from_data(data: Any, name: str = "objective", own: Any = None) -> Any:
         return own
     try:
         return _made(**data)
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name}={json.dumps(data)} cannot be read: {error}") from None
 
 
