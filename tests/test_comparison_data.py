@@ -69,27 +69,33 @@ def own_table(folder: Path, n: int = 400, **more: Any) -> Path:
 
 def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path: Path) -> None:
     file = own_table(tmp_path)
-    read = read_study_data(Config(data=str(file), weight="weight", drop=("doc",)))
+    read = read_study_data(Config(data=str(file), weight="weight"))
     assert read.folds[0].test.feature_names == ("x", "y", "shop")
     assert read.folds[0].test.categories == ("shop",)
-    assert read.levels == {"shop": ["east", "north", "west"]}
+    kinds = {one.name: one.kind for one in read.columns}
+    assert kinds == {
+        "": "left out", "x": "number", "y": "number", "shop": "category", "title": "left out",
+        "doc": "left out",
+    }  # fmt: skip
+    [levels] = (one.levels for one in read.columns if one.levels)
+    assert levels == ["east", "north", "west"]
     frame, whole = pl.read_csv(file), read.whole  # whose rows are in order
     assert whole is not None
     assert whole.weights is not None
     assert whole.weights.tolist() == frame["weight"].to_list()
-    names = dict(enumerate(read.levels["shop"]))
+    names = dict(enumerate(levels))
     shops = [names.get(code) for code in whole.features[:, 2]]
     assert shops == [shop or None for shop in frame["shop"]]
     assert None in shops
     assert " ".join(read.notes) == (
-        "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), title "
-        "(text with 400 different values). Weights: weight, in training and in validation values. "
-        "In test means and in tests, each query counts equally."
+        "Categories: shop (3 values). Left out: a column without a name (row numbers that pandas "
+        "wrote), title (text with 400 different values), doc (a number for nearly every row, as an "
+        "identifier has; --features +doc keeps it). Weights: weight, in training and in validation "
+        "values. In test means and in tests, each query counts equally."
     )
-    study = study_of(Config(data=str(file)))
+    study = study_of(Config(data=str(file), features=("+doc",)))
     assert study.notes[0].startswith("400 rows; 40 queries, ")
     assert study.notes[0].endswith("5 features: x, y, shop (category), doc, weight.")
-    assert "doc is used as a feature, but has a different whole number" in " ".join(study.notes)
     assert "pass --weight weight if it weights the rows" in " ".join(study.notes)
     study = study_of(Config(data=str(file), features=("x", "shop")))
     assert study.folds[0].train.feature_names == ("x", "shop")
@@ -119,7 +125,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("own.csv --drop shpo", r"--drop: there is no column 'shpo' \(did you mean 'shop'\?\)"),
         ("own.csv --features x --drop x", "'x' is in --features and in --drop"),
         ("own.csv --qid one --drop mixed", "'one' has the value 1 in all rows, .* pass --qid none"),
-        ("own.csv --features title", r"has no feature: .* it has title \(text with 400 different"),
+        ("own.csv --features title", "'title', cannot be a feature: text with 400 different"),
+        ("holes.csv --features +x,+date", r"no column 'date'"),
         ("own.csv", "mixes numbers and text; .* leave it out with --drop mixed"),
         ("holes.csv --scaling query", "Fold1 train: missing or infinite features"),
         ("--label relevance", "are columns of CSV and Parquet files; the built-in"),

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -25,7 +26,7 @@ OF_STUDY = (
     {"fits", "fitting", "preload"},
     {"choices", "results"},
     {"summary", "tables", "plot_style", "plots", "report"},
-    {"study", "from_config", "saved_model", "predict_script"},
+    {"study", "from_config", "saved_model"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
@@ -92,7 +93,17 @@ def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
         if {name.partition(".")[0] for name in imported_names(path.read_text())}
         & {"lightgbm", "xgboost"}
     }
-    assert importing == {"frameworks/internals.py", "baselines/mcrank.py"}  # trained by LightGBM
+    assert importing == {
+        "frameworks/internals.py",
+        "baselines/mcrank.py",  # which LightGBM trains
+        "data/scoring.py",  # a program that is copied beside models
+    }
+
+
+def test_the_program_beside_a_model_needs_no_lambdaplus() -> None:
+    names = imported_names((PACKAGE / "data" / "scoring.py").read_text())
+    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert packages == {"numpy", "polars", "lightgbm", "xgboost"}
 
 
 def test_a_plan_knows_no_fits_and_a_fit_no_tables() -> None:

@@ -17,9 +17,10 @@ from test_comparison_data import own_table
 
 from lambdaplus import ranking_trees
 from lambdaplus.data import digits_queries
+from lambdaplus.data.scoring import ABOUT, score_file
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
-from lambdaplus.study.saved_model import ABOUT, predict_file, train_final
+from lambdaplus.study.saved_model import train_final
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 
@@ -56,12 +57,19 @@ def test_a_saved_model_scores_like_the_studys_own(
     assert study.whole is not None
     own = final.predict(study.whole)  # the queries of this file are in order
     assert np.unique(own).size > 20
-    assert predict_file(model, file).tolist() == own.tolist()
+    assert score_file(model, file).tolist() == own.tolist()
     assert by_script(model, file) == own.tolist()
     assert invoke("predict", model, file).output.split() == [*map(repr, own.tolist())]
     kept = about(model)
-    assert kept["columns"] == ["x", "y", "shop", "flag"]
-    assert kept["categories"] == {"shop": ["east", "north", "west"]}
+    assert kept["columns"] == [
+        {"name": "x", "kind": "number"}, {"name": "y", "kind": "number"},
+        {"name": "shop", "kind": "category", "levels": ["east", "north", "west"]},
+        {"name": "flag", "kind": "flag"},
+    ]  # fmt: skip
+    assert kept["left_out"] == {
+        "": "row numbers that pandas wrote", "title": "text with 400 different values",
+        "doc": "--drop", "weight": "--drop",
+    }  # fmt: skip
     assert kept["parameters"]["learning_rate"] == ranking_trees(framework)["learning_rate"]
     assert kept["value"] == study.results.mean(f"{framework}:lambda_map", "map")
     assert kept["interval"][0] < kept["value"] < kept["interval"][1]
@@ -78,7 +86,7 @@ def test_a_model_of_numbered_features_reads_svmlight_files(tmp_path: Path) -> No
     kept = about(model)
     assert f"Model: {kept['method']}, trained again on all data" in said
     assert kept["queries"] == 3 * 8
-    scores = predict_file(model, file)
+    scores = score_file(model, file)
     assert scores.size == sum(1 for _ in file.open())
     assert np.unique(scores).size > 5
     assert by_script(model, file) == scores.tolist()
@@ -156,25 +164,6 @@ def test_a_study_without_a_finished_method_saves_nothing(tmp_path: Path) -> None
         study.save_model(tmp_path / "model")
 
 
-def test_files_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
-    file, model = own_table(tmp_path), tmp_path / "model"
-    options = ("--drop", "doc,weight", "--methods", "lightgbm:map", "--save-model", model)
-    invoke("compare", file, *options, "--out", tmp_path / "out", *QUICK)
-    frame = pl.read_csv(file)
-    for changed, message in (
-        (frame.drop("x"), "has no column 'x'"),
-        (frame.with_columns(x=pl.lit("text")), "column 'x' has no numbers"),
-        (frame.with_columns(shop=pl.lit(1)), "column 'shop' is no text"),
-    ):
-        other = tmp_path / "other.parquet"
-        changed.write_parquet(other)
-        assert message in invoke("predict", model, other, ends=2).output
-    other = tmp_path / "other.csv"
-    other.write_text(frame.with_columns(shop=pl.lit("elsewhere")).write_csv())
-    assert predict_file(model, other).tolist() == by_script(model, other)
-    assert "is no saved model" in invoke("predict", tmp_path, file, ends=2).output
-
-
 # Kills -------------------------------------------------------------------------------------------
 
 RUN = """
@@ -207,19 +196,19 @@ def test_a_kill_at_any_write_leaves_a_whole_model_or_none(tmp_path: Path) -> Non
 
     assert run(0, "lightgbm:map") == 0
     first = about(model)
-    whole = predict_file(model, file).tolist()
+    whole = score_file(model, file).tolist()
     fits = sorted((tmp_path / "out" / "fits").iterdir())
     codes = []
     for at in range(1, 9):
         codes.append(run(at, "lightgbm:ndcg"))
         if (model / ABOUT).exists():
             now = about(model)
-            assert (now == first) == (predict_file(model, file).tolist() == whole)
+            assert (now == first) == (score_file(model, file).tolist() == whole)
         assert {*fits} <= {*(tmp_path / "out" / "fits").iterdir()}
         if codes[-1] == 0:
             break
         assert run(0, "lightgbm:map") == 0  # which completes what was killed
-        assert predict_file(model, file).tolist() == whole
+        assert score_file(model, file).tolist() == whole
     assert codes[-1] == 0
     assert codes.count(-signal.SIGKILL) >= 3
     assert about(model)["method"] == "lightgbm:lambda_ndcg"

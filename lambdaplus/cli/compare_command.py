@@ -12,6 +12,7 @@ import typer
 
 from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.terminal import Terminal, errors_of, run_with_progress, warnings_told
+from lambdaplus.data.model_folder import NAMES
 from lambdaplus.data.output_folder import OutputFolder, refuse_link
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import (
@@ -24,7 +25,7 @@ from lambdaplus.study import (
     write_tables,
 )
 from lambdaplus.study.plot_style import needs_matplotlib
-from lambdaplus.study.saved_model import NAMES, check_saveable
+from lambdaplus.study.saved_model import check_saveable
 from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.words import label, range_of
 

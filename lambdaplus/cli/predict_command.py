@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
-from lambdaplus.cli.terminal import errors_of
+from lambdaplus.cli.terminal import errors_of, warnings_told
+from lambdaplus.data.scoring import score_file
 from lambdaplus.data.whole_files import written_whole
-from lambdaplus.study.saved_model import predict_file
 
 
 def predict(
@@ -21,10 +22,11 @@ def predict(
     ),
 ) -> None:
     """Score the rows of a file by a saved model: a number a line, in the order of the rows."""
-    with errors_of("predict"):
+    console = Console(markup=False, emoji=False, soft_wrap=True, stderr=True)
+    with errors_of("predict"), warnings_told(console):
         if out is not None and out.exists():
             raise FileExistsError(f"{out} exists: pass another file, or remove it")
-        text = "".join(f"{score!r}\n" for score in predict_file(model, file).tolist())
+        text = "".join(f"{score!r}\n" for score in score_file(model, file).tolist())
         if out is None:
             typer.echo(text, nl=False)
         else:

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import importlib.metadata
-import os
 import pickle
 import pickletools
 import platform

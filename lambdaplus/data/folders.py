@@ -12,9 +12,10 @@ import numpy as np
 
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
+from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
-from lambdaplus.data.table_files import KINDS, NO_QUERIES, TableFile, table_kind
+from lambdaplus.data.table_files import NO_QUERIES, TableFile
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
@@ -74,7 +75,7 @@ def read_file(file: Path, columns: Columns) -> TableData:
     grouped = columns.qid != NO_QUERIES
     if columns != (Columns() if grouped else Columns(NO_QUERIES)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(file, grouped=grouped), None, {}, {})
+    return TableData(read_letor(file, grouped=grouped), None, [])
 
 
 def read_folds(

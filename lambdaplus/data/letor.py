@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import os
 import warnings
-import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +19,11 @@ from numpy.typing import NDArray
 from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.scoring import MISSING, opened
 from lambdaplus.ranking.queries import Queries
 
-OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-EXPANSION, EXPANDED_BYTES = 200, 2**28  # most of a compressed file; rankings expand up to 20 times
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
 _LINES = 2_000  # of a block
-MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 
 
 def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> RankingData:
@@ -253,45 +248,3 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
             if b"\r" in line.rstrip(b"\r\n"):
                 raise ValueError(f"{file}, line {number}: a carriage return within a line")
             yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-
-
-@contextmanager
-def opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, decompressed if its name ends in .gz or .xz.
-
-    A ValueError is raised if it is damaged, and if its text is so much larger that it would only
-    fill the memory.
-    """
-    opener = OPENERS.get(file.suffix.lower())
-    if opener is None:
-        with open(file, "rb") as plain:
-            yield plain
-        return
-    try:
-        with opener(file, "rb") as stream:
-            yield io.BufferedReader(_Decompressed(stream, file))
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(
-            f"{file} is cut short or damaged, and cannot be decompressed: {error}"
-        ) from None
-
-
-class _Decompressed(io.RawIOBase):
-    """A compressed file, which gives an error when it expands too much."""
-
-    def __init__(self, stream: Any, file: Path) -> None:
-        self._stream, self._file = stream, file
-        self._left = max(EXPANDED_BYTES, EXPANSION * file.stat().st_size)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        size: int = self._stream.readinto(buffer)
-        self._left -= size
-        if self._left < 0:
-            raise ValueError(
-                f"{self._file} expands to more than {EXPANSION} times its size: decompress it, and "
-                "pass the result if that is what it should hold"
-            )
-        return size

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,14 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import hint, refuse_missing
-from lambdaplus.data.letor import read_letor
+from lambdaplus.compute.messages import hint
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.table_files import INDEX, NO_QUERIES, WEIGHT_NAMES, TableFile, table_kind
+from lambdaplus.data.scoring import LEFT_OUT, Column
+from lambdaplus.data.table_files import (
+    DATES_AS_NUMBERS,
+    INDEX,
+    NO_QUERIES,
+    WEIGHT_NAMES,
+    TableFile,
+)
 from lambdaplus.ranking.documents import rows_by_query
 
-MOST_VALUES = 255  # of a category
-ROWS_OF_A_VALUE = 10  # on average, at least; text with fewer, such as a title, is left out
+CONSTANT = "the same in all rows of each query"
+# Text is taken for a category if it has at most so many values, on so many rows on average.
+MOST_VALUES, ROWS_OF_A_VALUE = 1000, 10
+IDENTIFIERS = re.compile(
+    r"(?i:(.*[\W_])?id|(item|doc|document|product|movie|article|video)([\W_]?(no|nr|id|number))?)"
+    r"|.*[a-z0-9]I[dD]"
+)
 QUERY_NAMES = (
     "query", "query_id", "queryid", "q_id", "session", "session_id", "search_id", "srch_id",
     "impression_id", "request_id", "group", "group_id", "user", "user_id", "customer",
@@ -37,7 +49,8 @@ LABEL_NAMES = (
 class Columns:
     """Names of the columns of a table: what each is used for, and which are features.
 
-    Without ``features``, all others that can be are features.  ``qid`` is "none" without queries.
+    Without ``features``, all others that can be are features; those with a + before their names are
+    taken besides the others.  ``qid`` is "none" without queries.
     """
 
     qid: str = "qid"
@@ -65,14 +78,39 @@ class Columns:
         named = {role: getattr(self, role) for role in roles if getattr(self, role)}
         return {role: name for role, name in named.items() if name != NO_QUERIES}
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns that are to be features, whatever they look like."""
+        return tuple(name.removeprefix("+") for name in self.features)
+
+    def candidates(self, table: TableFile) -> list[str]:
+        """The columns that may be features or are dropped; a ValueError for names of no column."""
+        taken, names = self.roles.values(), table.names
+        for option, listed in (("features", self.named), ("drop", self.drop)):
+            for name in listed:
+                if name not in names:
+                    raise ValueError(
+                        f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
+                        f"{', '.join(names)}"
+                    )
+                if name in taken:
+                    raise ValueError(
+                        f"--{option}: {name!r} is the column of the labels, queries, weights or "
+                        "order"
+                    )
+        if both := [name for name in self.named if name in self.drop]:
+            raise ValueError(f"{both[0]!r} is in --features and in --drop")
+        only = not all(name.startswith("+") for name in self.features)
+        wanted = [*self.drop, *(self.named if only else names)]
+        return sorted({*wanted} - {*taken}, key=[*self.drop, *names].index)
+
 
 class TableData(NamedTuple):
     """A table that was read, and what became of its columns."""
 
     data: RankingData
     order: NDArray[Any] | None  # of the rows
-    left_out: dict[str, str]  # why, by column
-    levels: dict[str, list[str]]  # the values of each category, in the order of their codes
+    columns: Sequence[Column]  # the features, and what is left out
 
 
 def read_columns(
@@ -131,10 +169,9 @@ def read_columns(
     """
     table = TableFile(Path(path))
     read = read_table_data(table, Columns(qid, label), categories=False)
-    if read.left_out:
+    if left_out := left_out_in_words(read.columns):
         warnings.warn(
-            f"{table.file}: left out: {in_words(read.left_out)}. Convert features among them to "
-            "numbers",
+            f"{table.file}: left out: {left_out}. Convert features among them to numbers",
             stacklevel=2,
         )
     weights = [name for name in read.data.feature_names if name.strip().lower() in WEIGHT_NAMES]
@@ -160,12 +197,18 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     qid = table.identifiers(columns.qid) if grouped else np.zeros(labels.size, dtype=np.int64)
     rows = rows_by_query(qid)
     order = table.places(columns.order)[rows] if columns.order else None
-    features, levels, left_out = _features_of(table, columns, categories)
+    features: dict[str, Floats] = {}
+    found = []
+    for name in columns.candidates(table):
+        column, values = _column_of(table, name, columns, categories)
+        found.append(column)
+        if values is not None:
+            features[name] = values
     if not features:
         taken = ", ".join(map(repr, sorted({*columns.roles.values()})))
         raise ValueError(
             f"{table.file} has no feature: besides {taken}, it has "
-            f"{in_words(left_out) or 'no column'}"
+            f"{left_out_in_words(found) or 'no column'}"
         )
     data = RankingData(
         np.stack([*features.values()], axis=1)[rows],
@@ -174,51 +217,16 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         table.file.name,
         tuple(features),
         weights=table.numbers(columns.weight)[rows] if columns.weight else None,
-        categories=tuple(levels),
+        categories=tuple(column.name for column in found if column.kind == "category"),
         grouped=grouped,
     )
-    return TableData(data, order, left_out, levels)
+    return TableData(data, order, [*_with_constants(found, data)])
 
 
-def in_words(left_out: Mapping[str, str]) -> str:
+def left_out_in_words(columns: Sequence[Column]) -> str:
     """The columns that are left out, and why."""
-    words = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
-    return ", ".join(words)
-
-
-def read_features(
-    file: Path, names: Sequence[str], levels: Mapping[str, Sequence[str]]
-) -> NDArray[np.float64]:
-    """Features of a file by name, (n, f), in the order of its rows; NaN for other levels.
-
-    In LETOR and svmlight files, which number features, those that are absent are 0.
-    """
-    refuse_missing(file)
-    if table_kind(file):
-        table = TableFile(file)
-        table.require(names, "The model was trained with these columns")
-        return np.column_stack([_column(table, name, levels.get(name)) for name in names])
-    read = read_letor(file, grouped=False)
-    numbered = read.feature_names or [str(j) for j in range(1, read.features.shape[1] + 1)]
-    place = {name: j for j, name in enumerate(numbered)}
-    absent = np.zeros(read.labels.size)
-    return np.column_stack(
-        [read.features[:, place[name]] if name in place else absent for name in names]
-    )
-
-
-def _column(table: TableFile, name: str, levels: Sequence[str] | None) -> Floats:
-    if levels is None:
-        column = table.feature(name)
-        if column is None:
-            raise ValueError(f"{table.file}, column {name!r} has no numbers, as in training")
-        return column
-    codes, values = table.codes(name)
-    if codes is None:
-        raise ValueError(f"{table.file}, column {name!r} is no text, as in training")
-    known = {value: float(code) for code, value in enumerate(levels)}
-    of_values = np.array([*(known.get(value, np.nan) for value in values), np.nan])
-    return of_values[np.where(np.isnan(codes), len(values), codes).astype(np.int64)]
+    left_out = [column for column in columns if column.kind == LEFT_OUT]
+    return ", ".join(f"{one.name or 'a column without a name'} ({one.why})" for one in left_out)
 
 
 def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str]]:
@@ -258,7 +266,7 @@ def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str
 def _named_like(table: TableFile, names: Sequence[str], columns: Columns) -> list[str]:
     """Columns with these names, in any case, and the same value in several rows."""
     lower = {name.strip().lower(): name for name in reversed(table.names)}
-    used = {columns.label, columns.weight, *columns.drop, *columns.features}
+    used = {columns.label, columns.weight, *columns.drop, *columns.named}
     found = [lower[name] for name in names if lower.get(name, "") not in ("", *used)]
     return [name for name in found if table.repeats(name)]
 
@@ -274,62 +282,94 @@ def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None
     table.require(by_option.values(), advice)
 
 
-def _wanted_features(columns: Columns, names: Sequence[str]) -> list[str]:
-    """The columns that may be features: not taken for a role, nor dropped."""
-    taken = columns.roles.values()
-    for option in ("features", "drop"):
-        for name in getattr(columns, option):
-            if name not in names:
-                raise ValueError(
-                    f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
-                    f"{', '.join(names)}"
-                )
-            if name in taken:
-                raise ValueError(
-                    f"--{option}: {name!r} is the column of the labels, queries, weights or order"
-                )
-    if both := [name for name in columns.features if name in columns.drop]:
-        raise ValueError(f"{both[0]!r} is in --features and in --drop")
-    free = [name for name in names if name not in taken and name not in columns.drop]
-    return [name for name in free if name in columns.features or not columns.features]
+def _column_of(
+    table: TableFile, name: str, columns: Columns, categories: bool
+) -> tuple[Column, Floats | None]:
+    """What a column is used as, and why, and its values if it is a feature."""
+    if name in columns.drop:
+        return Column(name, LEFT_OUT, "--drop"), None
+    named = name in columns.named
+    if INDEX.fullmatch(name) and not named:
+        return Column(name, LEFT_OUT, "row numbers that pandas wrote"), None
+    try:
+        values = table.feature(name)
+    except ValueError as error:
+        if not categories:
+            raise
+        raise ValueError(f"{error}; or leave it out with --drop {name}") from None
+    if values is not None and not (categories and table.is_declared(name)):
+        why = _why_no_number(table, name, values) if categories and not named else ""
+        if why:
+            return Column(name, LEFT_OUT, f"{why}; --features +{name} keeps it"), None
+        return Column(name, "flag" if table.is_flag(name) else "number"), values
+    column, why = _category(table, name, named, categories)
+    if column is not None:
+        return column, table.table.codes(column, {})
+    if named:
+        raise ValueError(f"--features: {table.file}, column {name!r}, cannot be a feature: {why}")
+    return Column(name, LEFT_OUT, why), None
 
 
-def _features_of(
-    table: TableFile, columns: Columns, categories: bool
-) -> tuple[dict[str, Floats], dict[str, list[str]], dict[str, str]]:
-    """Features by name, the values of categories, and why others are left out."""
-    features: dict[str, Floats] = {}
-    levels: dict[str, list[str]] = {}
-    left_out = dict.fromkeys(columns.drop, "--drop")
-    for name in _wanted_features(columns, table.names):
-        if INDEX.fullmatch(name) and name not in columns.features:
-            left_out[name] = "row numbers that pandas wrote"
-            continue
-        try:
-            column = table.feature(name)
-        except ValueError as error:
-            if not categories:
-                raise
-            raise ValueError(f"{error}; or leave it out with --drop {name}") from None
-        if column is None:
-            column, values = table.codes(name)
-            if column is None or not categories:
-                left_out[name] = table.type_in_words(name)
-                continue
-            known = int(np.isfinite(column).sum())
-            if len(values) > MOST_VALUES or len(values) * ROWS_OF_A_VALUE > known:
-                left_out[name] = f"text with {len(values):,} different values"
-                continue
-            levels[name] = values
-        features[name] = column
-    return features, levels, left_out
+def _category(
+    table: TableFile, name: str, named: bool, categories: bool
+) -> tuple[Column | None, str]:
+    """A category and its levels; or None and why the column is none."""
+    declared = table.is_declared(name)
+    words = table.table.words(name, whole_numbers=declared)
+    if not declared and table.are_dates(name):
+        advice = ": convert what recurs, such as the day of the week, to numbers"
+        return None, f"dates{advice if categories else ''}"
+    if words is None or not categories:
+        return None, table.type_in_words(name)
+    levels = words.drop_nulls().unique().sort().to_list()
+    rows, many = words.len() - words.null_count(), f"text with {len(levels):,} different values"
+    if 2 * len(levels) > rows:
+        return None, many
+    few = len(levels) <= MOST_VALUES and len(levels) * ROWS_OF_A_VALUE <= rows
+    if named or declared or few:
+        return Column(name, "category", levels=levels), ""
+    return None, f"{many}; --features +{name} makes it a category"
+
+
+def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
+    """Why a column of numbers is left out unless it is named; empty if it is a feature."""
+    whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+    if not whole or table.is_flag(name):
+        return ""
+    if table.are_dates(name, DATES_AS_NUMBERS):
+        return "dates"
+    different = np.unique(values).size
+    dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())
+    if values.size > 100 and different >= 0.9 * values.size and dense:
+        return "a number for nearly every row, as an identifier has"
+    return "an identifier, by its name" if IDENTIFIERS.fullmatch(name) and different > 2 else ""
+
+
+def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Column]:
+    """The columns, where it is said of features that they are the same in each query."""
+    first = data.features[data.queries.boundaries[:-1]][data.queries.query_of_row]
+    same = (data.features == first) | (np.isnan(data.features) & np.isnan(first))
+    constant = {*np.array(data.feature_names)[same.all(axis=0)]} if data.grouped else set()
+    for column in columns:
+        yield column._replace(why=CONSTANT) if column.name in constant else column
+
+
+def plan_in_words(columns: Sequence[Column]) -> str:
+    """What columns are used as, if not as numbers, and what is left out."""
+    by_kind = {
+        "Categories": [f"{c.name} ({len(c.levels):,} values)" for c in columns if c.levels],
+        "True or false": [c.name for c in columns if c.kind == "flag"],
+        f"Features that are {CONSTANT}": [c.name for c in columns if c.why == CONSTANT],
+        "Left out": [*filter(None, [left_out_in_words(columns)])],
+    }
+    return " ".join(f"{kind}: {', '.join(names)}." for kind, names in by_kind.items() if names)
 
 
 def doubts(data: RankingData, columns: Columns) -> list[str]:
     """Columns that may be no features, but were not named."""
     found = []
     for name, column in zip(data.feature_names, data.features.T, strict=True):
-        if name in columns.features:
+        if name in columns.named:
             continue
         if name.strip().lower() in WEIGHT_NAMES:
             found.append(

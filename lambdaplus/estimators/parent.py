@@ -1,7 +1,9 @@
 """Base class of the estimators, and helpers for arguments of their parents' methods."""
 
 import inspect
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from lambdaplus.compute.arrays import from_gpu
@@ -29,6 +31,35 @@ class FrameworkEstimator:
     _train: Callable[..., None]  # trains with the arguments of a call of the parent's fit
 
     _columns: list[Any] | None = None  # of the frame that fit was given
+    _levels: Mapping[str, Sequence[str]] = {}  # of its categories
+
+    def export(
+        self, folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None
+    ) -> None:
+        """Write the model to a folder, in which it scores files without lambdaplus.
+
+        The folder gets the model in the framework's own format, ``about.json`` with what the model
+        needs to know, and ``predict.py``, which prints the raw scores of the rows of a file; see
+        the page "Tools".
+
+        Parameters
+        ----------
+        folder : path
+            An earlier export is replaced, and files of yours are not.
+        columns : sequence of str, optional
+            Names of the features in files.  By default, those of the frame that `fit` was given;
+            the features of an array are numbered from 1, as in svmlight files.
+
+        Raises
+        ------
+        ValueError
+            For another number of columns than features, and classifiers of more than two classes.
+        FileExistsError
+            If a file of yours would be overwritten.
+        """
+        from lambdaplus.estimators.export import export
+
+        export(self, Path(folder), columns)
 
     def _call_of_fit(
         self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *args: Any,
@@ -44,6 +75,7 @@ class FrameworkEstimator:
     def _prepare(self, call: dict[str, Any]) -> None:
         """Remember the columns of a call of fit, and make its features as in `_features`."""
         given, self._columns = call["X"], columns_of(call["X"])
+        self._levels = levels_of(given)
         call["X"] = self._readable(given)
         sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
@@ -111,6 +143,20 @@ def columns_of(X: Any) -> list[Any] | None:
     if names is None and hasattr(X, "dtypes"):
         names = getattr(X, "columns", None)
     return None if names is None else list(names)
+
+
+def levels_of(X: Any) -> dict[str, list[str]]:
+    """The values of each category of a frame of pandas, as text; of true and false, none."""
+    types: Any = getattr(X, "dtypes", None)
+    if not hasattr(types, "items"):
+        return {}
+    levels: dict[str, list[str]] = {}
+    for name, dtype in types.items():
+        if hasattr(dtype, "categories"):
+            levels[str(name)] = [*map(str, dtype.categories)]
+        elif getattr(dtype, "kind", "") == "b":
+            levels[str(name)] = []
+    return levels
 
 
 def each(argument: Any, n: int) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
+from lambdaplus.estimators.export import data_of
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of,
@@ -19,8 +20,6 @@ from lambdaplus.estimators.metrics_by_name import (
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
-    as_data,
-    classifier_as_data,
     classifier_from_data,
     from_data,
     read_attribute,
@@ -119,8 +118,9 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
         Functions of yours, your own metrics, and labels of your own (`on`) are not saved; a model
         that has some is loaded by an estimator that was constructed with them.
         """
-        data = {name: as_data(getattr(self, name)) for name in ("objective", "eval_metric")}
-        self.get_booster().set_attr(lambdaplus=json.dumps({**data, **self._learnt()}))
+        rounds = self.get_booster().num_boosted_rounds()
+        data = {**data_of(self), "rounds": rounds}
+        self.get_booster().set_attr(lambdaplus=json.dumps(data))
         try:
             super().save_model(fname)
         finally:
@@ -150,9 +150,6 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
             self.__dict__.update({**own, **saved})  # set_params would change the booster
         self._columns = None
         self._recall(data)
-
-    def _learnt(self) -> dict[str, Any]:
-        return {}
 
     def _recall(self, data: dict[str, Any] | None) -> None:
         pass
@@ -256,15 +253,12 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         self.cv = cv
         super().__init__(objective=objective, **kwargs)
 
-    def _learnt(self) -> dict[str, Any]:
-        return {"classifier": classifier_as_data(self) if hasattr(self, "offset_") else None}
-
     def _recall(self, data: dict[str, Any] | None) -> None:
         self._forget()
-        learnt, objective = (data or {}).get("classifier"), find_objective(self.objective)
-        if learnt is not None:
+        objective = find_objective(self.objective)
+        if data is not None and "classes" in data:
             rounds = self.get_booster().num_boosted_rounds()
-            self.__dict__.update(classifier_from_data(learnt, rounds))
+            self.__dict__.update(classifier_from_data(data, rounds))
         elif objective == self._saved_as or isinstance(objective, Objective):
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "
@@ -275,8 +269,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         if isinstance(model, str | os.PathLike):
             model = xgb.Booster(model_file=model)
         text = model.attr("lambdaplus") if isinstance(model, xgb.Booster) else None
-        learnt = None if text is None else read_attribute(text).get("classifier")
-        if learnt is None:
+        learnt = {} if text is None else read_attribute(text)
+        if "classes" not in learnt:
             return super()._trained_class_of(model)
         return classifier_from_data(learnt, model.num_boosted_rounds())["pos_label_"]
 

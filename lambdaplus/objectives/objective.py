@@ -231,7 +231,7 @@ class ObjectiveOn(Objective):
     def as_term(
         self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
     ) -> tuple[Floats, Floats]:
-        own = queries.once(self, lambda: self._own(queries))
+        own = self._own.of(queries, repr(self))
         return self.objective.as_term(own, scores)
 
     def compares_within_queries(self, queries: Queries) -> bool:

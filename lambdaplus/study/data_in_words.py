@@ -1,11 +1,10 @@
 """What a study uses and leaves out of its data, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from lambdaplus.data import Fold
-from lambdaplus.data.table_columns import in_words
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.words import count
 
@@ -44,11 +43,6 @@ def _size_in_words(fold: Fold, labels: Labels) -> str:
     queries = np.concatenate(has)
     without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
     return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"
-
-
-def left_out_in_words(why: Mapping[str, str]) -> str:
-    """The columns that are left out, and why if that is known."""
-    return f"Left out: {in_words(why)}." if why else ""
 
 
 def weights_in_words(column: str, grouped: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +13,18 @@ import numpy as np
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries
 from lambdaplus.data.folders import folds_of_folder, read_file
-from lambdaplus.data.table_columns import Columns, doubts, guess_columns, read_table_data
-from lambdaplus.data.table_files import NO_QUERIES, TableFile, table_kind
+from lambdaplus.data.scoring import Column, table_kind
+from lambdaplus.data.table_columns import (
+    Columns,
+    doubts,
+    guess_columns,
+    plan_in_words,
+    read_table_data,
+)
+from lambdaplus.data.table_files import NO_QUERIES, TableFile
 from lambdaplus.ranking.documents import in_unit_range
 from lambdaplus.study.config import Config
-from lambdaplus.study.data_in_words import left_out_in_words, weights_in_words
+from lambdaplus.study.data_in_words import weights_in_words
 from lambdaplus.study.words import count
 
 N_FOLDS = 5
@@ -30,7 +37,7 @@ class StudyData(NamedTuple):
     notes: list[str]  # about columns that are used or left out
     config: Config  # with the columns that were taken
     whole: RankingData | None = None
-    levels: Mapping[str, Sequence[str]] = {}  # the values of each category
+    columns: Sequence[Column] = ()  # of a table: the features, and what is left out
 
 
 def read_study_data(config: Config) -> StudyData:
@@ -56,18 +63,19 @@ def _of_folder(folder: Path, config: Config) -> StudyData:
     """The folds of a folder."""
     if config.qid == NO_QUERIES or config.order:
         raise ValueError("--qid none and --order are for a single file, which is split into folds")
-    left_out: dict[str, str] = {}
+    planned: dict[str, Column] = {}
     unsure: dict[str, None] = {}
 
     def read(file: Path) -> RankingData:
         found = read_file(file, config.columns)
-        left_out.update(found.left_out)
+        planned.update({column.name: column for column in found.columns})
         if table_kind(file):
             unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
         return found.data
 
     folds = _complete(folder, folds_of_folder(folder, read, config.valid or None))
-    return StudyData(folds, [left_out_in_words(left_out), *unsure], config)
+    columns = [*planned.values()]
+    return StudyData(folds, [plan_in_words(columns), *unsure], config, columns=columns)
 
 
 def _of_one_file(file: Path, config: Config) -> StudyData:
@@ -86,14 +94,14 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    notes = [*guesses, left_out_in_words(read.left_out), *doubts(read.data, columns)]
+    notes = [*guesses, plan_in_words(read.columns), *doubts(read.data, columns)]
     if config.order:
         notes.append(
             f"Each fold is validated, and then tested, on later values of {config.order} than it "
             f"is trained on; {count(config.gap, 'value')} in between left out."
         )
     folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=config.gap)
-    return StudyData(folds, notes, config, read.data, read.levels)
+    return StudyData(folds, notes, config, read.data, read.columns)
 
 
 def _complete(folder: Path, folds: list[Fold]) -> list[Fold]:

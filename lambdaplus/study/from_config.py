@@ -53,7 +53,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
             "trees are drawn at random with trials: leave them out, or list values of the "
             "framework's parameters in the method's grid"
         )
-    folds, notes, config, whole, levels = read_study_data(config)
+    folds, notes, config, whole, columns = read_study_data(config)
     labels = Labels.of(folds)
     methods, left_out = find_fitting(given, labels)
     methods = _with_grids(methods, config)
@@ -70,7 +70,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(left_out)])
     return Study(
-        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, levels
+        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, columns
     )  # fmt: skip
 
 

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.digests import versions_in_words
 from lambdaplus.data import RankingData
-from lambdaplus.data.output_folder import OutputFolder
-from lambdaplus.data.ranking_data import joined, numeric_part
-from lambdaplus.data.table_columns import read_features
+from lambdaplus.data.model_folder import model_folder, write_model
+from lambdaplus.data.ranking_data import joined
+from lambdaplus.data.scoring import LEFT_OUT, MODELS, Column
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.methods import Method, Task
-from lambdaplus.study.predict_script import MODELS, SCORES, program
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.trainers import BoostedTrainer, parameters_of
 
 if TYPE_CHECKING:
     from lambdaplus.study.study import Study
-
-ABOUT, SCRIPT = "about.json", "predict.py"
-NAMES = (ABOUT, SCRIPT, *MODELS.values())
-"""The files of a saved model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +56,16 @@ class Final:
 
 def check_saveable(study: Study, method: str = "") -> list[str]:
     """The methods that can be saved; a ValueError if there is none, or not the one named."""
-    names = [one.name for one in study.methods if isinstance(one.trainer, BoostedTrainer)]
+    names = [
+        one.name
+        for one in study.methods
+        if isinstance(one.trainer, BoostedTrainer) and one.trainer.framework in MODELS
+    ]
     if method and method not in [one.name for one in study.methods]:
         raise ValueError(f"--method {method!r} is not one of the methods compared")
     if not names or (method and method not in names):
         raise ValueError(
-            f"{method or 'none of the methods'} is a model of LightGBM, XGBoost or CatBoost, which "
+            f"{method or 'none of the methods'} is a model of LightGBM or XGBoost, which "
             "can be saved: name one of these with --methods"
         )
     if study.config.scaling != "none":
@@ -76,7 +73,8 @@ def check_saveable(study: Study, method: str = "") -> list[str]:
             f"a model of features with --scaling {study.config.scaling} cannot score single rows: "
             "leave out the scaling, which trees do not need"
         )
-    if lacking := {*study.folds[0].train.categories} - study.levels.keys():
+    known = {column.name for column in study.columns if column.kind == "category"}
+    if lacking := {*study.folds[0].train.categories} - known:
         raise ValueError(f"the values of the categories {', '.join(sorted(lacking))} are unknown")
     return [method] if method else names
 
@@ -116,88 +114,20 @@ def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
 def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -> Final:
     """See `Study.save_model`."""
     check_saveable(study, method)
-    with OutputFolder(folder) as output:
-        output.refuse_foreign(NAMES)
+    with model_folder(folder) as made:
         final = train_final(study, method, metric)
-        _write(study, final, output.made)
-        output.publish(outdated=NAMES, last=ABOUT)
+        task, config, data = final.task, study.config, final.task.train
+        trainer: Any = task.method.trainer
+        plan = {column.name: column for column in study.columns}
+        names = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
+        left_out = [column for column in study.columns if column.kind == LEFT_OUT]
+        write_model(
+            made, trainer.framework, final.model.save,
+            [*(plan.get(name, Column(name)) for name in names), *left_out],
+            method=task.method.name, versions=versions_in_words(), parameters=parameters_of(task),
+            rounds=final.rounds, seed=task.seed, data=config.data, qid=config.qid,
+            label=config.label, rows=data.labels.size,
+            queries=data.n_queries if data.grouped else 0, metric=final.metric, value=final.value,
+            interval=final.interval,
+        )  # fmt: skip
     return final
-
-
-def _write(study: Study, final: Final, folder: Path) -> None:
-    task, config = final.task, study.config
-    trainer: Any = task.method.trainer
-    framework = trainer.framework
-    data = numeric_part(task.train) if framework == "catboost" else task.train
-    columns = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
-    about = {
-        "method": task.method.name,
-        "framework": framework,
-        "versions": versions_in_words(),
-        "parameters": parameters_of(task),
-        "rounds": final.rounds,
-        "seed": task.seed,
-        "columns": columns,
-        "categories": {name: [*study.levels[name]] for name in data.categories},
-        "data": config.data,
-        "qid": config.qid,
-        "label": config.label,
-        "rows": data.labels.size,
-        "queries": data.n_queries if data.grouped else 0,
-        "metric": final.metric,
-        "value": final.value,
-        "interval": final.interval,
-    }
-    final.model.save(str(folder / MODELS[framework]))
-    table = not all(name.isdigit() for name in columns)  # svmlight files number their features
-    (folder / SCRIPT).write_text(program(framework, table), encoding="utf-8")
-    text = json.dumps(about, indent=1, default=str, ensure_ascii=False)
-    (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
-
-
-def predict_file(folder: Path, file: Path) -> Floats:
-    """The scores of the rows of a file by a saved model, (n,) float64, in the order of the file.
-
-    Categories that the model has not seen are missing values, as empty cells are.
-
-    Raises
-    ------
-    ValueError
-        If the folder has no model or its ``about.json`` is damaged, a column is missing, or text is
-        among the numbers of a feature.
-    """
-    about_file = folder / ABOUT
-    if not about_file.is_file():
-        raise ValueError(
-            f"{folder} has no {ABOUT}: it is no saved model, or the run that saved it was stopped, "
-            "and can be repeated"
-        )
-    framework, columns, categories = _read_about(about_file)
-    X = read_features(file, columns, categories)
-    model = folder / MODELS[framework]
-    try:
-        scores = SCORES[framework](X, model, columns, categories)
-    except Exception as error:  # the frameworks have errors of their own
-        raise ValueError(f"{model} cannot score the rows: {error}") from None
-    return np.asarray(scores, dtype=np.float64)
-
-
-def _read_about(file: Path) -> tuple[str, list[str], dict[str, list[str]]]:
-    """The framework, the columns and the categories of a saved model, which somebody may edit."""
-    try:
-        about = json.loads(file.read_text(encoding="utf-8"))
-        framework, columns, categories = (about[k] for k in ("framework", "columns", "categories"))
-        texts = [columns, *categories.values()]
-        if framework not in MODELS or not all(_is_texts(each) for each in texts):
-            raise ValueError("a value is of another type")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{file} is damaged, or is not from lambdaplus compare --save-model: it should have a "
-            f"framework, a list of columns, and lists of categories by column "
-            f"({type(error).__name__}: {error})"
-        ) from None
-    return framework, columns, categories
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)

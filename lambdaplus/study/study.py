@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.digests import versions_in_words
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.scoring import Column
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.names import listed
@@ -53,8 +54,8 @@ class Study:
         Sentences about rows, queries and columns of the data, for the report.
     whole : RankingData, optional
         The data that a saved model is trained on; by default, all parts of the last fold.
-    levels : dict of str to sequence of str
-        The values of each category, in the order of their codes, for saved models.
+    columns : sequence of Column
+        What the columns of a table are used as, and the values of categories, for saved models.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Study:
     threads: int = 1
     notes: tuple[str, ...] = ()
     whole: RankingData | None = None
-    levels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    columns: Sequence[Column] = ()
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
 
@@ -196,11 +197,12 @@ class Study:
         ----------
         folder : path
             Where ``about.json`` is written, with the method, all its parameters, the columns in
-            order, the values of categories, and the metric with its expected value and interval;
-            the model in the framework's own format; and ``predict.py``, which scores the rows of a
-            file without lambdaplus.  Files that an earlier call wrote are replaced.
+            order, with their kinds and the values of categories, the columns that were left out
+            and why, and the metric with its expected value and interval; the model in the
+            framework's own format; and ``predict.py``, which scores the rows of a file without
+            lambdaplus.  Files that an earlier call wrote are replaced.
         method : str, optional
-            By default, that of LightGBM, XGBoost or CatBoost that is best on validation data.
+            By default, that of LightGBM or XGBoost that is best on validation data.
         metric : str, optional
             The metric that says which is best; by default ``select``, if it is evaluated, or else
             the first of the study.

@@ -1,0 +1,576 @@
+"""Scores of the rows of a file by a saved model: python predict.py FILE
+
+It prints a score for each row, in their order.  This module of lambdaplus is copied beside each
+model that is saved.  It needs numpy, polars and the framework of the model, and nothing else.
+lambdaplus reads the tables that it trains on by the same functions.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import io
+import json
+import lzma
+import re
+import sys
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars
+
+ABOUT = "about.json"
+MODELS = {"lightgbm": "model.txt", "xgboost": "model.json"}
+OPENERS: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+EXPANSION, EXPANDED_BYTES = 200, 2**28  # most of a compressed file; rankings expand up to 20 times
+TABLES = (".csv", ".tsv", ".parquet")
+KINDS = ".csv, .tsv or .parquet"
+MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
+BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
+FLAGS = {"true": 1.0, "false": 0.0}
+LEFT_OUT = "left out"
+OF_MODEL = "The model was trained with these columns"
+_COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # how gzip, xz and zstd begin
+_SEPARATORS = b",;\t"
+_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"  # with an exponent, a number is rounded already
+
+
+class Column(NamedTuple):
+    """What a column of a table is, and why.
+
+    Attributes
+    ----------
+    kind : str
+        number, flag (true or false), category, or "left out".
+    levels : sequence of str
+        The values of a category, in the order of their codes 0, 1, ...
+    """
+
+    name: str
+    kind: str = "number"
+    why: str = ""
+    levels: Sequence[str] = ()
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file, decompressed if its name ends in .gz or .xz.
+
+    A ValueError is raised if it is damaged, and if its text is so much larger that it would only
+    fill the memory.
+    """
+    opener = OPENERS.get(file.suffix.lower())
+    if opener is None:
+        with open(file, "rb") as plain:
+            yield plain
+        return
+    try:
+        with opener(file, "rb") as stream:
+            yield io.BufferedReader(_Decompressed(stream, file))
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(
+            f"{file} is cut short or damaged, and cannot be decompressed: {error}"
+        ) from None
+
+
+class _Decompressed(io.RawIOBase):
+    """A compressed file, which gives an error when it expands too much."""
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self._stream, self._file = stream, file
+        self._left = max(EXPANDED_BYTES, EXPANSION * file.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size: int = self._stream.readinto(buffer)
+        self._left -= size
+        if self._left < 0:
+            raise ValueError(
+                f"{self._file} expands to more than {EXPANSION} times its size: decompress it, and "
+                "pass the result if that is what it should hold"
+            )
+        return size
+
+
+def table_kind(file: Path) -> str:
+    """.csv, .tsv or .parquet, also below .gz or .xz; empty for a file that is no table."""
+    suffix = Path(file.stem if file.suffix.lower() in OPENERS else file).suffix.lower()
+    return suffix if suffix in TABLES else ""
+
+
+class Table(NamedTuple):
+    """Rows of a CSV, TSV or Parquet file; the columns of a CSV file are text."""
+
+    file: Path
+    frame: polars.DataFrame
+    decimal_commas: bool = False
+    first: int = 1  # the number of the first row below the header
+
+    def place(self, name: str, row: int | None = None) -> str:
+        """A column, or a cell of it, in words."""
+        where = "" if row is None else f", row {self.first + row} below the header"
+        return f"{self.file}, column {name!r}{where}"
+
+    def parsed(self, name: str) -> tuple[polars.Series | None, int]:
+        """A column as float64, null where it is no number, and its first row of text, or -1.
+
+        True and false, in any case, are 1 and 0.  None stands for a column of other types: polars
+        would cast dates, durations and categories.
+        """
+        import polars as pl
+
+        cells = self.frame[name]
+        if cells.dtype != pl.String:
+            known = cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null)
+            return cells.cast(pl.Float64) if known else None, -1
+        text = cells.str.strip_chars()
+        decimal = text.str.replace(",", ".", literal=True) if self.decimal_commas else text
+        numbers = decimal.cast(pl.Float64, strict=False)
+        if numbers.null_count() == cells.null_count():
+            return numbers, -1
+        # pandas writes True and False, spreadsheets TRUE and FALSE.
+        flags = text.str.to_lowercase().replace_strict(FLAGS, default=None, return_dtype=pl.Float64)
+        numbers = numbers.zip_with(numbers.is_not_null(), flags)
+        is_text = numbers.is_null() & cells.is_not_null() & (text != "")
+        return numbers, int(is_text.arg_max() or 0) if is_text.any() else -1
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column, (n,), NaN where a cell is empty; a ValueError for other cells."""
+        numbers, text = self.parsed(name)
+        if numbers is None:
+            raise ValueError(f"{self.place(name)} is not numeric, but {self.frame[name].dtype}")
+        if text >= 0:
+            cell = self.frame[name][text]
+            raise ValueError(f"{self.place(name, text)}: {cell!r} is not a number")
+        return self.unrounded(name, numbers)
+
+    def unrounded(self, name: str, numbers: polars.Series) -> NDArray[np.float64]:
+        """The numbers of a column; a ValueError for cells that float64 changes."""
+        import polars as pl
+
+        cells = self.frame[name]
+        exact = cells.dtype.is_integer() or cells.dtype == pl.Decimal
+        if exact or cells.dtype == pl.String:
+            for row in (numbers.abs() >= 2.0**53).fill_null(False).arg_true():
+                if why := changed(str(cells[row]).strip(), numbers[row]):
+                    raise ValueError(f"{self.place(name, row)}: {why}")
+        return numbers.to_numpy()
+
+    def words(self, name: str, whole_numbers: bool = False) -> polars.Series | None:
+        """A column of text, or of whole numbers if wanted, as text, null where a cell is empty.
+
+        None stands for a column of other types.
+        """
+        import polars as pl
+
+        cells = self.frame[name]
+        is_text = cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
+        if not is_text and not (whole_numbers and cells.dtype.is_integer()):
+            return None
+        text = cells.cast(pl.String)
+        return text.set(text.str.strip_chars() == "", None)
+
+    def codes(self, column: Column, unseen: dict[str, Counter[str]]) -> NDArray[np.float64]:
+        """A category as the places of its levels, (n,), NaN for empty cells and other values.
+
+        The other values are added to ``unseen``.
+        """
+        import polars as pl
+
+        whole_numbers = all(re.fullmatch("-?[0-9]+", level) for level in column.levels)
+        words = self.words(column.name, whole_numbers)
+        if words is None:
+            kind = self.frame[column.name].dtype
+            raise ValueError(f"{self.place(column.name)} is no text, as in training, but {kind}")
+        levels = pl.Series(column.levels, dtype=pl.String)
+        places = pl.Series(range(len(column.levels)), dtype=pl.Float64)
+        codes = words.replace_strict(levels, places, default=None, return_dtype=pl.Float64)
+        if codes.null_count() > words.null_count():
+            other = words.filter(codes.is_null() & words.is_not_null())
+            unseen.setdefault(column.name, Counter()).update(other)
+        return codes.to_numpy()
+
+
+def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) -> None:
+    """Raise a ValueError for those of these columns that a table does not have."""
+    words = []
+    for name in names:
+        if name not in have:
+            close = difflib.get_close_matches(name, have, n=1)
+            words.append(f"{name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+    if words:
+        raise ValueError(
+            f"{file} has no column {' and no '.join(words)}; it has: {', '.join(have)}. {advice}"
+        )
+
+
+def changed(text: str, number: float) -> str:
+    """Why a float64 does not hold the number of this text; empty if it does."""
+    if np.isinf(number) and re.search("[0-9]", text):
+        return f"{text!r} is beyond the largest float64, 1.8e308"
+    whole = re.fullmatch(_INTEGER, text)
+    if whole and int(whole[1]) != number:
+        return (
+            f"{text}, which a float64 cannot represent: integers beyond 2**53 would become equal "
+            "to others; subtract an offset, or pass ranks"
+        )
+    return ""
+
+
+def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[Table]:
+    """The rows of a file in batches of about this many bytes; by default, all in one.
+
+    A ValueError names the file, and a damaged line, or one of these columns that is missing.
+    """
+    import polars as pl
+
+    errors = (pl.exceptions.PolarsError, pl.exceptions.PanicException, csv.Error)
+    read = _parquet if table_kind(file) == ".parquet" else _csv
+    rows = 0
+    try:
+        with opened(file) as stream:  # polars would interpret a path as a pattern or a URL
+            for table in read(file, stream, size, columns):
+                yield table._replace(first=rows + 1)
+                rows += table.frame.height
+    except errors as error:
+        # Advice of polars follows the message.
+        message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
+        raise ValueError(f"{file}: {message}") from None
+    if not rows:
+        raise ValueError(f"{file} has no rows below its header")
+
+
+def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+    import polars as pl
+
+    packed = file.suffix.lower() in OPENERS
+    whole = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
+    names = whole.collect_schema().names()
+    require(file, names, columns, OF_MODEL)
+    whole = whole.select(columns or names)
+    rows = max(1, int(min(size, 2**34)) // (8 * len(columns or names) or 8))
+    first = 0
+    while True:
+        frame = (whole if np.isinf(size) else whole.slice(first, rows)).collect()
+        if frame.height or not first:
+            yield Table(file, frame)
+        if frame.height != rows or np.isinf(size):
+            return
+        first += rows
+
+
+def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+    header, lines_before, latin = b"", 0, False
+    for piece in pieces(stream, size, quotes=True):
+        if piece.startswith(_COMPRESSED):  # polars would decompress it, or try to
+            raise ValueError(f"{file} is compressed: its name must end in .gz or .xz")
+        content = header + piece
+        header = header or piece[: _first_line(piece)]
+        if not latin:
+            latin = _is_latin(file, content, lines_before)
+        text = content.decode("latin-1").encode() if latin else content
+        table = _csv_table(file, text, lines_before)
+        require(file, table.frame.columns, columns, OF_MODEL)
+        yield table
+        lines_before += content.count(b"\n") - header.count(b"\n")
+
+
+def pieces(stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[bytes]:
+    """Pieces of about this size that end where a line ends, but not within quotes."""
+    if np.isinf(size):
+        yield stream.read()
+        return
+    rest = b""
+    while piece := stream.read(int(size)):
+        rest += piece
+        end = rest.rfind(b"\n")
+        odd = quotes and rest.count(b'"', 0, max(end, 0)) % 2
+        while end > 0 and odd:
+            last, end = end, rest.rfind(b"\n", 0, end)
+            odd = (odd + rest.count(b'"', max(end, 0), last)) % 2
+        if end >= _first_line(rest):  # a header needs a row below it
+            yield rest[: end + 1]
+            rest = rest[end + 1 :]
+    if rest:
+        yield rest
+
+
+def _first_line(content: bytes) -> int:
+    """The length of the first line, whose end is not within quotes."""
+    end = content.find(b"\n") + 1
+    while end and content.count(b'"', 0, end) % 2:
+        end = content.find(b"\n", end) + 1
+    return end or len(content)
+
+
+def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
+    """Whether text is not UTF-8, with a warning if so."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1 + lines_before
+        warnings.warn(
+            f"{file}, line {line}: not UTF-8, so the file is read as Latin-1: convert it if names "
+            "or queries look wrong",
+            stacklevel=2,
+        )
+        return True
+    return False
+
+
+def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
+    """A table of text, with a header."""
+    import polars as pl
+
+    if content and not content.endswith(b"\n"):
+        content += b"\n"  # without it, polars drops one empty field too many in the last line
+    unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
+    separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
+    # The header is read as a row, because polars renames a repeated column.
+    options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
+    options |= {"null_values": ["NULL"], "separator": separator}
+    try:
+        frame = pl.read_csv(content, **options)
+    except pl.exceptions.ComputeError:
+        _blank_lines(file, content, separator, lines_before)  # which names a line, if it can
+        raise
+    names = ["" if name is None else name for name in frame.row(0)]
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
+        raise ValueError(f"{file}, line 1: the header contains {', '.join(map(repr, twice))} twice")
+    if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
+        blank = _blank_lines(file, content, separator, lines_before)
+        frame = frame.filter(~pl.Series(blank)) if any(blank) else frame
+    frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
+    return Table(file, frame, decimal_commas=separator == ";")
+
+
+def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) -> list[bool]:
+    """Whether each line is blank; a ValueError for the first with other fields than the header."""
+    reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), ""), delimiter=separator)
+    width, blank = 0, []
+    for fields in reader:
+        width, line = width or len(fields), reader.line_num + lines_before
+        if fields and len(fields) != width:
+            raise ValueError(f"{file}, line {line}: {len(fields)} fields for {width} columns")
+        if not fields and width == 1:
+            raise ValueError(
+                f"{file}, line {line} is blank, which may be an empty cell or no row: write NULL, "
+                "or remove the line"
+            )
+        blank.append(not fields)
+    return blank
+
+
+# svmlight ----------------------------------------------------------------------------------------
+
+
+def svmlight(file: Path, names: Sequence[str], size: float = np.inf) -> Iterator[Any]:
+    """The features of a LETOR or svmlight file in batches, (n, f) float64, by their numbers.
+
+    A feature that is absent in a line is 0.
+    """
+    if named := [name for name in names if not name.isdecimal()]:
+        raise ValueError(
+            f"{file} is not {KINDS}, so its columns have no names: the model was trained with "
+            f"{', '.join(named)}"
+        )
+    lines_before, rows = 0, 0
+    with opened(file) as stream:
+        for content in pieces(stream, size):
+            features = _numbered_features(file, content, lines_before, [*map(int, names)])
+            yield features
+            lines_before += content.count(b"\n")
+            rows += len(features)
+    if not rows:
+        raise ValueError(f"{file} has no rows")
+
+
+def _numbered_features(
+    file: Path, content: bytes, lines_before: int, names: Sequence[int]
+) -> NDArray[np.float64]:
+    """The features with these numbers."""
+    import polars as pl
+
+    lines = content.removeprefix(b"\xef\xbb\xbf").decode("latin-1").split("\n")
+    text = pl.Series("text", lines, dtype=pl.String).str.replace("#.*", "").str.strip_chars()
+    rows = pl.DataFrame([text]).with_row_index("line", lines_before + 1)
+    rows = rows.filter(pl.col("text") != "").with_row_index("row")
+    rows = rows.with_columns(fields=pl.col("text").str.extract_all(r"\S+"))
+    label = pl.col("fields").list.first().cast(pl.Float64, strict=False).is_finite()
+    wrong = [*rows.filter(~label.fill_null(False))["line"]]
+    second = pl.col("fields").list.get(1, null_on_oob=True)
+    has_query = second.str.contains("^qid:[+-]?[0-9]+$").fill_null(False)
+    rest = pl.col("fields").list.slice(pl.when(has_query).then(2).otherwise(1))
+    pairs = rows.select("row", "line", field=rest).explode("field").drop_nulls()
+    pair = pl.col("field").str.splitn(":", 2).struct
+    pairs = pairs.with_columns(
+        cell=pair[1].replace("NULL", "nan"),
+        # As a float, a number that no feature can have is one that is read.
+        number=pair[0].cast(pl.UInt32, strict=False).cast(pl.Int64),
+    ).with_columns(value=pl.col("cell").cast(pl.Float64, strict=False))
+    rises = (pl.col("number").diff() > 0) | (pl.col("row").diff() > 0)
+    read = rises.fill_null(True) & pl.col("number").is_not_null() & pl.col("value").is_not_null()
+    wrong.extend(pairs.filter(~read)["line"])
+    if wrong:
+        line = min(wrong)
+        raise ValueError(
+            f"{file}, line {line}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
+            f"and features in ascending order: {lines[line - lines_before - 1][:80]!r}"
+        )
+    missing = (pl.col("value") >= MISSING) & pl.col("value").is_finite()
+    large = pairs.filter((pl.col("value").abs() >= 2.0**53) & ~missing)
+    for line, cell, value in large.select("line", "cell", "value").iter_rows():
+        if why := changed(cell, value):
+            raise ValueError(f"{file}, line {line}: {why}")
+    places = dict(zip(names, range(len(names)), strict=True))
+    if 0 not in places and (pairs["number"] == 0).any():
+        raise ValueError(
+            f"{file} has a feature 0, and the model was trained with features from 1: the two "
+            "count from different numbers"
+        )
+    known = pairs.filter(pl.col("number").is_in(names)).select(
+        "row",
+        pl.col("number").replace_strict(places, return_dtype=pl.Int64),
+        pl.when(missing).then(np.nan).otherwise("value").alias("value"),
+    )
+    features = np.zeros((rows.height, len(names)))
+    features[known["row"], known["number"]] = known["value"]
+    return features
+
+
+# Models ------------------------------------------------------------------------------------------
+
+
+def features_of(
+    file: Path, columns: Sequence[Column], unseen: dict[str, Counter[str]], size: float = np.inf
+) -> Iterator[Any]:
+    """The features of a file in batches, (n, f) float64: the columns of a model, found by name."""
+    names = [column.name for column in columns]
+    if not table_kind(file):
+        yield from svmlight(file, names, size)
+        return
+    for table in tables(file, size, names):
+        yield np.column_stack([
+            table.codes(column, unseen) if column.kind == "category" else table.numbers(column.name)
+            for column in columns
+        ])  # fmt: skip
+
+
+def lightgbm_scorer(model: Path) -> Callable[[Any], Any]:
+    """The raw scores of features by LightGBM."""
+    import lightgbm
+
+    booster = lightgbm.Booster(model_file=str(model))
+    return lambda X: booster.predict(X, raw_score=True)
+
+
+def xgboost_scorer(model: Path) -> Callable[[Any], Any]:
+    """The raw scores of features by XGBoost."""
+    import xgboost
+
+    booster = xgboost.Booster(model_file=str(model))
+    options = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
+    return lambda X: booster.predict(
+        xgboost.DMatrix(X, enable_categorical=True, **options), output_margin=True
+    )
+
+
+SCORERS = {"lightgbm": lightgbm_scorer, "xgboost": xgboost_scorer}
+
+
+def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.float64]:
+    """The scores of the rows of a file by the model in a folder, (n,), in the order of the rows.
+
+    Values of categories that the model was not trained with are missing values, as empty cells are.
+
+    Raises
+    ------
+    ValueError, OSError
+        If the folder has no model, or the file is not like those of the training.
+
+    Warns
+    -----
+    UserWarning
+        For values that the model was not trained with, and for a file that is not UTF-8.
+    """
+    framework, columns = read_about(folder)
+    model = folder / MODELS[framework]
+    try:
+        scorer = SCORERS[framework](model)
+    except Exception as error:  # each framework has errors of its own
+        if isinstance(error, ImportError):
+            raise
+        raise ValueError(f"{model} cannot be read: {error}") from None
+    unseen: dict[str, Counter[str]] = {}
+    scores, rows = [np.zeros(0)], 0
+    for features in features_of(file, columns, unseen, size):
+        for row, j in np.argwhere(np.isinf(features))[:1] if framework == "xgboost" else ():
+            raise ValueError(
+                f"{file}, column {columns[j].name!r}, row {rows + row + 1} is {features[row, j]}, "
+                "and XGBoost takes finite numbers: leave the cell empty, or write a large number"
+            )
+        scores.append(np.asarray(scorer(features), dtype=np.float64))
+        rows += len(features)
+        if rows > len(features) and sys.stderr is not None and sys.stderr.isatty():
+            print(f"{rows:,} rows", end="\r", file=sys.stderr, flush=True)
+    for name, cells in unseen.items():
+        warnings.warn(
+            f"{file}, column {name!r}: {cells.total():,} of {rows:,} rows have values that the "
+            "model was not trained with, which are taken for missing: "
+            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}",
+            stacklevel=2,
+        )
+    return np.concatenate(scores)
+
+
+def read_about(folder: Path) -> tuple[str, list[Column]]:
+    """The framework and the columns of the model in a folder."""
+    file = folder / ABOUT
+    if not file.is_file():
+        raise ValueError(
+            f"{folder} has no {ABOUT}: it is no saved model, or the run that saved it was stopped, "
+            "and can be repeated"
+        )
+    try:
+        about = json.loads(file.read_text(encoding="utf-8"))
+        columns = [Column(**column) for column in about["columns"]]
+        return str({name: name for name in MODELS}[about["framework"]]), columns
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{file} is damaged, or was written by another program") from None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the scores of a file, or an error and nothing else."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    said, scores = "", np.zeros(0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            scores = score_file(Path(__file__).parent, Path(arguments[0]))
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            said = str(error)
+    for message in filter(None, [*(str(warning.message) for warning in caught), said]):
+        print(f"predict.py: {message}", file=sys.stderr)
+    sys.stdout.writelines(f"{score!r}\n" for score in scores.tolist())
+    return 2 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
