@@ -1,11 +1,15 @@
 """What files, folders, models and workers of somebody else cannot do."""
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import time
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +18,14 @@ import pytest
 from commands import invoke
 from killed_runs import contents
 
+from lambdaplus.compute.identifiers import identifiers
+from lambdaplus.data import read_table
 from lambdaplus.data.output_folder import OutputFolder
-from lambdaplus.study import find_methods
+from lambdaplus.metrics import parse_metric
+from lambdaplus.metrics.names import split_names
+from lambdaplus.objectives import lambda_objective
+from lambdaplus.ranking.runs import run_of_dictionaries
+from lambdaplus.study import Config, find_methods
 from lambdaplus.study.fits import KeptFits
 from lambdaplus.study.saved_model import predict_file
 
@@ -250,3 +260,59 @@ def test_an_odd_model_is_an_error(tmp_path: Path, framework: str, text: str | No
         file.write_text(text)
     with pytest.raises(ValueError, match=f"{file.name} cannot score the rows: "):
         predict_file(tmp_path, tmp_path / "new.csv")
+
+
+# Names and identifiers ----------------------------------------------------------------------------
+
+LONG_NAMES: dict[str, Callable[[], Any]] = {
+    "a list of metrics": lambda: split_names("map," * 40_000),
+    "brackets": lambda: parse_metric("(" * 40_000),
+    "brackets of a metric": lambda: parse_metric("map" + "(" * 40_000),
+    "a metric many times": lambda: parse_metric("map," * 40_000),
+    "signs": lambda: lambda_objective("+" * 40_000),
+    "a sum": lambda: lambda_objective("map+" * 3_000 + "map"),
+    "brackets of a method": lambda: find_methods("lightgbm:" + "(" * 40_000),
+    "a method many times": lambda: find_methods("svm:map," * 10_000),
+    "minus signs": lambda: find_methods(f"svm:map(C={'-' * 3_000}1)"),
+    "more minus signs": lambda: find_methods(f"svm:map(C={'-' * 100_000}1)"),
+    "brackets of an option": lambda: find_methods(f"svm:map(C={'[' * 100_000})"),
+    "brackets of a file": lambda: Config.from_toml("methods = ['" + "(" * 100_000 + "']"),
+}
+
+
+@pytest.mark.parametrize("act", LONG_NAMES.values(), ids=LONG_NAMES)
+def test_names_of_any_length_are_read_in_linear_time(act: Callable[[], Any]) -> None:
+    """Or refused; minutes of processor time, if it is quadratic."""
+    start = time.process_time()
+    with contextlib.suppress(ValueError):
+        act()
+    assert time.process_time() - start < 3
+
+
+LONG = "x" * 30_000
+
+
+@pytest.mark.parametrize("kind", ["a list", "an array", "a table", "judgements"])
+def test_one_long_identifier_takes_its_own_length(tmp_path: Path, kind: str) -> None:
+    """Not as much for each row; the same text is the same identifier, and others are others."""
+    names = [LONG, LONG + "y", LONG[:-1], *(f"q{i}" for i in range(3_000))]
+    tracemalloc.start()
+    try:
+        if kind == "a list":
+            found = identifiers(names)
+        elif kind == "an array":
+            found = identifiers(np.array(names[:100]))
+        elif kind == "a table":
+            (tmp_path / "a.csv").write_text("qid,label,score\n" + ",1,0\n".join([*names, ""]))
+            found = read_table(tmp_path / "a.csv").qid
+        else:
+            qrels = {name: {"d": 1.0, LONG: 0.0} for name in names}
+            found = run_of_dictionaries(qrels, qrels).query_ids
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    again = identifiers(names[:3])
+    assert found[:3].tolist() == again.tolist()
+    assert {*found[3:100].tolist()} <= {*names[3:]}
+    assert len({*found.tolist()}) == len(found)
+    assert peak < 60e6  # text of a fixed width would take 360 MB

@@ -1,5 +1,6 @@
 """Identifiers of rows, such as queries and dates, as arrays that keep different ones apart."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from numbers import Integral, Real
@@ -10,6 +11,24 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.arrays import from_gpu, plain, unmasked
 
+LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
+
+
+def as_text(names: Sequence[str]) -> NDArray[np.str_]:
+    """Identifiers as (n,) text, in which a digest is in place of the end of a very long one.
+
+    A few long ones would otherwise take many gigabytes.  The text of an identifier depends on
+    nothing else, so that it is the same in several files.
+    """
+    if len(max(names, key=len, default="")) > LONGEST:
+        names = [_shortened(name) if len(name) > LONGEST else name for name in names]
+    return np.array(names, dtype=np.str_)
+
+
+def _shortened(name: str) -> str:
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32]
+    return f"{name[: LONGEST - 35]}...{digest}"
+
 
 def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray[Any]:
     """Convert identifiers of (n) rows to an array without merging different ones.
@@ -18,8 +37,9 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
     values = from_gpu(values)
-    try:
-        shape = np.shape(values)
+    texts = isinstance(values, (list, tuple)) and all(isinstance(one, str) for one in values)
+    try:  # NumPy would make an array of all texts
+        shape = (len(values),) if texts else np.shape(values)
     except ValueError:  # lists of different lengths, which are no identifiers
         shape = (len(values),)
     if len(shape) != 1 or (n is not None and shape != (n,)):
@@ -34,6 +54,8 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
             array = plain(array, name)
     if array.dtype.kind == "O" and array.size:
         array = _of_one_kind(array, name)
+    if array.dtype.kind == "U" and array.dtype.itemsize > LONGEST * array.dtype.alignment:
+        array = as_text(array.tolist())
     if array.dtype.kind in "fmM":
         missing = np.flatnonzero(array != array)
         if missing.size:
@@ -52,7 +74,7 @@ def int_or_text(names: Sequence[str]) -> NDArray[Any]:
     """Convert identifiers to int64 if this loses nothing, otherwise to str: 007 and 7 differ."""
     if any(name.endswith("\0") for name in names):
         raise ValueError("an identifier ends in a NUL character, which NumPy drops")
-    ids = np.array(names, dtype=np.str_)
+    ids = as_text(names)
     try:
         integers = ids.astype(np.int64)
     except (ValueError, OverflowError):
@@ -77,12 +99,11 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
     if kind in (datetime, date, np.datetime64):
         return _of_dates(values, name)
     if kind is not Real:
-        text = objects.astype(np.str_ if kind is str else np.bytes_)
-        if (text.astype(object) != objects).any():
+        if any(value[-1:] in ("\0", b"\0") for value in values):
             raise ValueError(
                 f"{name} contains text that ends in a NUL character, which NumPy drops"
             )
-        return text
+        return as_text(values) if kind is str else objects.astype(np.bytes_)
     if not all(isinstance(value, Integral) for value in values):
         return objects.astype(np.float64)
     try:

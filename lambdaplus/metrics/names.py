@@ -10,7 +10,7 @@ from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
 from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
 from lambdaplus.metrics.parameters import Share
-from lambdaplus.metrics.weighted_sum import WeightedSum
+from lambdaplus.metrics.weighted_sum import WeightedSum, split_outside
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
 # The metrics that are most like unknown ones with other names.
@@ -95,7 +95,7 @@ def parse_metric(
             f"a metric is a name, such as 'map', or a Declaration, not {reprlib.repr(name)}"
             + (f": pass {str(of)!r}" if of else "")
         )
-    if re.search(r"[+*]", re.sub(r"\(.*?\)", "", str(name))):
+    if re.search(r"[+*]", re.sub(r"\([^()]*\)", "", str(name))):
         raise ValueError(
             f"{name!r} is a sum, but single metrics are needed here: pass its parts; sums are "
             "supported by lambda_objective, eval_metric and the methods of a comparison"
@@ -160,8 +160,7 @@ def listed(metrics: Metric | Iterable[Metric], name: str = "metrics") -> list[Me
 
 def split_names(text: str) -> list[str]:
     """Split names at commas outside parentheses, and leave out empty ones."""
-    names = re.split(r",(?![^()]*\))", text)
-    return [name.strip() for name in names if name.strip()]
+    return [name.strip() for name in split_outside(text, ",") if name.strip()]
 
 
 def share_options(names: Sequence[Metric], options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Weighted sums of metrics: ``ndcg@10+0.5*map``."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from lambdaplus.compute.arrays import number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 
-_PLUS = re.compile(r"(?<![\d.][eE])\+(?![^()]*\))")  # not in an exponent or within parentheses
+_PLUS = r"(?<![\d.][eE])\+"  # not in an exponent
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,10 @@ class WeightedSum:
     parts: tuple[tuple[RankingMetric, float], ...]
 
     def __post_init__(self) -> None:
+        times = Counter(self.metrics)
         for metric, weight in self.parts:
             number(f"the weight of {metric}", weight, most=1e100)
-            if self.metrics.count(metric) > 1:
+            if times[metric] > 1:
                 raise ValueError(f"{metric} occurs twice in the sum: give it one weight")
         if len({metric.low_labels_first for metric in self.metrics}) > 1:
             raise ValueError(
@@ -50,7 +52,7 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
     if not isinstance(name, str) or not ({"+", "*"} & set(name)):
         return [(name, 1.0)]
     terms: list[tuple[Metric, float]] = []
-    for term in _PLUS.split(name):
+    for term in split_outside(name, _PLUS):
         factor, times, metric = term.rpartition("*")
         try:
             weight = number_of(factor) if times else 1.0
@@ -62,6 +64,18 @@ def terms_of(name: Metric | WeightedSum) -> list[tuple[Metric, float]]:
             raise ValueError(f"in {name!r}: a metric is missing next to + or *")
         terms.append((metric.strip(), weight))
     return terms
+
+
+def split_outside(text: str, separator: str) -> list[str]:
+    """Split at a regular expression outside parentheses, in linear time."""
+    parts, end, inside = [], len(text), False
+    for found in reversed([*re.finditer(f"[()]|{separator}", text)]):
+        if found[0] in "()":
+            inside = found[0] == ")"
+        elif not inside:
+            parts.append(text[found.end() : end])
+            end = found.start()
+    return [*reversed([*parts, text[:end]])]
 
 
 def sum_of(parts: list[tuple[RankingMetric, float]]) -> RankingMetric | WeightedSum:

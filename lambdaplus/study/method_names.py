@@ -1,8 +1,8 @@
 """Methods by their names, which may have options in brackets."""
 
 import ast
-import contextlib
 import re
+from collections import Counter
 from typing import Any
 
 from lambdaplus.compute.digests import installed_versions
@@ -68,9 +68,9 @@ def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[
     """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
     methods: dict[str, Method] = {}
     reasons: dict[str, str] = {}
-    listed = [""] if names is None else split_names(names)
-    for name in listed:
-        if listed.count(name) > 1:
+    times = Counter([""] if names is None else split_names(names))
+    for name in times:
+        if times[name] > 1:
             raise ValueError(f"method {name!r} is given twice")
         several = _beginning_with(name)
         misfits = {one.name: why for one in several if (why := labels.misfit(one))}
@@ -155,7 +155,10 @@ def _split(name: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     """A number, True, False or None, in any case, or else the text."""
-    with contextlib.suppress(ValueError, SyntaxError):
-        word = text.capitalize() if text.lower() in ("true", "false", "none") else text
+    word = text.capitalize() if text.lower() in ("true", "false", "none") else text
+    try:
         return ast.literal_eval(word)
-    return text
+    except (ValueError, SyntaxError):
+        return text
+    except (RecursionError, MemoryError):  # thousands of minus signs
+        raise ValueError(f"a value of {len(text)} characters is too deeply nested") from None
