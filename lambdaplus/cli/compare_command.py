@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from lambdaplus.cli.config_options import parsed, with_config_options
-from lambdaplus.cli.terminal import errors_of, run_with_progress, warnings_told
+from lambdaplus.cli.terminal import Output, errors_of, run_with_progress, warnings_told
 from lambdaplus.compute.messages import printable
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.evaluation.result_tables import decimal
@@ -28,7 +28,7 @@ from lambdaplus.study import (
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import NAMES, check_saveable
 from lambdaplus.study.tables import verdict_table
-from lambdaplus.study.words import label, range_of
+from lambdaplus.study.words import count, label, range_of
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -67,7 +67,7 @@ def compare(
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
     # A path may contain [red] or :bug:, and be longer than a line.
-    console = Console(markup=False, emoji=False, soft_wrap=True)
+    console = Output(markup=False, emoji=False, soft_wrap=True)
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         if report:
@@ -88,6 +88,9 @@ def compare(
         code = _run(study, out, inputs, report, console)
         if save_model is not None and code in (0, 1):  # also if another method failed
             _save_model(study, save_model, method, console)
+        if code in (0, 1) and study.finished:
+            conclusion = Summary(study.results).conclusion()
+            console.print(printable(conclusion), soft_wrap=False)
     if code:
         raise typer.Exit(code)
 
@@ -127,14 +130,20 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
             console.print(printable(f"  {line}"), soft_wrap=is_command)
+        if unused := study.fits.unused:
+            console.print(
+                f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "
+                "options or versions.",
+                soft_wrap=False,
+            )
         try:
             with warnings_told(console):
                 run_with_progress(study, console)
             if study.finished:
                 summary = Summary(study.results)
-                _write_tables(summary, made, console)
-                if shown == DIGITS:
-                    console.print(NO_EVIDENCE)
+                with console.status("Testing significance ..."):
+                    lines = _lines(summary)
+                write_tables(summary.results, made)
                 folder.publish()  # whatever happens to the report
                 if report:
                     date = time.strftime("%Y-%m-%d")
@@ -147,22 +156,21 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
                 f"{out}: the same command continues from there."
             )
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
-        if study.finished:
-            what = ", study.toml and plots" if report else " and study.toml"
-            console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
-            if report:
-                console.print(f"Report: {out / 'report.html'}")
+    if study.finished:  # printed only now, since a reader such as head may stop reading
+        for each in lines:
+            console.print(each, soft_wrap=False)
+        if shown == DIGITS:
+            console.print(NO_EVIDENCE)
+        what = ", study.toml and plots" if report else " and study.toml"
+        console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
+        if report:
+            console.print(f"Report: {out / 'report.html'}")
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red")
     return int(bool(study.errors))
 
 
-def _write_tables(summary: Summary, folder: Path, console: Console) -> None:
-    """Print the best methods, then the means with their notes, and write the tables."""
-    with console.status("Testing significance ..."):
-        table, verdicts = results_table(summary), verdict_table(summary)
-    for each in filter(None, (verdicts, table)):
-        console.print(each, soft_wrap=False)
-    for line in summary.decision():
-        console.print(printable(line), soft_wrap=False)
-    write_tables(summary.results, folder)
+def _lines(summary: Summary) -> list[Any]:
+    """What is printed: the best methods, then the means with their notes."""
+    tables = filter(None, (verdict_table(summary), results_table(summary)))
+    return [*tables, *map(printable, summary.decision())]

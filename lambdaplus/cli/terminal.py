@@ -1,9 +1,12 @@
 """What a terminal shows while a command works: progress, warnings, and errors without traceback."""
 
 import math
+import os
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,9 +17,51 @@ from rich.console import Console
 from lambdaplus.compute.messages import printable
 from lambdaplus.study import Study
 
+SECONDS = 30.0  # between lines of progress
+
+
+class Output(Console):
+    """A console whose reader may go, as head does: the work goes on, and nothing more is shown."""
+
+    def print(self, *shown: Any, **options: Any) -> None:
+        try:
+            super().print(*shown, **options)
+        except (BrokenPipeError, SystemExit):  # rich exits
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def said_every(seconds: float, say: Callable[[], None]) -> Iterator[None]:
+    """Call a function from time to time while the block runs."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(seconds):
+            say()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
 
 def run_with_progress(study: Study, console: Console) -> None:
-    """Run all fits that are not stored yet, below a bar."""
+    """Run all fits that are not stored yet, below a bar; without a terminal, a line says it."""
+    if not console.is_terminal:
+        finished, begin = 0, time.monotonic()
+
+        def say() -> None:
+            minutes = (time.monotonic() - begin) / 60
+            console.print(f"{finished} of {len(study)} fits after {minutes:.1f} minutes")
+
+        with said_every(SECONDS, say):
+            for _ in study.run():
+                finished += 1
+        return
     columns = (
         bars.SpinnerColumn(),
         bars.TextColumn("{task.description}", markup=False),

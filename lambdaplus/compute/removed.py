@@ -17,6 +17,7 @@ REMOVED = {
     "export": "the frameworks' own files, or Treelite (the page Tools)",
     "PropensityRatios": "PositionBias",
     "reproduce": "python -m papers, in a clone of the repository",
+    "catboost": "benchmarks/equal_search.py of the repository, which compares CatBoost's YetiRank",
     "explain": "lambdaplus.explain in Python",
     "cite": "CITATION.cff of the repository",
     **dict.fromkeys(

@@ -160,7 +160,13 @@ def listed(metrics: Metric | Iterable[Metric], name: str = "metrics") -> list[Me
 
 def split_names(text: str) -> list[str]:
     """Split names at commas outside parentheses, and leave out empty ones."""
-    names = re.split(r",(?![^()]*\))", text)
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            names.append("")
+        else:
+            names[-1] += letter
     return [name.strip() for name in names if name.strip()]
 
 

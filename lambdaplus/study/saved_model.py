@@ -14,7 +14,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.digests import versions_in_words
 from lambdaplus.data import RankingData
 from lambdaplus.data.output_folder import OutputFolder
-from lambdaplus.data.ranking_data import joined, numeric_part
+from lambdaplus.data.ranking_data import joined
 from lambdaplus.data.table_columns import read_features
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.methods import Method, Task
@@ -68,7 +68,7 @@ def check_saveable(study: Study, method: str = "") -> list[str]:
         raise ValueError(f"--method {method!r} is not one of the methods compared")
     if not names or (method and method not in names):
         raise ValueError(
-            f"{method or 'none of the methods'} is a model of LightGBM, XGBoost or CatBoost, which "
+            f"{method or 'none of the methods'} is a model of LightGBM or XGBoost, which "
             "can be saved: name one of these with --methods"
         )
     if study.config.scaling != "none":
@@ -128,7 +128,7 @@ def _write(study: Study, final: Final, folder: Path) -> None:
     task, config = final.task, study.config
     trainer: Any = task.method.trainer
     framework = trainer.framework
-    data = numeric_part(task.train) if framework == "catboost" else task.train
+    data = task.train
     columns = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
     about = {
         "method": task.method.name,

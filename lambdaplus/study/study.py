@@ -97,6 +97,8 @@ class Study:
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
         self._convention = find_convention(self.config.convention)
+        grouped = not self.folds or self.folds[0].test.grouped
+        self.config = self.config.of_kind(grouped=grouped)
         if self.config.select:
             self.config = replace(self.config, select=str(parse_criterion(self.config.select)))
         names = [method.name for method in self.methods]
@@ -200,7 +202,7 @@ class Study:
             the model in the framework's own format; and ``predict.py``, which scores the rows of a
             file without lambdaplus.  Files that an earlier call wrote are replaced.
         method : str, optional
-            By default, that of LightGBM, XGBoost or CatBoost that is best on validation data.
+            By default, that of LightGBM or XGBoost that is best on validation data.
         metric : str, optional
             The metric that says which is best; by default ``select``, if it is evaluated, or else
             the first of the study.
