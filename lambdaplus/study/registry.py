@@ -53,10 +53,11 @@ def ours(framework: str, metric: Metric, **options: Any) -> Method:
     name = objective.__name__
     if "surrogate" in options and isinstance(configured, LambdaObjective):
         # The name says the surrogate once, also one that is the default.
-        del options["surrogate"]
-        if configured.surrogate != getattr(objective, "surrogate", None):
-            options["surrogate"] = str(configured.surrogate)
-            name = f"lambda_{objective.metric}"
+        others = {k: v for k, v in of_objective.items() if k != "surrogate"}
+        if lambda_objective(metric, **others) == configured:
+            del options["surrogate"]
+        else:
+            options["surrogate"], name = str(configured.surrogate), f"lambda_{objective.metric}"
     trainer, trees = BOOSTED[framework]
     # Sums with log-loss have no options that a study could try.
     plain = objective == lambda_objective(objective.metric)

@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.compare import mean_effect
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
+from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.words import count, label, range_of
 
@@ -55,7 +58,7 @@ class Summary:
     def replicated(self, metric: str, *methods: str) -> bool:
         """Whether there is more than one training to compare: folds, or seeds that change it."""
         spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
-        return len(self.results.folds) > 1 or any(spreads)
+        return len(self.results.folds) > 1 or max(spreads) > ROUNDING
 
     def _of_methods(self, pair: Pair) -> Pair:
         """The pair; without a test if it is of two models, with one training of each method."""
@@ -122,7 +125,7 @@ class Summary:
                 chosen.append((metric, *sides))
         m = len(chosen)
         return [
-            pair._replace(p_corrected=min(1.0, m * pair.p_value))
+            pair._replace(p_corrected=float(np.minimum(1.0, m * pair.p_value)))
             for metric, other, ours in chosen
             for pair in self._tested(metric, ours, other, 1.0 - ALPHA / m)
         ]

@@ -9,6 +9,7 @@ import polars as pl
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.result_tables import decimal, p_text
+from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
@@ -114,8 +115,9 @@ def _not_random(results: Results) -> Iterator[str]:
     """The methods that no seed changes, if there are several seeds."""
     if len(results.config.seeds) > 1:
         spreads = results.spreads.items()
-        changed = {method for (method, _), spread in spreads if spread > 0}
-        same = [method for method in results.seconds if method not in changed]
+        changed = {method for (method, _), spread in spreads if spread > ROUNDING}
+        finished = [method for method in results.methods if method in results.seconds]
+        same = [method for method in finished if method not in changed]
         if same:
             yield f"No variance between seeds, which do not change: {', '.join(same)}."
 
