@@ -22,6 +22,7 @@ from typing import Any
 import list_sets
 import numpy as np
 import out_of_the_box as box
+from catboost_trainer import train_catboost
 from kept_fits import (
     keep_tables,
     mean_over_sets,
@@ -36,7 +37,7 @@ from tables import Tested
 from lambdaplus import lambda_objective
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Table
-from lambdaplus.study.trainers import train_catboost, train_lightgbm, train_xgboost
+from lambdaplus.study.trainers import train_lightgbm, train_xgboost
 
 TRAINERS = {"lightgbm": train_lightgbm, "xgboost": train_xgboost, "catboost": train_catboost}
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}

@@ -21,7 +21,7 @@ from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
 from lambdaplus.metrics import CATALOGUE, Declaration
 from lambdaplus.metrics.parameters import Parameter
 from lambdaplus.study import METHODS
-from lambdaplus.study.search_spaces import CATBOOST, LIGHTGBM, XGBOOST
+from lambdaplus.study.search_spaces import LIGHTGBM, XGBOOST
 
 ROOT = Path(__file__).parents[1]
 TIES = {
@@ -125,8 +125,8 @@ def _as_markdown(text: str) -> str:
 
 def methods() -> str:
     """The methods of ``lambdaplus compare``."""
-    rows = [(f"`{m.name}`", _trained(m), f"`{m.criterion}`", _tried(m)) for m in METHODS]
-    return _table(("method", "what is trained", "criterion", "tried on validation data"), rows)
+    rows = [(f"`{m.name}`", _trained(m), _tried(m)) for m in METHODS]
+    return _table(("method", "what is trained", "tried on validation data"), rows)
 
 
 def _trained(method: Any) -> str:
@@ -144,7 +144,7 @@ def _tried(method: Any) -> str:
 
 def ranges() -> str:
     """What the random search of ``lambdaplus compare --trials`` draws from."""
-    families = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST, "catboost": CATBOOST}
+    families = {"lightgbm": LIGHTGBM, "xgboost": XGBOOST}
     drawn: dict[Any, list[str]] = {
         (name, values, family): [f"all of {family}"]
         for family, trees in families.items()
@@ -154,7 +154,7 @@ def ranges() -> str:
         for name, values in method.space.items():
             if name not in families[method.family]:
                 ours = ":lambda_" in method.name
-                who = f"{method.family}:lambda_*" if ours else method.name.partition(":mode")[0]
+                who = f"{method.family}:lambda_*" if ours else method.name
                 drawn.setdefault((name, values, ""), []).append(f"`{who}`")
     rows = [
         (f"`{name}`", _in_words(values), ", ".join(dict.fromkeys(who)))

@@ -12,7 +12,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.study import Fitted, Task
-from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study.estimator_trainer import fit_estimator
 
 
 @dataclass(eq=False, repr=False)
@@ -55,7 +55,7 @@ class ClassAUCSVM(BaseRanker):
 
 def train_on_one_list(task: Task) -> Fitted:
     """Fit an estimator to all documents as a single ranking, as SVM-Perf does."""
-    return train_estimator(replace(task, train=one_list(task.train)))
+    return fit_estimator(replace(task, train=one_list(task.train)), task.metrics[0])
 
 
 def one_list(part: RankingData) -> RankingData:

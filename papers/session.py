@@ -105,10 +105,9 @@ def of_parts(fold: Fold, change: Callable[[RankingData], RankingData]) -> Fold:
 
 def by_query(results: Results, method: str, metric: str) -> NDArray[np.float64]:
     """Test values of all folds, means over seeds; NaN where a query has none."""
-    evaluation = results.evaluation(method)
-    if evaluation is None:
+    if not results.runs(method):
         raise ValueError(f"{method} has not finished every fold")
-    return evaluation.per_query[metric]
+    return results.by_query(method, metric)
 
 
 class Versus(NamedTuple):

@@ -289,7 +289,7 @@ def trees_time(queries: int, rounds: int) -> dict[str, float]:
     config = Config(rounds=rounds, patience=rounds)
     begin = time.process_time()
     with limit_threads(1):
-        method.trainer(Task(method, {}, fold.train, fold.valid, config, 0, (method.criterion,)))
+        method.trainer(Task(method, {}, fold.train, fold.valid, config, 0, (parse_metric("mauc"),)))
     return _record(fold, time.process_time() - begin, True)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.data import RankingData
 from lambdaplus.evaluation import Table, evaluate
 from lambdaplus.study import Fitted, Method, Results, Task
-from lambdaplus.study.estimator_trainer import train_estimator
+from lambdaplus.study.estimator_trainer import fit_estimator, train_estimator
 from papers.algorithm_1 import algorithm_1
 from papers.balanced_splits import balanced_splits
 from papers.paper import Claim, Findings, Paper
@@ -174,12 +174,11 @@ def train_on_steps(task: Task) -> Fitted:
         return replace(part, features=steps.transform(part.features))
 
     method = replace(task.method, fixed={})  # they are among the parameters
-    fitted = train_estimator(
-        replace(
-            task, method=method, parameters=others,
-            train=stepped(task.train), valid=stepped(task.valid),
-        )
+    changed = replace(
+        task, method=method, parameters=others,
+        train=stepped(task.train), valid=stepped(task.valid),
     )  # fmt: skip
+    fitted = fit_estimator(changed, task.metrics[0])
     return replace(fitted, predict=lambda part: fitted.predict(stepped(part)))
 
 

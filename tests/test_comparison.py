@@ -2,6 +2,7 @@
 
 import csv
 import importlib.metadata
+import itertools
 import re
 import sys
 import tomllib
@@ -89,7 +90,10 @@ SAVE = ("--save-model", "model")
         (["--methods", "svmmap"], "unknown method 'svmmap' (did you mean 'svm:map'?)"),
         (["--methods", "svm:map,svm:auc,svm:map"], "method 'svm:map' is given twice"),
         (["--methods", "mypkg:Ranker"], ": 'mypkg:Ranker' cannot be imported as module:Class"),
-        (["--methods", "catboost:map"], "unknown method 'catboost:map'"),
+        (
+            ["--methods", "catboost:map"],
+            "unknown method 'catboost:map': it was removed",
+        ),
         (["--methods", "lightgbm:map(sigmaa=3)"], "map has no option 'sigmaa'"),
         (["--methods", "lightgbm:map(sigmaa=3)"], "the objective and its trees have: bagging_fr"),
         (["--methods", "lightgbm:map(sigma=-3)"], "sigma must be a number"),
@@ -131,7 +135,6 @@ def test_folds_and_seeds_are_counted_or_listed(letor: Path, tmp_path: Path) -> N
 def test_methods_are_unique_and_can_be_named() -> None:
     for method in METHODS:
         assert find_methods(method.name) == [method]
-    assert str(find_methods("xgboost:ndcg@5")[0].criterion) == "ndcg@5"
     origins = {method.name: method.origin for method in METHODS}
     assert origins["svm:map"] == origins["xgboost:lambda_map"] == "lambdaplus"
     assert origins["xgboost:rank:map"] == "XGBoost"
@@ -146,7 +149,6 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
     for framework in ("lightgbm", "xgboost"):
         [method] = find_methods(f"{framework}:NDCG@3 + 0.5*mrr")
         assert method.name == f"{framework}:lambda_ndcg@3+0.5*mrr"
-        assert str(method.criterion) == "ndcg@3+0.5*mrr"
         assert method.target == lambda_objective("ndcg@3+0.5*mrr")
     config = Config(
         data=str(letor), methods=(method.name,), metrics=("ndcg@3", "mrr"), rounds=4,
@@ -160,6 +162,72 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
                   for one in trained]  # fmt: skip
         assert [max(one.curve) for one in trained] == pytest.approx(values)  # as training went
         assert choice.place(choice.by) == int(np.argmax(values))
+
+
+OPTIONS_OF_NAMES = (
+    "", "(sigma=2)", "(damping=0.1)", "(damping=None)", "(surrogate=map)", "(surrogate=auc)",
+    "(pointwise=0)", "(normalize=false)", "(truncation=30)", "(learning_rate=0.1)", "(trees=small)",
+    "(sigma=2,surrogate=ndcg(gain=linear))", "(relevant=2,sigma=0.5)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_a_name_with_options_names_the_same_method_again(framework: str) -> None:
+    """For all metrics, cutoffs and options that can be combined, alone and in a sum."""
+    metrics = [f"{one.name}{cutoff}" for one in CATALOGUE for cutoff in ("", "@10", "@10%")]
+    metrics += ["ndcg(gain=linear)@5", "0.5*map+ndcg@10", "ndcg@10(gain=linear)+0.5*map"]
+    tried = 0
+    for metric, options in itertools.product(metrics, OPTIONS_OF_NAMES):
+        try:
+            found = find_methods(f"{framework}:{metric}{options}")
+        except ValueError:  # of those that cannot be combined
+            continue
+        tried += 1
+        assert find_methods(found[0].name) == found, found[0].name
+        assert found[0].name.count("surrogate=") <= 1
+    assert tried > 250
+
+
+def test_other_methods_with_options_are_named_and_found_again() -> None:
+    fixed = {
+        "svm:map(C=10)": {"C": 10}, "lightgbm:lambdarank(num_leaves=8)": {"num_leaves": 8},
+        "lightgbm:regression(labels=ranks,num_leaves=8)": {"labels": "ranks", "num_leaves": 8},
+        "xgboost:reg:tweedie(tweedie_variance_power=1.2)": {"tweedie_variance_power": 1.2},
+        "xgboost:rank:map(objective=x)": {"objective": "x"}, "lightgbm:binary(labels=ranks)": None,
+        "odd_estimators:FirstFeature(factor=1)": {"factor": 1},
+    }  # fmt: skip
+    for name, options in fixed.items():
+        [method] = find_methods(name)
+        assert find_methods(method.name) == [method]
+        assert method.name == name
+        assert options is None or method.fixed.items() >= options.items()
+    [own] = find_methods("lightgbm:recall@10(surrogate=map)")
+    assert own == find_methods("lightgbm:recall@10")[0]
+    assert own.name == "lightgbm:lambda_recall@10(surrogate=map)"
+    [own] = find_methods("lightgbm:auc(surrogate=auc)")  # which sets more than the default does
+    assert own != find_methods("lightgbm:auc")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("lightgbm:lambdarank(num_leaves=-3)", "with num_leaves=-3: .*num_leaves"),
+        ("xgboost:auc(max_leaves=8.5)", "with max_leaves=8.5: .*max_leaves"),
+        ("xgboost:rank:map(max_leafs=8)", "with max_leafs=8: .*are not used"),
+        ("svm:map(c=10)", "with c=10: .*unexpected keyword argument 'c'"),
+        ("lightgbm:poisson(no_such=1)", "LightGBM has no parameter 'no_such'"),
+    ],
+)
+def test_values_that_cannot_be_trained_are_refused_before_any_fit(
+    letor: Path, tmp_path: Path, name: str, message: str
+) -> None:
+    methods = f"feature:best,{name}"
+    said = compare(letor, tmp_path / "out", "--methods", methods, ends=2).output
+    assert re.search(message, " ".join(said.split())), said
+    assert not (tmp_path / "out").exists()
+    grid = {"svm:map": {"C": [1.0, -1.0]}}
+    with pytest.raises(ValueError, match=r"method 'svm:map' with C=-1\.0: "):
+        study_of(Config(data=str(letor), methods=("svm:map",), grid=grid))
 
 
 def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> None:
@@ -201,7 +269,7 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
         metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
-        select="ndcg@3", seeds=(2,), rounds=5, patience=50,
+        select="ndcg@3", seeds=(2,), rounds=5, patience=50, every=1,
     )  # fmt: skip
     written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
     lists = {"features", "drop", "grid"}  # which are empty

@@ -21,8 +21,8 @@ LAYERS = (
 )
 OF_STUDY = (
     {"words", "config", "boosters", "search_spaces", "labels", "methods"},
-    {"validation", "trainers", "catboost_trainer", "estimator_trainer"},
-    {"folds", "data_in_words", "registry", "method_names", "plan"},
+    {"validation", "trainers", "estimator_trainer"},
+    {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
     {"choices", "results"},
     {"summary", "tables", "plot_style", "plots", "report"},

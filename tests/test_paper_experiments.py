@@ -403,8 +403,7 @@ def test_own_criterion_counts_the_best_of_each_column() -> None:
     names = kdd.CRITERIA
     means = {f"svm:{n}": {m: 0.5 + 0.1 * (m == n) for m in names} for n in names}
     results: Any = SimpleNamespace(
-        methods=list(means),
-        criteria={name: name[4:] for name in means},
+        methods={name: SimpleNamespace(criterion=name[4:]) for name in means},
         mean=lambda method, metric: means[method][metric],
     )
     assert kdd.own_criterion(results).holds is False

@@ -28,7 +28,7 @@ from lambdaplus.study import (
 from lambdaplus.study.methods import Fitted, Method
 from lambdaplus.study.plots import learning_curves
 from lambdaplus.study.summary import outcome
-from lambdaplus.study.tables import ABOVE, BELOW, results_table
+from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
 from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
@@ -39,7 +39,7 @@ def by_first_feature(*_: Any) -> Fitted:
 
 
 def make_study(folder: Path | None) -> Study:
-    """Four methods on two folds: two that boost, one with a hostile name, one that fails."""
+    """Four methods on five folds: two that boost, one with a hostile name, one that fails."""
     methods = [
         *find_methods("lightgbm:lambda_map,lightgbm:lambda_auc"),
         Method(HOSTILE, by_first_feature, "first", "ndcg@5", grid={"C": [0.1, 1.0]}),
@@ -47,7 +47,7 @@ def make_study(folder: Path | None) -> Study:
     ]
     metrics = [parse_metric(name) for name in ("map", "ndcg@5", "auc")]
     study = Study(
-        digits_queries()[:2], methods, metrics, Config(rounds=4), folder=folder,
+        digits_queries(), methods, metrics, Config(rounds=4), folder=folder,
         notes=("Features are those of <b>pixels</b>.",),
     )  # fmt: skip
     list(study.run())
@@ -164,7 +164,7 @@ def test_page_begins_with_data_conclusions_and_errors(page: str, results: Result
         assert f'<th scope="row">{metric}</th>' in beginning
     assert list(results.errors) == ["lightgbm:broken"]
     assert results.errors["lightgbm:broken"] in shown
-    assert "2 of 10 fits are not finished" in shown
+    assert "5 of 25 fits are not finished" in shown
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_same_fits_give_the_same_bytes_in_any_style(
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "figure.dpi": 50}):
         write_report(Summary(make_study(study.folder).results), tmp_path, **ABOUT)
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    assert len(names) == 1 + 2 * 5  # page; three differences, two curves
+    assert len(names) == 1 + 2 * 4  # page; three differences, the curves of the first metric
     for name in names:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
@@ -244,12 +244,17 @@ def test_missing_package_is_named(
 
 
 def values_of(means: dict[str, float], valid: dict[str, float] | None = None) -> Results:
-    """Results of methods on 100 queries whose values are their means with noise."""
+    """Results of methods on five folds of 20 queries; values are their means with noise."""
     random = np.random.default_rng(0)
-    same = {"fold": pl.lit("1"), "seed": 0, "metric": pl.lit("map")}
+    same = {"seed": 0, "metric": pl.lit("map")}
+    folds = [str(fold) for fold in range(1, 6)]
     values = pl.concat(
         pl.DataFrame(
-            {"query": [*map(str, range(100))], "value": random.normal(mean, 0.1, 100)}
+            {
+                "fold": np.repeat(folds, 20),
+                "query": [*map(str, range(100))],
+                "value": random.normal(mean, 0.1, 100),
+            }
         ).with_columns(method=pl.lit(name), **same)
         for name, mean in means.items()
     )
@@ -259,9 +264,9 @@ def values_of(means: dict[str, float], valid: dict[str, float] | None = None) ->
                         | dict.fromkeys(("method", "fold", "seed", "trial"), pl.String)
                         | {"seconds": pl.Float64})  # fmt: skip
     validation = pl.DataFrame({"method": list(means), "value": list((valid or means).values())})
-    validation = validation.with_columns(**same)
+    validation = validation.with_columns(fold=pl.lit("1"), **same)
     rest = {"rules": {"map": ""}, "queries": 100}
-    return Results(Config(), methods, ["1"], ["map"], values, none, none, validation, **rest)
+    return Results(Config(), methods, folds, ["map"], values, none, none, validation, **rest)
 
 
 @pytest.mark.parametrize(
@@ -298,10 +303,77 @@ def test_verdicts_are_about_the_methods_that_validation_data_chooses() -> None:
         assert outcome(verdict) == "worse"
 
 
+def with_one_training(results: Results) -> Results:
+    """All queries as those of one fold."""
+    return replace(results, folds=["1"], values=results.values.with_columns(fold=pl.lit("1")))
+
+
+def test_one_training_of_each_method_has_no_arrow_and_says_what_would_give_one() -> None:
+    results = with_one_training(values_of({"ours": 0.7, "theirs": 0.5}))
+    summary = Summary(results)
+    [verdict] = summary.verdicts
+    assert outcome(verdict) == ""
+    assert np.isnan([verdict.p_value, verdict.p_corrected, *verdict.interval]).all()
+    table = results_table(summary)
+    assert {row[1].mark for row in table.rows} == {"*", " "}
+    assert not [note for note in table.foot if "Significant" in note]
+    assert summary.conclusion() == (
+        "One training of ours and of theirs cannot tell the methods from chance: pass --seeds 3, "
+        "or use more folds."
+    )
+    fixed = {name: replace(method, random=False) for name, method in results.methods.items()}
+    said = Summary(replace(results, methods=fixed)).conclusion()
+    assert said.endswith("use more folds, since no seed changes them.")
+    # Seeds with other values are trainings; those of equal values are not.
+    for noise, tested in ((0.01, True), (0.0, False)):
+        random = np.random.default_rng(0)
+        again = results.values.with_columns(
+            seed=1, value=pl.col("value") + noise * random.normal(size=len(results.values))
+        )
+        both = replace(
+            results, values=pl.concat([results.values.with_columns(seed=pl.lit(0)), again]),
+            config=replace(results.config, seeds=(0, 1)),
+        )  # fmt: skip
+        [verdict] = Summary(both).verdicts
+        assert bool(outcome(verdict)) == tested
+        note = "No variance between seeds, which do not change: ours, theirs."
+        seconds = pl.DataFrame({"method": ["ours", "theirs"], "fold": "1", "seed": 0, "trial": 0,
+                                "seconds": 1.0, "chosen": False, "warnings": ""})  # fmt: skip
+        foot = results_table(Summary(replace(both, fits=seconds))).foot
+        assert (note in foot) == (not tested)
+
+
+def test_one_sentence_says_what_to_do() -> None:
+    def said(baseline: str = "", **means: float) -> str:
+        return Summary(against(values_of(means), baseline)).conclusion()
+
+    summary = Summary(values_of({"ours": 0.7, "theirs": 0.5}))
+    [pair] = summary.verdicts
+    low, high = (f"{bound:.3f}".lstrip("0") for bound in pair.interval)
+    gap = f"{pair.difference:.3f}".lstrip("0")
+    assert summary.conclusion() == f"ours is better than theirs by {gap} MAP ({low} to {high})."
+    assert said(ours=0.5, theirs=0.7).startswith("theirs is better than ours by ")
+    assert said(ours=0.5, theirs=0.7).endswith("): keep it.")
+    assert said(ours=0.5, theirs=0.5) == "No significant difference from theirs: keep it."
+    assert said("ours2", ours=0.7, ours2=0.5).startswith("ours is better than ours2 by ")
+    assert said("theirs2", ours=0.2, theirs=0.7, theirs2=0.5).startswith("theirs is better than")
+    assert said(ours=0.5) == said(ours=0.5, ours2=0.4) == ""
+
+
+def test_queries_without_a_value_are_counted_below_each_table() -> None:
+    results = values_of({"ours": 0.7, "theirs": 0.5})
+    some = pl.when(pl.col("query").cast(int) % 4 == 0).then(None).otherwise(pl.col("value"))
+    summary = Summary(replace(results, values=results.values.with_columns(value=some)))
+    verdicts = verdict_table(summary)
+    assert verdicts is not None
+    for table in (verdicts, results_table(summary)):
+        assert "No value on 25 of 100 queries, which are left out: MAP." in table.foot
+
+
 def test_a_fold_without_a_value_leaves_no_mean() -> None:
     results = values_of({"a": 0.7, "b": 0.3})
-    empty = results.values.with_columns(fold=pl.lit("2"), value=pl.lit(None, pl.Float64))
-    both = replace(results, folds=["1", "2"], values=pl.concat([results.values, empty]))
+    empty = results.values.with_columns(fold=pl.lit("6"), value=pl.lit(None, pl.Float64))
+    both = replace(results, folds=[*results.folds, "6"], values=pl.concat([results.values, empty]))
     assert math.isnan(both.mean("a", "map"))
     row, _ = results_table(Summary(both)).rows
     assert math.isnan(row[1].value)

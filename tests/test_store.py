@@ -164,15 +164,14 @@ def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
     found = finished(tmp_path, "perceptron:pocket,feature:best", seeds=(0, 1))
     assert len(found) == 3 * 2 + 3  # the best feature draws nothing
     method = found.methods[0]
-    whole = found.results.evaluation(method.name)
-    assert whole is not None
-    assert whole.n_queries == 18
+    whole = found.results.by_query(method.name, "map")
+    assert whole.size == 18
     by_seed = [
         [c.tested["map"].values for c in found.choices(method) if c.tasks[0].seed == seed]
         for seed in (0, 1)
     ]
     expected = np.mean([np.concatenate(values) for values in by_seed], axis=0)
-    np.testing.assert_allclose(whole.per_query["map"], expected)
+    np.testing.assert_allclose(whole, expected)
     assert found.results.mean(method.name, "map") == pytest.approx(np.mean(by_seed))
 
 

@@ -27,7 +27,7 @@ from lambdaplus.study import (
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.saved_model import check_saveable
 from lambdaplus.study.tables import verdict_table
-from lambdaplus.study.words import label, range_of
+from lambdaplus.study.words import count, label, range_of
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"
 NO_EVIDENCE = (
@@ -86,6 +86,9 @@ def compare(
         code = _run(study, out, inputs, report, console)
         if save_model is not None and code in (0, 1):  # also if another method failed
             _save_model(study, save_model, method, console)
+        if code in (0, 1) and study.finished:
+            conclusion = Summary(study.results).conclusion()
+            console.print(conclusion, soft_wrap=False)
     if code:
         raise typer.Exit(code)
 
@@ -128,14 +131,20 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
             console.print(f"  {line}", soft_wrap=is_command)
+        if unused := study.fits.unused:
+            console.print(
+                f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "
+                "options or versions.",
+                soft_wrap=False,
+            )
         try:
             with warnings_told(console):
                 run_with_progress(study, console)
             if study.finished:
                 summary = Summary(study.results)
-                _write_tables(summary, made, console)
-                if shown == DIGITS:
-                    console.print(NO_EVIDENCE)
+                with console.status("Testing significance ..."):
+                    lines = _lines(summary)
+                write_tables(summary.results, made)
                 folder.publish()  # whatever happens to the report
                 if report:
                     date = time.strftime("%Y-%m-%d")
@@ -148,22 +157,21 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
                 f"{out}: the same command continues from there."
             )
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
-        if study.finished:
-            what = ", study.toml and plots" if report else " and study.toml"
-            console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
-            if report:
-                console.print(f"Report: {out / 'report.html'}")
+    if study.finished:  # printed only now, since a reader such as head may stop reading
+        for each in lines:
+            console.print(each, soft_wrap=False)
+        if shown == DIGITS:
+            console.print(NO_EVIDENCE)
+        what = ", study.toml and plots" if report else " and study.toml"
+        console.print(f"Wrote {', '.join(TABLES)}{what} to {out}.")
+        if report:
+            console.print(f"Report: {out / 'report.html'}")
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red")
     return int(bool(study.errors))
 
 
-def _write_tables(summary: Summary, folder: Path, console: Terminal) -> None:
-    """Print the best methods, then the means with their notes, and write the tables."""
-    with console.status("Testing significance ..."):
-        table, verdicts = results_table(summary), verdict_table(summary)
-    for each in filter(None, (verdicts, table)):
-        console.print(each)
-    for line in summary.decision():
-        console.print(line, soft_wrap=False)
-    write_tables(summary.results, folder)
+def _lines(summary: Summary) -> list[Any]:
+    """What is printed: the best methods, then the means with their notes."""
+    tables = filter(None, (verdict_table(summary), results_table(summary)))
+    return [*tables, *summary.decision()]

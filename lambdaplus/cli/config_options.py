@@ -13,7 +13,7 @@ from lambdaplus.frameworks.ranking_trees import SIZES
 from lambdaplus.metrics.names import split_names
 from lambdaplus.study.config import Config
 
-OTHERS = ("data", "patience", "every", "grid")
+OTHERS = ("data", "every", "grid")
 """Fields that are no options: the argument, and what is set in TOML files and in Python only."""
 CHOICES: dict[str, Iterable[str]] = {"convention": CONVENTIONS, "trees": SIZES}
 OPTIONS = {each.name: each for each in fields(Config) if each.name not in OTHERS}

@@ -1,9 +1,12 @@
 """What a terminal shows while a command works: progress, warnings, and errors without traceback."""
 
 import math
+import os
 import sys
+import threading
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,12 +17,33 @@ from rich.console import Console
 from lambdaplus.compute.messages import printable
 from lambdaplus.study import Study
 
+SECONDS = 30.0  # between lines of progress
+
+
+@contextmanager
+def said_every(seconds: float, say: Callable[[], None]) -> Iterator[None]:
+    """Call a function from time to time while the block runs."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(seconds):
+            say()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
 
 class Terminal(Console):
     """A console that prints tables, and each text as one line with the names in it.
 
     In names of files and columns, markup and codes of emoji are printed as they are, and control
-    characters as escapes.  Paths may be longer than a line, which is not broken.
+    characters as escapes.  Paths may be longer than a line, which is not broken.  If the reader
+    goes, as head does, the work goes on, and nothing more is shown.
     """
 
     def __init__(self) -> None:
@@ -28,7 +52,11 @@ class Terminal(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         texts = [printable(each) if isinstance(each, str) else each for each in objects]
         options.setdefault("soft_wrap", all(isinstance(each, str) for each in objects))
-        super().print(*texts, **options)
+        try:
+            super().print(*texts, **options)
+        except (BrokenPipeError, SystemExit):  # rich exits
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_warnings_in_a_line() -> None:
@@ -41,7 +69,18 @@ def print_warnings_in_a_line() -> None:
 
 
 def run_with_progress(study: Study, console: Console) -> None:
-    """Run all fits that are not stored yet, below a bar."""
+    """Run all fits that are not stored yet, below a bar; without a terminal, a line says it."""
+    if not console.is_terminal:
+        finished, begin = 0, time.monotonic()
+
+        def say() -> None:
+            minutes = (time.monotonic() - begin) / 60
+            console.print(f"{finished} of {len(study)} fits after {minutes:.1f} minutes")
+
+        with said_every(SECONDS, say):
+            for _ in study.run():
+                finished += 1
+        return
     columns = (
         bars.SpinnerColumn(),
         bars.TextColumn("{task.description}", markup=False),

@@ -1,61 +1,101 @@
 """The values of runs that can be compared: with the same queries or rows, metrics and weights."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
-from lambdaplus.evaluation.significance import ROUNDING, RankedRows
+from lambdaplus.evaluation.significance import RankedRows
+from lambdaplus.evaluation.trainings import ROUNDING
 
 
-def aligned_rows(metric: str, runs: Mapping[str, Evaluation]) -> list[tuple[RankedRows, ...]]:
+class FoldRuns(NamedTuple):
+    """The runs of all systems on the queries or rows of one fold.
+
+    Attributes
+    ----------
+    runs : dict of str to list of Evaluation
+        By system.
+    values : dict of str to dict of str to (runs, queries) array
+        By metric and system, with queries in the order of the first run.
+    rows : dict of str to list of RankedRows
+        Those of all runs, system by system, of the metrics that rank all rows of a table.
+    """
+
+    runs: Mapping[str, list[Evaluation]]
+    values: dict[str, dict[str, Floats]]
+    rows: dict[str, list[RankedRows]]
+
+    @property
+    def first(self) -> Evaluation:
+        return next(iter(self.runs.values()))[0]
+
+
+def aligned_folds(every: Mapping[str, list[Evaluation]]) -> list[FoldRuns]:
+    """The runs by fold: those of a system on other queries or rows are of another fold."""
+    by_fold = {name: _by_fold(name, runs) for name, runs in every.items()}
+    first_name, first = next(iter(by_fold.items()))
+    for name, folds in by_fold.items():
+        if len(folds) == len(first) == 1:  # whose differences have errors that say more
+            continue
+        if folds.keys() != first.keys():
+            raise ValueError(
+                f"{name!r} and {first_name!r} do not have runs on the same folds: they have "
+                f"{len(folds)} and {len(first)}, of which {len(folds.keys() & first.keys())} have "
+                "the same queries or rows; evaluate each with the qid of the whole data set"
+            )
+    if len(first) == 1:
+        return [_aligned(every)]
+    return [_aligned({name: folds[fold] for name, folds in by_fold.items()}) for fold in first]
+
+
+def _by_fold(name: str, runs: Sequence[Evaluation]) -> dict[Any, list[Evaluation]]:
+    """The runs of a system by their queries, or by the labels and weights of their rows."""
+    folds: dict[Any, list[Evaluation]] = {}
+    for number, run in enumerate(runs, start=1):
+        key: Any = frozenset(run.qid.tolist())
+        for rows in run.rows.values():
+            weights = b"" if rows.weights is None else rows.weights.tobytes()
+            key = key, rows.labels.tobytes(), weights
+        for other in folds if not run.rows else ():
+            if key != other and not key.isdisjoint(other):
+                _queries_in_order(f"run 1 of {name}", runs[0], f"run {number} of {name}", run)
+        folds.setdefault(key, []).append(run)
+    return folds
+
+
+def _aligned(runs: Mapping[str, list[Evaluation]]) -> FoldRuns:
+    named = {
+        f"run {number} of {name}" if len(each) > 1 else name: run
+        for name, each in runs.items()
+        for number, run in enumerate(each, start=1)
+    }
+    by_run = {metric: iter(each.values()) for metric, each in aligned_values(named).items()}
+    values = {
+        metric: {
+            name: np.array([next(each) for _ in of_system]) for name, of_system in runs.items()
+        }
+        for metric, each in by_run.items()
+    }
+    rows = {metric: ranked for metric in values if (ranked := aligned_rows(metric, named))}
+    return FoldRuns(runs, values, rows)
+
+
+def aligned_rows(metric: str, runs: Mapping[str, Evaluation]) -> list[RankedRows]:
     """The rows that each run ranked, of a metric without queries; an error if they differ."""
-    ranked = [run.rows.get(metric, ()) for run in runs.values()]
-    if not all(ranked):
+    ranked = [run.rows[metric] for run in runs.values() if metric in run.rows]
+    if len(ranked) < len(runs):
         return []
-    for name, of_run in zip(runs, ranked, strict=True):
-        same = len(of_run) == len(ranked[0]) and all(
-            np.array_equal(a.labels, b.labels) and np.array_equal(a.weights, b.weights)  # type: ignore[arg-type]
-            for a, b in zip(of_run, ranked[0], strict=True)
-        )
-        if not same:
+    for name, rows in zip(runs, ranked, strict=True):
+        same = np.array_equal(rows.labels, ranked[0].labels)
+        if not (same and np.array_equal(rows.weights, ranked[0].weights)):  # type: ignore[arg-type]
             raise ValueError(
                 f"{name!r} and {next(iter(runs))!r} do not have the same labels and weights, row "
                 "by row: evaluate both on the same rows in the same order"
             )
     return ranked
-
-
-def mean_run(name: str, runs: Sequence[Evaluation]) -> Evaluation:
-    """The mean of several runs of a system, such as those of seeds, on each query.
-
-    A query without a value in some runs has the mean of the others.
-    """
-    first, *others = runs
-    if not others:
-        return first
-    numbered = {f"run {number} of {name}": run for number, run in enumerate(runs, start=1)}
-    per_query, rows = {}, {}
-    for metric, values in aligned_values(numbered).items():
-        known = np.ma.masked_invalid([*values.values()])
-        per_query[metric] = known.mean(axis=0).filled(np.nan)
-        if ranked := aligned_rows(metric, numbered):
-            rows[metric] = tuple(map(_with_all_scores, zip(*ranked, strict=True)))
-    return replace(
-        first,
-        per_query=per_query,
-        mean={metric: float(np.mean([run.mean[metric] for run in runs])) for metric in per_query},
-        undefined={metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
-        rows=rows,
-    )
-
-
-def _with_all_scores(same: Sequence[RankedRows]) -> RankedRows:
-    """The rows, which are the same in all of these, with the scores of each of them."""
-    return same[0]._replace(scores=tuple(scores for each in same for scores in each.scores))
 
 
 def systems(
@@ -72,7 +112,7 @@ def systems(
         if not each or not all(isinstance(run, Evaluation) for run in each):
             raise ValueError(
                 f"{name!r} is not a result of evaluate, nor a list of such results, such as those "
-                "of several seeds"
+                "of several seeds or folds"
             )
         every[name] = cast(list[Evaluation], each)
     return every
@@ -81,26 +121,31 @@ def systems(
 def aligned_values(runs: Mapping[str, Evaluation]) -> dict[str, dict[str, Floats]]:
     """Per-query values by metric and run, with queries in the order of the first run."""
     first_name, first = next(iter(runs.items()))
-    queries = first.qid.tolist()
     aligned: dict[str, dict[str, Floats]] = {metric: {} for metric in first.per_query}
     for name, run in runs.items():
         both = f"{name!r} and {first_name!r}"
         _refuse_other_rules(both, first, run)
-        place = {query: i for i, query in enumerate(run.qid.tolist())}
-        missing = [query for query in queries if query not in place]
-        if missing or run.n_queries != first.n_queries:
-            raise ValueError(
-                f"{both} do not have the same queries: they have {run.n_queries} and "
-                f"{first.n_queries}, and {len(missing)} of {first_name!r} are missing in {name!r}"
-                + (f", such as {missing[0]!r}" if missing else "")
-            )
-        places = [place[query] for query in queries]
+        places = _queries_in_order(first_name, first, name, run)
         _refuse_other_weights(both, first.weights, run.weights, places)
         _refuse_other_labels(both, first, run, places)
         for metric, values in run.per_query.items():
             by_query = len(values) == run.n_queries
             aligned[metric][name] = values[places] if by_query else values
     return aligned
+
+
+def _queries_in_order(first_name: str, first: Evaluation, name: str, run: Evaluation) -> list[int]:
+    """The places in a run of the queries of the first; an error unless they are the same."""
+    place = {query: i for i, query in enumerate(run.qid.tolist())}
+    queries = first.qid.tolist()
+    missing = [query for query in queries if query not in place]
+    if missing or run.n_queries != first.n_queries:
+        raise ValueError(
+            f"{name!r} and {first_name!r} do not have the same queries: they have "
+            f"{run.n_queries} and {first.n_queries}, and {len(missing)} of {first_name!r} are "
+            f"missing in {name!r}" + (f", such as {missing[0]!r}" if missing else "")
+        )
+    return [place[query] for query in queries]
 
 
 def _refuse_other_rules(both: str, first: Evaluation, run: Evaluation) -> None:

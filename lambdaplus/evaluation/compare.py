@@ -1,34 +1,38 @@
 """Comparison of several systems on the same queries or rows, with significance tests.
 
-Runs are aligned (`aligned_runs`), their differences are tested (`significance`), and the result is
-a `RunComparison` (`run_comparison`).
+Runs are aligned (`aligned_runs`), their differences are tested (`trainings`, `significance`), and
+the result is a `RunComparison` (`run_comparison`).
 """
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.aligned_runs import aligned_rows, aligned_values, mean_run, systems
+from lambdaplus.evaluation.aligned_runs import FoldRuns, aligned_folds, systems
 from lambdaplus.evaluation.evaluation import (
     Evaluation,
     metric_of,
+    queries_in_words,
     rules_in_words,
     sample_in_words,
 )
 from lambdaplus.evaluation.run_comparison import Pair, RunComparison
 from lambdaplus.evaluation.significance import (
     TESTS,
+    RowStatistics,
     Test,
-    Tested,
     holm,
+    interval_over_queries,
     rounded,
     row_statistics,
-    test_of,
+    wilcoxon,
 )
+from lambdaplus.evaluation.trainings import Effect, Runs, on_queries, over_folds
 from lambdaplus.metrics.means import mean_of
 
 
@@ -46,16 +50,20 @@ def compare_runs(
     ----------
     runs : dict of str to Evaluation, or to a list of them
         At least two runs by name, with the same metrics and queries.  The order of queries can
-        differ if they were evaluated with a qid.  Of a list, such as the models of several seeds,
-        the mean over the runs is compared on each query, and the table has their standard
-        deviation.
+        differ if they were evaluated with a qid.  A list holds the models of several trainings:
+        runs on the same queries are those of seeds, runs on other queries those of folds.  Its
+        mean is that of the folds, and the table has the standard deviation over seeds.
     baseline : str, optional
         Run with which all others are compared.  By default, all pairs of runs are compared.
     test : {"t", "wilcoxon"}
         The paired t-test with Student's interval, which leaves out 0 if and only if p is below
-        1 - confidence; or Wilcoxon's signed-rank test without queries whose difference is 0 (Yue
-        et al. 2007), with a bootstrap interval.  Both tests are two-sided; p-values are also given
-        with Holm's correction for the number of tests in the table, over all pairs and metrics.
+        1 - confidence; or, for a single run of each system, Wilcoxon's signed-rank test without
+        queries whose difference is 0 (Yue et al. 2007), with a bootstrap interval.  Both tests are
+        two-sided; p-values are also given with Holm's correction for the number of tests in the
+        table, over all pairs and metrics.
+
+        .. versionchanged:: 0.3.0
+           Lists are tested over seeds and folds as well, and not over queries alone.
 
         .. versionchanged:: 0.3.0
            Before, the default was Wilcoxon's test.
@@ -75,11 +83,19 @@ def compare_runs(
     ------
     ValueError
         If runs differ in queries, weights, conventions or metrics, including different metrics with
-        the same name; if the labels of a query differ, other than by 0 and in order; if there are
-        fewer than two runs; or if an option is unknown or out of range.
+        the same name; if the labels of a query differ, other than by 0 and in order; if the systems
+        have different folds; if there are fewer than two runs; if Wilcoxon's test is asked for with
+        lists of several runs; or if an option is unknown or out of range.
 
     Notes
     -----
+    With a single run of each system, the test is of these two models, not of the methods that
+    trained them: with enough queries, two models that differ only by their seed are significantly
+    different.  With lists, errors include what a training changes.  With several folds and one
+    seed, the means of folds are compared; with several seeds, the variance of a difference is that
+    over queries and that over seeds, or the one between folds if it is larger, with Satterthwaite's
+    degrees of freedom.  A single run beside a list counts as one that no seed changes.
+
     The t-test is of the mean, which the table shows, and does not need normal differences for the
     numbers of queries of test collections (Smucker et al. 2007).
     Wilcoxon's test compares signed ranks, so it can favour a run with the lower mean, which wins on
@@ -93,7 +109,7 @@ def compare_runs(
     Without queries, values over all rows are tested in place of ``test``, for runs on the same rows
     in the same order: AUC by DeLong's test, MAP and MAUC by a bootstrap over rows, whose standard
     error gives p by a normal distribution.  A metric over all rows of data with queries
-    (``over=dataset``) is not tested, since rows of a query are not independent.
+    (``over=dataset``) is tested over folds only, since rows of a query are not independent.
 
     References
     ----------
@@ -121,88 +137,174 @@ def compare_runs(
     number("alpha", alpha, most=1.0)
     number("confidence", confidence, most=1.0)
     every = systems(runs, baseline)
-    averaged = {name: mean_run(name, each) for name, each in every.items()}
-    names, first = tuple(runs), next(iter(averaged.values()))
+    several = any(len(each) > 1 for each in every.values())
+    if several and test == "wilcoxon":
+        raise ValueError(
+            "test='wilcoxon' compares two models by query, not lists of runs: use test='t', which "
+            "includes the differences between trainings"
+        )
+    folds = aligned_folds(every)
+    names, first = tuple(every), folds[0].first
     if baseline is not None:
         compared = [(name, baseline) for name in names if name != baseline]
     else:
         compared = list(itertools.combinations(names, 2))
     pairs: list[Pair] = []
     means: dict[str, dict[str, float]] = {}
-    of_runs: dict[str, dict[str, tuple[float, float]]] = {}
-    for metric, values in aligned_values(averaged).items():
-        if rows := aligned_rows(metric, averaged):
-            means[metric] = {name: run.mean[metric] for name, run in averaged.items()}
-            found = row_statistics(metric_of(first, metric), rows)
-            of_runs[metric] = {
-                name: found.interval(place, means[metric][name], confidence)
-                for place, name in enumerate(names)
-            }
-            for a, b in compared:
-                gap = rounded(np.array([means[metric][a] - means[metric][b]])).item()
-                tested = found.test(names.index(a), names.index(b), gap, confidence)
-                pairs.append(_pair(metric, a, b, gap, tested))
-            continue
-        by_query = len(values[names[0]]) == first.n_queries  # not one value for all of them
-        weights = first.weights if by_query else None
-        means[metric] = _means(values, weights)
-        for a, b in compared if by_query and first.n_queries >= 2 else ():
-            difference = _difference(values[a], values[b], weights)
-            tested = test_of(difference, test, confidence)
-            pairs.append(_pair(metric, a, b, mean_of(difference), tested, difference))
+    intervals: dict[str, dict[str, tuple[float, float]]] = {}
+    deviations: dict[str, dict[str, float]] = {}
+    # With one seed, the means of folds are compared, without their errors over rows.
+    alone = len(folds) == 1 or any(len(runs) > 1 for f in folds for runs in f.runs.values())
+    for metric in first.per_query:
+        each = [_OnFold.of(fold, metric, alone) for fold in folds]
+        by_run = [fold.means() for fold in each]
+        means[metric] = {
+            name: float(np.mean([np.mean(fold[name]) for fold in by_run])) for name in names
+        }
+        if several:
+            deviations[metric] = {n: _deviation([fold[n] for fold in by_run]) for n in names}
+        if metric in first.rows:
+            intervals[metric] = {n: _interval(each, n, means[metric][n], confidence) for n in names}
+        if len(folds) > 1 or each[0].can_be_tested:
+            pairs += [_tested(metric, a, b, each, test, confidence) for a, b in compared]
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
-    several = any(len(each) > 1 for each in every.values())
-    deviations = {
-        metric: {name: _deviation([run.mean[metric] for run in every[name]]) for name in names}
-        for metric in (means if several else ())
-    }
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    by = "DeLong test for AUC, bootstrap over rows for other metrics" if of_runs else TESTS[test]
-    foot = f"{sample_in_words(first)}{', weighted' * (first.weights is not None)}. {marks} "
-    foot += f"(two-tailed {by}, Holm correction over the table)."
-    foot += " Means over the runs of a system; sd: their standard deviation." * several
+    foot = _foot(every, folds, marks, TESTS[test])
     return RunComparison(
         names, means, tuple(pairs), test, alpha, confidence, baseline,
-        (foot, *rules_in_words(first)), of_runs, deviations,
+        (foot, *rules_in_words(first)), intervals, deviations,
     )  # fmt: skip
 
 
-def _deviation(means: Sequence[float]) -> float:
-    """The standard deviation over runs of a system, as an estimate; NaN for a single one."""
-    return float(np.std(means, ddof=1)) if len(means) > 1 else np.nan
+def mean_effect(runs: Sequence[Evaluation], metric: str) -> Effect:
+    """The mean of a metric over the runs of a system, by seed or fold, with its error."""
+    folds = aligned_folds({"": [*runs]})
+    alone = len(folds) == 1 or len(runs) > len(folds)
+    return over_folds([_OnFold.of(fold, metric, alone).of_systems("") for fold in folds])
 
 
-def _means(values: Mapping[str, Floats], weights: Floats | None) -> dict[str, float]:
-    """The mean of each system over the queries on which all have a value."""
-    defined = ~np.isnan([*values.values()]).any(axis=0)
-    weights = None if weights is None else weights[defined]
-    return {name: mean_of(each[defined], weights) for name, each in values.items()}
+def _foot(
+    every: Mapping[str, Sequence[Evaluation]], folds: Sequence[FoldRuns], marks: str, by: str
+) -> str:
+    """What was tested, on what, and what marks mean."""
+    first, several = folds[0].first, any(len(each) > 1 for each in every.values())
+    sample = sample_in_words(first)
+    if len(folds) > 1:
+        queries = queries_in_words(sum(fold.first.n_queries for fold in folds))
+        sample = f"{len(folds)} folds" + f", {queries}" * (not first.rows)
+    more = " The test is of these models; lists of runs, by seed or fold, test methods."
+    if first.rows:
+        by = "DeLong test for AUC, bootstrap over rows for other metrics"
+    if several:
+        by = "t test over seeds and folds" if len(folds) > 1 else "t test over queries and seeds"
+        more = " sd: standard deviation over the seeds of a fold."
+        if single := [name for name, each in every.items() if len(each) == 1]:
+            more += f" One run of {', '.join(single)}: tested as one that no seed changes."
+    weighted = ", weighted" * (first.weights is not None)
+    return f"{sample}{weighted}. {marks} (two-tailed {by}, Holm correction over the table).{more}"
 
 
-def _pair(
-    metric: str, a: str, b: str, mean: float, tested: Tested, by_query: ArrayLike = ()
+@dataclass(frozen=True, eq=False)
+class _OnFold:
+    """The values of a metric of all runs on one fold."""
+
+    values: dict[str, Floats]  # (runs, queries) of each system, or (runs, 1) over all rows
+    weights: Floats | None
+    by_query: bool
+    rows: RowStatistics | None
+
+    @classmethod
+    def of(cls, fold: FoldRuns, metric: str, alone: bool) -> Self:
+        """With their errors over rows if the fold is tested alone, or with several seeds."""
+        first, rows = fold.first, fold.rows.get(metric, [])
+        by_query = not rows and len(first.per_query[metric]) == first.n_queries
+        statistics = row_statistics(metric_of(first, metric), rows) if rows and alone else None
+        return cls(fold.values[metric], first.weights if by_query else None, by_query, statistics)
+
+    @property
+    def can_be_tested(self) -> bool:
+        """Whether two models can be compared on this fold alone."""
+        return self.rows is not None or (
+            self.by_query and next(iter(self.values.values())).shape[1] > 1
+        )
+
+    def means(self) -> dict[str, Floats]:
+        """The mean of each run over the queries on which all runs have a value."""
+        defined = ~np.isnan(np.concatenate([*self.values.values()])).any(axis=0)
+        weights = None if self.weights is None else self.weights[defined]
+        return {
+            name: np.array([mean_of(run[defined], weights) for run in each])
+            for name, each in self.values.items()
+        }
+
+    def of_systems(self, *names: str) -> Runs:
+        """The runs of one system or two."""
+        if self.by_query:
+            return on_queries(*self._weighted(names))
+        counts = tuple(len(self.values[name]) for name in names)
+        means = np.concatenate([self.values[name][:, 0] for name in names])
+        if self.rows is None:
+            return Runs(means, np.full((len(means),) * 2, np.nan), np.nan, counts)
+        places = self.places(*names)
+        return Runs(means, self.rows.covariance[np.ix_(places, places)], np.inf, counts)
+
+    def places(self, *names: str) -> list[int]:
+        """The numbers of the runs of these systems among all runs."""
+        owners = [name for name, each in self.values.items() for _ in each]
+        return [place for name in names for place, owner in enumerate(owners) if owner == name]
+
+    def _weighted(self, names: Sequence[str]) -> list[Floats]:
+        """The values times the weights, whose mean is 1, so that means are weighted ones."""
+        each = [self.values[name] for name in names]
+        if self.weights is None:
+            return each
+        known = ~np.isnan(np.concatenate(each)).any(axis=0) & (self.weights > 0.0)
+        scaled = np.where(known, self.weights, np.nan)
+        if known.any():
+            scaled /= self.weights[known].mean()
+        return [values * scaled for values in each]
+
+    def difference(self, a: str, b: str) -> Floats:
+        """Means over runs on each query on which all runs of both have a value."""
+        if not self.by_query:
+            return np.empty(0)
+        first, second = (values.mean(axis=0) for values in self._weighted((a, b)))
+        gap: Floats = first - second
+        return gap[~np.isnan(gap)]
+
+
+def _interval(
+    each: Sequence[_OnFold], name: str, value: float, confidence: float
+) -> tuple[float, float]:
+    """The interval of the value of a system over all rows."""
+    rows = each[0].rows
+    if len(each) == 1 and rows is not None and len(each[0].values[name]) == 1:
+        return rows.interval(each[0].places(name)[0], value, confidence)
+    return over_folds([fold.of_systems(name) for fold in each]).interval(confidence)
+
+
+def _tested(
+    metric: str, a: str, b: str, each: Sequence[_OnFold], test: Test, confidence: float
 ) -> Pair:
-    """The pair of the systems a and b with this difference, not corrected yet."""
-    interval, p, favours = tested
+    """The test of a pair of systems."""
+    by_query = rounded(np.concatenate([fold.difference(a, b) for fold in each]))
+    effect = over_folds([fold.of_systems(a, b) for fold in each])
+    interval, p, favours = effect.interval(confidence), effect.p_value, effect.mean
+    if test == "wilcoxon" and each[0].by_query:
+        interval = interval_over_queries(by_query, np.ones_like(by_query), confidence)
+        p, favours = wilcoxon(by_query)
     better = ""  # if the mean and the test do not agree
-    if mean * favours > 0:
-        better = a if mean > 0 else b
-    signs = np.sign(np.asarray(by_query, np.float64))
+    if effect.mean * favours > 0:
+        better = a if effect.mean > 0 else b
+    signs = np.sign(by_query)
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
-    return Pair(metric, a, b, signs.size, mean, interval, wins, losses, ties, p, p, better)
+    return Pair(metric, a, b, signs.size, effect.mean, interval, wins, losses, ties, p, p, better)
 
 
-def _difference(first: Floats, second: Floats, weights: Floats | None) -> Floats:
-    """`rounded` differences on the queries on which both have a value.
-
-    They are multiplied by the weights, less their scale, so that their mean is the weighted one.
-    """
-    difference = first - second
-    known = ~np.isnan(difference) & (weights is None or weights > 0.0)
-    difference = difference[known]
-    if weights is not None and difference.size:
-        difference *= weights[known] / weights[known].mean()
-    return rounded(difference)
+def _deviation(by_fold: Sequence[Floats]) -> float:
+    """The standard deviation over the seeds of a fold, as an estimate; NaN for single runs."""
+    variances = [means.var(ddof=1) for means in by_fold if len(means) > 1]
+    return float(np.sqrt(np.mean(variances))) if variances else np.nan

@@ -46,9 +46,8 @@ class Evaluation(Tabular):
         picklable.
     labels : (n_queries,) uint64 or None
         A digest of the labels of each query other than 0, in any order, for `compare_runs`.
-    rows : dict of str to tuple of RankedRows
-        The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.  With
-        several data sets, such as the test rows of folds, the value is the mean over them.
+    rows : dict of str to RankedRows
+        The rows that a metric ranks as one list, if there are no queries, for `compare_runs`.
 
     Notes
     -----
@@ -79,7 +78,7 @@ class Evaluation(Tabular):
     weights: Floats | None = None
     metrics: Mapping[str, RankingMetric] = field(default_factory=dict)
     labels: NDArray[np.uint64] | None = None
-    rows: Mapping[str, tuple[RankedRows, ...]] = field(default_factory=dict)
+    rows: Mapping[str, RankedRows] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "metrics": {}}
@@ -205,7 +204,7 @@ def queries_in_words(n: int) -> str:
 def sample_in_words(evaluation: Evaluation) -> str:
     """The number of queries, or of rows without queries."""
     for ranked in evaluation.rows.values():
-        return f"{sum(each.labels.size for each in ranked):,} rows without queries"
+        return f"{ranked.labels.size:,} rows without queries"
     return queries_in_words(evaluation.n_queries)
 
 

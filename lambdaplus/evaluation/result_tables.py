@@ -22,6 +22,13 @@ def decimal(value: float, digits: int = 4, sign: str = "") -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
+def p_text(p: float, *, narrow: bool = False) -> str:
+    """A p-value with four decimals; a dash for a difference without a test."""
+    if math.isnan(p):
+        return "-"
+    return "<.0001" if p < 0.0001 else decimal(p) if narrow else f"{p:.4f}"
+
+
 class Cell(NamedTuple):
     """A value (str, int, float, or a tuple of lines) with a mark, such as significance letters.
 

@@ -1,12 +1,13 @@
 """The result of `compare_runs`: pairs of systems, and tables of them."""
 
 import itertools
+import math
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lambdaplus.evaluation.result_tables import Cell, Table, Tabular
+from lambdaplus.evaluation.result_tables import Cell, Table, Tabular, p_text
 from lambdaplus.evaluation.significance import Test
 from lambdaplus.metrics import Metric
 
@@ -20,9 +21,9 @@ class Pair(NamedTuple):
     ----------
     metric, first, second : str
     n_queries : int
-        Number of queries on which both have a value; 0 for a metric over all rows.
+        Number of queries of all folds on which both have a value; 0 for a metric over all rows.
     difference : float
-        Mean of first - second.
+        Mean of first - second; of several folds, the mean of their means.
     interval : (float, float)
         Confidence interval of this difference of means, of the kind of the test: Student's,
         DeLong's, or by the bootstrap over queries (Wilcoxon) or rows.
@@ -80,8 +81,8 @@ class RunComparison(Tabular):
     intervals : dict of str to dict of str to (float, float)
         By metric over all rows, then system: confidence interval of its value.
     deviations : dict of str to dict of str to float
-        By metric, then system: standard deviation of the means of its runs, NaN for a single run;
-        empty if no system has several.
+        By metric, then system: standard deviation over the seeds of a fold of the means of its
+        runs, NaN for a single seed; empty if no system has several runs.
 
     Examples
     --------
@@ -167,10 +168,12 @@ class RunComparison(Tabular):
                 pair.first,
                 pair.second,
                 f"{pair.difference:+.4f}",
-                f"{pair.interval[0]:+.3f}..{pair.interval[1]:+.3f}",
+                "-"
+                if math.isnan(sum(pair.interval))
+                else "{:+.3f}..{:+.3f}".format(*pair.interval),
                 f"{pair.wins}/{pair.losses}/{pair.ties}" if pair.n_queries else "-",
-                _p_text(pair.p_value),
-                _p_text(pair.p_corrected),
+                p_text(pair.p_value),
+                p_text(pair.p_corrected),
             )
             for pair in self.pairs
         ]
@@ -178,7 +181,3 @@ class RunComparison(Tabular):
         foot = [*self.foot[:1], interval]
         heads = ("metric", "run", "against", "diff.", f"{self.confidence:.0%} interval", "W/L/T")
         return Table((*heads, "p", "p holm"), rows, foot, names=3)
-
-
-def _p_text(p: float) -> str:
-    return "<.0001" if p < 0.0001 else f"{p:.4f}"

@@ -180,7 +180,7 @@ def evaluate_run(
     mean: dict[str, float] = {}
     undefined: dict[str, int] = {}
     rules: dict[str, str] = {}
-    rows: dict[str, tuple[RankedRows, ...]] = {}
+    rows: dict[str, RankedRows] = {}
     for metric, scored in zip(parsed, lists, strict=True):
         warn_of_one_class(metric, queries)
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
@@ -196,7 +196,7 @@ def evaluate_run(
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
         if not queries.grouped and metric.ranks_all_rows:
-            rows[name] = (RankedRows(queries.labels, (checked,), queries.weights),)
+            rows[name] = RankedRows(queries.labels, checked, queries.weights)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
         per_query=per_query,

@@ -1,9 +1,9 @@
 """Significance tests of the differences of systems, and confidence intervals of their values.
 
-Metrics by query are tested over queries.  Metrics over all rows, which have no values by query, are
-tested by a normal distribution, with standard errors over rows.  AUC has DeLong's covariance: an
-AUC is a mean over rows with label 1, and one over the others, of the share of the rows of the other
-side that a row is ranked correctly against.  Other metrics are bootstrapped over rows.
+Metrics over all rows, which have no values by query, have errors over rows.  AUC has DeLong's
+covariance: an AUC is a mean over rows with label 1, and one over the others, of the share of the
+rows of the other side that a row is ranked correctly against.  Other metrics are bootstrapped over
+rows.  The tests of differences are in `trainings`.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
+from lambdaplus.evaluation.trainings import ROUNDING, Effect
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
@@ -22,22 +23,12 @@ from lambdaplus.ranking.sort import Scored
 Interval = tuple[float, float]
 Test = Literal["t", "wilcoxon"]
 TESTS: dict[str, str] = {"t": "paired t", "wilcoxon": "Wilcoxon signed-rank"}
-# Equal values may differ by this much because of rounding errors, relative to the largest.
-ROUNDING = 1e-12
 SEED = 0  # of the bootstraps
 RESAMPLES = 9999  # of the bootstrap over queries
 AT_A_TIME = 1_000_000  # numbers of this bootstrap at a time: 8 MB
 # Of the bootstrap over rows: enough for a standard error, since p comes from a normal distribution.
 MOST_RESAMPLES, FEWEST_RESAMPLES = 999, 200
 MOST_ROWS = 10_000_000  # over all resamples, of one run
-
-
-class Tested(NamedTuple):
-    """The test of a mean difference of two systems, and the interval of this difference."""
-
-    interval: Interval
-    p_value: float  # two-sided
-    favours: float  # the first system if above 0, the second one if below
 
 
 def rounded(difference: Floats) -> Floats:
@@ -54,31 +45,9 @@ def rounded(difference: Floats) -> Floats:
     return np.copysign(equal, difference)
 
 
-def test_of(difference: Floats, test: Test, confidence: float) -> Tested:
-    """Test `rounded` differences, (n,): those of the first system less the second on each query."""
-    if test == "t":
-        return paired_t(difference, confidence)
-    interval = interval_over_queries(difference, np.ones_like(difference), confidence)
-    return Tested(interval, *wilcoxon(difference))
-
-
-def paired_t(difference: Floats, confidence: float) -> Tested:
-    """Student's test, and his interval, which leaves out 0 if and only if p < 1 - confidence."""
-    from scipy import stats  # which takes longer to import than all else in this package
-
-    if difference.size < 2:
-        return Tested((np.nan, np.nan), np.nan, np.nan)
-    mean = float(difference.mean())
-    if np.ptp(difference) == 0.0:  # the variance is 0
-        return Tested((mean, mean), float(mean == 0.0), mean)
-    found = stats.ttest_1samp(difference, 0.0)
-    low, high = found.confidence_interval(confidence)
-    return Tested((float(low), float(high)), float(found.pvalue), mean)
-
-
 def wilcoxon(difference: Floats) -> tuple[float, float]:
     """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours."""
-    from scipy import stats
+    from scipy import stats  # which takes longer to import than all else in this package
 
     nonzero = difference[difference != 0.0]  # with zeros, SciPy has no exact test of few queries
     if not nonzero.size:
@@ -120,19 +89,17 @@ class RankedRows(NamedTuple):
 
     Attributes
     ----------
-    labels : (n,) float64
-    scores : tuple of (n,) float64
-        Of each model; the value of a metric is the mean over these.
+    labels, scores : (n,) float64
     weights : (n,) float64 or None
     """
 
     labels: Floats
-    scores: tuple[Floats, ...]
+    scores: Floats
     weights: Floats | None
 
 
 class RowStatistics(NamedTuple):
-    """How much the values of k runs vary with the rows of their data sets.
+    """How much the values of k runs vary with the rows of their data set.
 
     Attributes
     ----------
@@ -150,44 +117,17 @@ class RowStatistics(NamedTuple):
             tail = (1.0 - confidence) / 2
             low, high = np.quantile(self.resampled[:, run], [tail, 1.0 - tail]).tolist()
             return low, high
-        low, high = _normal_interval(value, self._error(self.covariance[run, run]), confidence)
+        error = float(np.sqrt(np.maximum(self.covariance[run, run], 0.0)))  # NaN remains
+        low, high = Effect(value, error, math.inf).interval(confidence)
         return max(0.0, low), min(1.0, high)
 
-    def test(self, first: int, second: int, difference: float, confidence: float) -> Tested:
-        """The test of the difference of two runs, by a normal distribution."""
-        from scipy import stats
 
-        gap = self.covariance[first] - self.covariance[second]
-        error = self._error(gap[first] - gap[second])
-        # Without an error, the runs are separated on all rows.
-        z = math.inf if error <= ROUNDING else abs(difference) / error
-        p = 1.0 if difference == 0.0 else float(2 * stats.norm.sf(z))
-        # By the distribution that gives p, so that the two cannot disagree.
-        return Tested(_normal_interval(difference, error, confidence), p, difference)
-
-    @staticmethod
-    def _error(variance: float) -> float:
-        return float(np.sqrt(np.maximum(variance, 0.0)))  # NaN remains
-
-
-def _normal_interval(value: float, error: float, confidence: float) -> Interval:
-    from scipy import stats
-
-    half = float(stats.norm.ppf((1.0 + confidence) / 2) * error)
-    return value - half, value + half
-
-
-def row_statistics(metric: RankingMetric, runs: Sequence[Sequence[RankedRows]]) -> RowStatistics:
-    """Those of a metric, whose value for a run is its mean over the data sets of the run."""
+def row_statistics(metric: RankingMetric, runs: Sequence[RankedRows]) -> RowStatistics:
+    """Those of a metric of k runs on the same rows."""
     if metric.declaration.name == "auc":
-        relevant = float(metric["relevant"])
-        parts = [_delong([run[t] for run in runs], relevant) for t in range(len(runs[0]))]
-        return RowStatistics(np.sum(parts, axis=0) / len(parts) ** 2, np.empty((0, len(runs))))
-    rows = sum(each.labels.size * len(each.scores) for each in runs[0])
-    n = min(MOST_RESAMPLES, max(FEWEST_RESAMPLES, MOST_ROWS // rows))
-    random = np.random.default_rng(SEED)
-    by_set = [_bootstrap(metric, [run[t] for run in runs], n, random) for t in range(len(runs[0]))]
-    resampled = np.mean(by_set, axis=0)
+        return RowStatistics(_delong(runs, float(metric["relevant"])), np.empty((0, len(runs))))
+    n = min(MOST_RESAMPLES, max(FEWEST_RESAMPLES, MOST_ROWS // runs[0].labels.size))
+    resampled = _bootstrap(metric, runs, n, np.random.default_rng(SEED))
     resampled = resampled[~np.isnan(resampled).any(axis=1)]  # without a relevant row
     if len(resampled) < 2:
         return RowStatistics(np.full((len(runs),) * 2, np.nan), resampled)
@@ -198,13 +138,10 @@ def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:
     """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
     good = runs[0].labels >= relevant
     weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
-    sides = [np.zeros((len(runs), side.sum())) for side in (good, ~good)]
+    sides = [np.empty((len(runs), side.sum())) for side in (good, ~good)]
     for k, run in enumerate(runs):
-        for scores in run.scores:
-            above = _share_below(scores, weights, good)
-            below = 1.0 - _share_below(scores, weights, ~good)
-            for mean, share in zip(sides, (above, below), strict=True):
-                mean[k] += share / len(run.scores)
+        sides[0][k] = _share_below(run.scores, weights, good)
+        sides[1][k] = 1.0 - _share_below(run.scores, weights, ~good)
     covariance = np.zeros((len(runs), len(runs)))
     for side, share in zip((good, ~good), sides, strict=True):
         used = weights[side] > 0
@@ -234,21 +171,16 @@ def _bootstrap(
     """Values of k runs on samples of the same rows with replacement, (resamples, k)."""
     labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size
     # Sorted scores make the sort of each sample cheaper.
-    orders = [[np.argsort(scores) for scores in run.scores] for run in runs]
+    orders = [np.argsort(run.scores) for run in runs]
     weighted = weights is not None and metric.weighs_rows
     found = np.empty((resamples, len(runs)))
     for sample in found:
         times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
         if weights is not None and weighted:
             times *= weights
-        for k, run in enumerate(runs):
-            sample[k] = np.mean(
-                [
-                    _value(metric, labels[rows], scores[rows], times[rows], weighted)
-                    for scores, order in zip(run.scores, orders[k], strict=True)
-                    if (rows := order[times[order] > 0]).size
-                ]
-            )
+        for k, (run, order) in enumerate(zip(runs, orders, strict=True)):
+            rows = order[times[order] > 0]
+            sample[k] = _value(metric, labels[rows], run.scores[rows], times[rows], weighted)
     return found
 
 

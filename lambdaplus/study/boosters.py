@@ -35,7 +35,7 @@ class Boosted:
 POINTWISE = ("binary", "binary:logistic")
 """Objectives of LightGBM and XGBoost for log-loss."""
 
-BINARY = {*POINTWISE, "rank:map", "YetiRank:mode=MAP", "YetiRank:mode=MRR"}
+BINARY = {*POINTWISE, "rank:map"}
 """Native objectives that require labels 0 and 1."""
 
 

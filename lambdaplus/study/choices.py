@@ -41,15 +41,14 @@ class Tested(NamedTuple):
 
     values: Floats
     rules: str
-    rows: tuple[RankedRows, ...]
+    rows: RankedRows | None
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """The parameters selected on validation data for a method on a fold with a seed.
 
-    One metric selects the model that all metrics are evaluated on; in a search, each metric is
-    evaluated on the model that it selected, unless one metric selects for all.
+    Each metric is evaluated on the model that it selected, unless one metric selects for all.
     """
 
     tasks: Sequence[Task]
@@ -76,9 +75,8 @@ class Choice:
 
     @property
     def by(self) -> Criterion:
-        """The metric whose selection represents the method: its criterion if it selects."""
-        criterion: Criterion = self.tasks[0].method.criterion
-        return criterion if criterion in self.values else next(iter(self.values))
+        """The metric whose selection represents the method: the first that selects."""
+        return next(iter(self.values))
 
     def place(self, by: Criterion) -> int:
         """The number of the best fit, the first among equals; 0 if none has a value."""
@@ -107,7 +105,7 @@ class Choice:
                 tested[metric] = Tested(
                     evaluation.per_query[name],
                     evaluation.conventions[name],
-                    evaluation.rows.get(name, ()),
+                    evaluation.rows.get(name),
                 )
         return tested
 
@@ -123,9 +121,8 @@ class Choice:
             value = values_of([selected], valid, self.chosen(by).validation)[selected]
             yield "validation", {"metric": str(selected), "value": [value]}
         fit = self.chosen(self.by)
-        followed = self.by if str(self.by) in self.fits[0] else self.tasks[0].method.criterion
         rounds = np.arange(1, len(fit.curve) + 1) * fit.every
-        yield "curves", {"metric": str(followed), "round": rounds, "value": fit.curve}
+        yield "curves", {"metric": str(self.by), "round": rounds, "value": fit.curve}
         for by, values in self.values.items():
             fits = [_fit_by(fits, by) for fits in self.fits]
             yield (

@@ -2,11 +2,11 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin
 
-from lambdaplus.compute.arguments import check_choice, whole_number
+from lambdaplus.compute.arguments import check_choice, number, whole_number
 from lambdaplus.compute.removed import removed
 from lambdaplus.data.table_columns import Columns
 from lambdaplus.frameworks.ranking_trees import SIZES
@@ -14,6 +14,9 @@ from lambdaplus.frameworks.ranking_trees import SIZES
 SCALINGS = ("none", "query")
 ROUNDS = (500, 50)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
+ROUNDS_OF_TABLES = (2000, 150)
+RATE_OF_TABLES = 0.02
+"""In a table without queries, shorter steps are better, with log-loss as with rankings."""
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
 _LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1}
@@ -74,8 +77,8 @@ class Config:
     scaling : str
         Scaling of features: none, or query, which is linearly to [0, 1] within each query.
     select : str
-        Validation metric, or sum of metrics, that selects rounds and parameters.  By default, the
-        criterion of each method; with trials, each metric selects separately.
+        Validation metric, or sum of metrics, that selects rounds and parameters of all methods for
+        all metrics.  By default, the metric of each column selects its own.
     baseline : str
         Method to compare the others with; by default, all pairs are compared.
     seeds : tuple of int
@@ -85,10 +88,15 @@ class Config:
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
     rounds : int
-        Maximum number of boosting rounds; by default 500, or 1000 with trials.
+        Maximum number of boosting rounds; by default 500, 2000 in a table without queries, or 1000
+        with trials.
     patience : int
         Number of rounds without an improvement on validation data after which training stops; by
-        default 50, or 100 with trials.
+        default 50, 150 in a table without queries, or 100 with trials.
+    rate : float
+        Learning rate of all boosted methods; by default that of
+        `~lambdaplus.frameworks.ranking_trees.ranking_trees`, or .02 in a table without queries.
+        With trials, it is drawn.
     every : int
         Number of rounds between evaluations on validation data; by default 1, or a 200th of the
         rounds with trials.
@@ -109,7 +117,7 @@ class Config:
     --------
     >>> Config.from_toml('methods = ["svm:map"]').methods
     ('svm:map',)
-    >>> Config(rounds=200).patience
+    >>> Config(rounds=200).of_kind(grouped=True).patience
     50
     """
 
@@ -133,6 +141,7 @@ class Config:
     trials: int = 0
     rounds: int = 0
     patience: int = 0
+    rate: float = 0.0
     every: int = 0
     trees: tuple[str, ...] = ("middle",)
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
@@ -173,21 +182,17 @@ class Config:
     def __post_init__(self) -> None:
         for option in fields(self):
             _check_type(option.name, getattr(self, option.name), option.type)
-        rounds, patience = ROUNDS_OF_TRIALS if self.trials else ROUNDS
-        self._set("rounds", self.rounds or rounds)
-        self._set("patience", self.patience or patience)
-        looks = min(self.rounds // LOOKS, self.patience) if self.trials else 1
-        self._set("every", self.every or max(1, looks))
         for name, least in _LEAST.items():
-            whole_number(name, getattr(self, name), least, below=2**31)
+            if value := getattr(self, name):  # 0: the default for the kind of data
+                whole_number(name, value, least, below=2**31)
+        if self.rate:
+            number("rate", self.rate, most=1.0)
         for size in self.trees:
             check_choice("trees", size, tuple(SIZES))
         if not self.trees or len({*self.trees}) < len(self.trees):
             raise ValueError(f"trees={self.trees!r} should list different sizes")
         for seed in self.seeds:
             whole_number("a seed", seed, below=2**31)
-        if self.every > min(self.rounds, self.patience):
-            raise ValueError(f"every must be at most rounds and patience, got {self.every}")
         if not 0 <= self.valid < 1:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
@@ -201,8 +206,24 @@ class Config:
                     "of the values to try"
                 )
 
-    def _set(self, name: str, value: int) -> None:
-        object.__setattr__(self, name, value)
+    def of_kind(self, *, grouped: bool) -> Self:
+        """The configuration with the defaults for data with queries, or for a table without.
+
+        Raises
+        ------
+        ValueError
+            If ``every`` is more than the rounds or the patience.
+        """
+        rounds, patience = ROUNDS if grouped else ROUNDS_OF_TABLES
+        if self.trials:
+            rounds, patience = ROUNDS_OF_TRIALS
+        rounds, patience = self.rounds or rounds, self.patience or patience
+        looks = min(rounds // LOOKS, patience) if self.trials else 1
+        every = self.every or max(1, looks)
+        if every > min(rounds, patience):
+            raise ValueError(f"every must be at most rounds and patience, got {every}")
+        rate = self.rate or (0.0 if grouped or self.trials else RATE_OF_TABLES)
+        return replace(self, rounds=rounds, patience=patience, every=every, rate=rate)
 
     @property
     def columns(self) -> Columns:
@@ -212,7 +233,9 @@ class Config:
     @property
     def of_training(self) -> dict[str, Any]:
         """What every training of the study depends on."""
-        return {name: getattr(self, name) for name in ("rounds", "patience", "every", "trees")}
+        return {
+            name: getattr(self, name) for name in ("rounds", "patience", "every", "rate", "trees")
+        }
 
     def to_toml(self) -> str:
         """All fields, including defaults; empty lists and tables are left out.

@@ -14,22 +14,30 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.arrays import numbers
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
-from lambdaplus.study.methods import Fitted, Task
+from lambdaplus.study.methods import Criterion, Fitted, Task
 
 
-def train_estimator(task: Task) -> Fitted:
+def train_estimator(task: Task) -> Fitted | dict[Criterion, Fitted]:
     """Fit the estimator ``task.method.target``, passing the arguments that its signatures accept.
+
+    Those of lambdaplus that take a ``metric`` are fitted for each metric of the task.  Others are
+    fitted once; they are told the first metric.
 
     Constructor: ``random_state``, ``n_jobs``, ``metric`` and ``eval_metric``; fit: ``qid`` or
     ``group``, and ``eval_set=(X, y, qid)``, or ``eval_set=[(X, y)]`` with ``eval_qid=[qid]``;
     predict: ``qid``; also ``sample_weight`` if there are weights.  A classifier ranks by its
     ``decision_function`` or ``predict_proba``.  Categories are left out.
     """
-    train, valid = numeric_part(task.train), numeric_part(task.valid)
-    # With several selecting metrics, each chooses among the same fits.
-    by = task.method.criterion if len(task.metrics) > 1 else task.metrics[0]
-    criterion = str(by)
     estimator = find_class(task.method.target)
+    if task.method.origin == "lambdaplus" and "metric" in inspect.signature(estimator).parameters:
+        return {metric: fit_estimator(task, metric) for metric in task.metrics}
+    return fit_estimator(task, task.metrics[0])
+
+
+def fit_estimator(task: Task, metric: Criterion) -> Fitted:
+    """Fit the estimator once, for this metric."""
+    estimator, criterion = find_class(task.method.target), str(metric)
+    train, valid = numeric_part(task.train), numeric_part(task.valid)
     offered = {
         "random_state": task.seed,
         "n_jobs": task.threads,

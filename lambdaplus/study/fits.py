@@ -94,6 +94,12 @@ class KeptFits:
         self._folder = Path(folder) / "fits"
         refuse_link(self._folder)
 
+    @property
+    def unused(self) -> int:
+        """Number of stored fits if the plan has none of them: those of another study or version."""
+        names = {path.stem for path in self._folder.glob("*.npz")}
+        return 0 if names & {task.key for task in self.plan.tasks} else len(names)
+
     def file_of(self, task: Task) -> Path:
         """Where the fit is stored when it is finished."""
         return self._folder / f"{task.key}.npz"

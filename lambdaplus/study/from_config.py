@@ -13,6 +13,7 @@ from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method
+from lambdaplus.study.option_check import refuse_wrong_options
 from lambdaplus.study.study import Study
 from lambdaplus.study.trainers import BoostedTrainer
 
@@ -53,19 +54,17 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
             "trees are drawn at random with trials: leave them out, or list values of the "
             "framework's parameters in the method's grid"
         )
+    if config.trials and config.rate:
+        raise ValueError("the learning rate is drawn at random with trials: leave rate out")
     folds, notes, config, whole, columns = read_study_data(config)
     labels = Labels.of(folds)
     methods, left_out = find_fitting(given, labels)
     methods = _with_grids(methods, config)
     metrics = config.metrics or labels.metrics
-    if labels.real:  # most criteria are of grades
-        methods = [
-            replace(method, criterion=metrics[0]) if isinstance(method.target, str) else method
-            for method in methods
-        ]
     if not labels.grouped:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     evaluated = dict.fromkeys(map(parse_metric, metrics))
+    refuse_wrong_options(methods, config, [*evaluated])
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(left_out)])

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lambdaplus.study.methods import Method
 
 SQUARED_ERROR = ("regression", "reg:squarederror")
-OF_REAL_VALUES = (*SQUARED_ERROR, "QueryRMSE")
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Labels:
         if method.origin == "yours":
             return ""
         if self.real:
-            fits = metric == self.metrics[0] or (not metric and target in OF_REAL_VALUES)
+            fits = metric == self.metrics[0] or (not metric and target in SQUARED_ERROR)
             return "" if fits else "not for real-valued labels"
         if metric in ("spearman", "gini") or target in SQUARED_ERROR:
             return "for real-valued labels"

@@ -1,18 +1,20 @@
 """Methods by their names, which may have options in brackets."""
 
 import ast
-import re
 from collections import Counter
 from typing import Any
 
-from lambdaplus.compute.digests import installed_versions
 from lambdaplus.compute.messages import hint
+from lambdaplus.compute.removed import removed
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
+from lambdaplus.metrics.parameters import shortest
+from lambdaplus.metrics.weighted_sum import terms_of
+from lambdaplus.objectives.log_loss import find_log_loss
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.labels import Labels
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import BOOSTED, METHODS, WITH_OURS, native, ours, with_options
+from lambdaplus.study.registry import BOOSTED, METHODS, native, ours, with_options
 from lambdaplus.study.trainers import OBJECTIVE_OPTIONS
 
 OWN_LOSSES = (
@@ -33,7 +35,7 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
         framework and a metric or sum of metrics to optimise (``lightgbm:ndcg@10+0.5*map``), a
         framework and an objective of its own (``xgboost:reg:squarederror``), a
         scikit-learn compatible estimator as ``module:Class``, or ``all``.  None stands for the
-        boosted trees.  CatBoost's methods are among ``all`` and the default if it is installed.
+        boosted trees.
         Options are in brackets: those of a metric, of `~lambdaplus.objectives.lambda_objective`
         (``lightgbm:ndcg@10(sigma=2)``), of trees that a random search would draw
         (``xgboost:auc(max_leaves=8)``), of a framework beside its own objective
@@ -95,9 +97,7 @@ def _beginning_with(name: str) -> list[Method]:
         return []
     if name not in ("", "all"):
         return [method for method in METHODS if method.name.startswith(name)]
-    without = "" if "catboost" in installed_versions() else "catboost"
-    families = {method.family for method in METHODS} if name else {*BOOSTED}
-    return [method for method in METHODS if method.family in families - {without}]
+    return [method for method in METHODS if name or method.family in BOOSTED]
 
 
 def _new(name: str) -> Method:
@@ -105,52 +105,78 @@ def _new(name: str) -> Method:
     if name in _NAMED:
         return _NAMED[name]
     framework, _, rest = name.partition(":")
-    base, options = _split(name)
-    known = _NAMED.get(base)
-    if known and not (framework in WITH_OURS and callable(known.target)):
-        return with_options(known, options)
-    own = base.partition(":")[2]
-    if (framework == "xgboost" and ":" in own) or (framework == "lightgbm" and own in OWN_LOSSES):
-        return native(framework, own, **options)
     try:
-        if framework in WITH_OURS and rest:
+        base, options = _split(name)
+        known = _NAMED.get(base)
+        if known and not (framework in BOOSTED and callable(known.target)):
+            return with_options(known, options)
+        own = base.partition(":")[2]
+        of_xgboost = framework == "xgboost" and ":" in own
+        if of_xgboost or (framework == "lightgbm" and own in OWN_LOSSES):
+            return with_options(native(framework, own), options)
+        if framework in BOOSTED and rest:
             return _ours(framework, rest.removeprefix("lambda_"))
     except ValueError as error:
         raise ValueError(f"method {name!r}: {error}") from None
     if rest and framework not in {method.family for method in METHODS}:
-        find_class(base)
-        return with_options(Method(base, train_estimator, base, "ndcg@10"), options)
+        try:
+            find_class(base)
+        except ValueError:
+            if instead := removed(framework):
+                raise ValueError(f"unknown method {name!r}{instead}") from None
+            raise
+        return with_options(Method(base, train_estimator, base), options)
     raise ValueError(
-        f"unknown method {name!r}{hint(name, _NAMED)}; known: {', '.join(_NAMED)}; or "
-        "FRAMEWORK:METRIC, or module:Class"
+        f"unknown method {name!r}{removed(framework) or hint(name, _NAMED)}; known: "
+        f"{', '.join(_NAMED)}; or FRAMEWORK:METRIC, or module:Class"
     )
 
 
 def _ours(framework: str, name: str) -> Method:
-    """A method for a metric, with options of it, of the objective and of trees in brackets."""
-    base, given = _split(name)
-    if re.search("[+*]", base):  # a sum, whose parts may have options of their metrics
-        base, given = name, {}
-    taken = OBJECTIVE_OPTIONS | BOOSTED[framework][1].keys()
-    options = {option: given.pop(option) for option in [*given] if option in taken}
-    try:
-        metric = parse_metric(base, **given) if given else base
-    except ValueError as error:
-        known = f"; the objective and its trees have: {', '.join(sorted(taken))}"
-        raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
-    return ours(framework, metric, **options)
+    """A method for a metric or sum, with options of it, of the objective and of trees in brackets.
+
+    Those of the objective and of trees are in the last brackets of a sum.
+    """
+    taken = OBJECTIVE_OPTIONS | BOOSTED[framework][1].keys() | {"trees"}
+    terms: list[str] = []
+    options: dict[str, Any] = {}
+    for metric, weight in terms_of(name):
+        base, given = _split(str(metric))
+        if options:
+            raise ValueError(f"{', '.join(options)} belong into the last brackets of the sum")
+        options = {option: given.pop(option) for option in [*given] if option in taken}
+        if find_log_loss(metric, None, 1.0) is not None:
+            base, given = str(metric), {}
+        try:
+            parsed = str(parse_metric(base, **given)) if given else base
+        except ValueError as error:
+            known = f"; the objective and its trees have: {', '.join(sorted(taken))}"
+            raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
+        terms.append(parsed if weight == 1 else f"{shortest(weight)}*{parsed}")
+    return ours(framework, "+".join(terms), **options)
 
 
 def _split(name: str) -> tuple[str, dict[str, Any]]:
-    """A name without its brackets, and the options in them."""
+    """A name without its outermost brackets, and the options in them."""
+    base, inside, depth = "", "", 0
+    for letter in name:
+        depth -= letter == ")"
+        if depth > 0:
+            inside += letter
+        elif letter not in "()":
+            base += letter
+        elif letter == ")":
+            inside += ","
+        depth += letter == "("
+    if depth:
+        raise ValueError(f"{name!r} has brackets that are not closed, or not opened")
     options: dict[str, Any] = {}
-    for inside in re.findall(r"\(([^()]*)\)", name):
-        for option in filter(None, inside.split(",")):
-            key, equals, value = (piece.strip() for piece in option.partition("="))
-            if not equals or key in options:
-                raise ValueError(f"{option.strip()!r} is not of the form option=value, or is twice")
-            options[key] = _value(value)
-    return re.sub(r"\([^()]*\)", "", name), options
+    for option in split_names(inside):
+        key, equals, value = (piece.strip() for piece in option.partition("="))
+        if not equals or key in options:
+            raise ValueError(f"{option!r} is not of the form option=value, or is twice")
+        options[key] = _value(value)
+    return base, options
 
 
 def _value(text: str) -> Any:

@@ -122,9 +122,9 @@ class Method:
     target : object
         What the trainer trains: an objective, or the class of an estimator, which may be given as
         ``module:Class``.
-    criterion : RankingMetric or WeightedSum
-        Metric that the method optimises, which may be given by its name.  It is also used for early
-        stopping and selection unless the study sets another one.
+    criterion : RankingMetric or WeightedSum, optional
+        A metric, or its name, that selects rounds and parameters of this method for all columns,
+        unless the study has a ``select``.  By default, each column's metric selects its own.
     fixed : dict
         Parameters with a single value.
     grid : dict of str to sequence
@@ -156,14 +156,15 @@ class Method:
     name: str
     trainer: Trainer
     target: Any = None
-    criterion: Any = "ndcg@10"
+    criterion: Any = None
     fixed: Parameters = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     random: bool = True
     space: Mapping[str, Draw] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "criterion", parse_criterion(self.criterion))
+        if self.criterion is not None:
+            object.__setattr__(self, "criterion", parse_criterion(self.criterion))
         for name, values in self.grid.items():
             if isinstance(values, str) or not np.iterable(values) or not len(values):
                 raise ValueError(
@@ -176,8 +177,8 @@ class Method:
 
     @property
     def origin(self) -> str:
-        """Who wrote the objective or ranker: lambdaplus, LightGBM, XGBoost, CatBoost, or yours."""
-        frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+        """Who wrote the objective or ranker: lambdaplus, LightGBM, XGBoost, or yours."""
+        frameworks = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
         if isinstance(self.target, str) and self.family in frameworks:
             return frameworks[self.family]
         target = self.target if isinstance(self.target, type) else type(self.target)

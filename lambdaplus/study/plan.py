@@ -50,7 +50,7 @@ class Plan:
     def _tasks(self, fold: Fold, method: Method, seed: int, trained: Any) -> Iterator[Task]:
         """One for each set of parameters; those that are drawn again are not tried twice."""
         config = self.config
-        # Neither names of folds nor metrics of test queries change a fit.
+        # Names of folds do not change a fit.
         tried = {
             digest([trained, parameters, config.of_training, seed]): parameters
             for parameters in self._parameters(method, seed)
@@ -72,11 +72,9 @@ class Plan:
 
     def selects(self, method: Method) -> dict[RankingMetric, Criterion]:
         """For each evaluated metric, the validation metric that selects its model."""
-        if self.config.select:
-            return dict.fromkeys(self.metrics, parse_criterion(self.config.select))
-        if self.config.trials or not self.folds[0].test.grouped:
-            return {metric: metric for metric in self.metrics}
-        return dict.fromkeys(self.metrics, method.criterion)
+        if criterion := self.config.select or method.criterion:
+            return dict.fromkeys(self.metrics, parse_criterion(criterion))
+        return {metric: metric for metric in self.metrics}
 
     def _criteria(self, method: Method) -> tuple[Criterion, ...]:
         return tuple(dict.fromkeys(self.selects(method).values()))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.significance import ROUNDING
+from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.words import label
@@ -33,14 +33,14 @@ def query_plots(summary: Summary) -> Iterator[Plot]:
     for metric in summary.results.metrics:
         against = comparison.baseline or summary.best(metric)
         if against and summary.has_queries(metric):
-            values = {name: each.per_query[metric] for name, each in summary.evaluations.items()}
+            values = {name: summary.results.by_query(name, metric) for name in summary.runs}
             reference = values.pop(against)
             differences = {name: each - reference for name, each in values.items()}
             caption = (
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "
                 "query, sorted, and the numbers of queries won and lost"
             )
-            figure = difference_panels(label(metric), differences)
+            figure = difference_panels(label(metric), differences, against)
             yield f"differences_{file_name(metric)}", caption, figure
 
 
@@ -54,11 +54,12 @@ def curve_plots(summary: Summary) -> Iterator[Plot]:
 
 
 @styled()
-def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
+def difference_panels(metric: str, values: Mapping[str, Floats], against: str) -> Figure:
     """A panel for each method with its sorted differences by query from a reference method."""
     figure, panels = _panels(
-        len(values), f"{metric} difference", "test queries, sorted by the difference"
-    )
+        len(values), f"{metric} difference", "test queries, sorted by the difference",
+        heading=f"{metric} minus that of {against}",
+    )  # fmt: skip
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0
     for (name, each), axes in zip(values.items(), panels, strict=True):
         differences = np.sort(each[~np.isnan(each)])[::-1]
@@ -75,23 +76,28 @@ def difference_panels(metric: str, values: Mapping[str, Floats]) -> Figure:
     return figure
 
 
-def _panels(n: int, across: str, along: str, each: float = 1.05) -> tuple[Figure, list[Axes]]:
+def _panels(
+    n: int, across: str, along: str, each: float = 1.05, heading: str = ""
+) -> tuple[Figure, list[Axes]]:
     """A figure of n panels with one scale, each so many inches high, with labels of the axes."""
     from matplotlib.figure import Figure
 
     columns = min(n, 2) if n <= 2 else 3
     width = WIDTH if columns < 3 else WIDE
     rows = math.ceil(n / columns)
-    height = 0.95 + each * rows + (0.6 if rows == 1 else 0.0)
+    top = 0.5 if heading else 0.25
+    height = 0.7 + top + each * rows + (0.6 if rows == 1 else 0.0)
     figure = Figure((width, height))  # a constrained layout takes seconds for dozens of panels
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     panels = list(grid.flat)
-    sides = 0.75 / width, 0.55 / height, 1 - 0.25 / width, 1 - 0.25 / height
+    sides = 0.75 / width, 0.55 / height, 1 - 0.25 / width, 1 - top / height
     figure.subplots_adjust(*sides, 0.12, 0.5)
     for axes in panels[n:]:
         axes.remove()
     for axes in panels[max(0, n - columns) : n]:  # also above a place without a panel
         axes.tick_params(labelbottom=True)
+    if heading:
+        figure.text(0.1 / width, 1 - 0.06 / height, heading, fontsize=9, va="top")
     figure.supxlabel(along, fontsize=9, y=0.08 / height)
     figure.supylabel(across, fontsize=9, x=0.08 / width)
     return figure, panels[:n]

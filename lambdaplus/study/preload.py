@@ -1,7 +1,4 @@
-"""Loads what every fit needs, in the server from which the processes of fits are forked.
-
-CatBoost is not loaded: its import starts threads, which are lost in a fork.
-"""
+"""Loads what every fit needs, in the server from which the processes of fits are forked."""
 
 import contextlib
 

@@ -5,23 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from lambdaplus.metrics import Metric
-from lambdaplus.objectives import lambda_objective
+from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import search_spaces as spaces
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.methods import Method, Trainer
-from lambdaplus.study.trainers import (
-    OBJECTIVE_OPTIONS,
-    train_catboost,
-    train_lightgbm,
-    train_xgboost,
-)
+from lambdaplus.study.trainers import OBJECTIVE_OPTIONS, train_lightgbm, train_xgboost
 
 BOOSTED: dict[str, tuple[Trainer, spaces.Space]] = {
     "lightgbm": (train_lightgbm, spaces.LIGHTGBM),
     "xgboost": (train_xgboost, spaces.XGBOOST),
-    "catboost": (train_catboost, spaces.CATBOOST),
 }
-WITH_OURS = ("lightgbm", "xgboost")
 _METRICS = ("auc", "mauc", "map", "ndcg", "spearman", "gini")  # MRR has the pairs of MAP
 
 
@@ -29,13 +22,12 @@ def native(
     framework: str,
     objective: str,
     own: spaces.Space | None = None,
-    criterion: str = "ndcg@10",
     **fixed: Any,
 ) -> Method:
     """A method with an objective of a framework."""
     trainer, trees = BOOSTED[framework]
     space = {**trees, **(own or {})}
-    method = Method(f"{framework}:{objective}", trainer, objective, criterion, space=space)
+    method = Method(f"{framework}:{objective}", trainer, objective, space=space)
     return with_options(method, fixed)
 
 
@@ -57,25 +49,29 @@ def ours(framework: str, metric: Metric, **options: Any) -> Method:
     """A method with the objective of lambdaplus for a metric, or a sum, and options."""
     objective = lambda_objective(metric)
     of_objective = {k: v for k, v in options.items() if k in OBJECTIVE_OPTIONS}
-    lambda_objective(metric, **of_objective)  # which raises an error for what cannot be
-    name = objective.__name__.removeprefix("lambda_")
-    # All NDCG objectives, ours and the frameworks' own, are validated with NDCG@10.
-    criterion = "ndcg@10" if str(objective.metric) == "ndcg" else objective.metric
+    configured = lambda_objective(metric, **of_objective)  # an error for what cannot be
+    name = objective.__name__
+    if "surrogate" in options and isinstance(configured, LambdaObjective):
+        # The name says the surrogate once, also one that is the default.
+        others = {k: v for k, v in of_objective.items() if k != "surrogate"}
+        if lambda_objective(metric, **others) == configured:
+            del options["surrogate"]
+        else:
+            options["surrogate"], name = str(configured.surrogate), f"lambda_{objective.metric}"
     trainer, trees = BOOSTED[framework]
     # Sums with log-loss have no options that a study could try.
     plain = objective == lambda_objective(objective.metric)
+    if of_objective and not plain:
+        raise ValueError(f"a sum with log-loss takes no {', '.join(of_objective)}")
     space = {**trees, **(spaces.LAMBDA_OBJECTIVE if plain else {})}
-    method = Method(f"{framework}:lambda_{name}", trainer, objective, criterion, space=space)
+    method = Method(f"{framework}:{name}", trainer, objective, space=space)
     return with_options(method, options)
 
 
-def _estimator(
-    name: str, target: str, criterion: str, grid: Mapping[str, Sequence[Any]], **fixed: Any
-) -> Method:
+def _estimator(name: str, target: str, grid: Mapping[str, Sequence[Any]], **fixed: Any) -> Method:
     random = target in ("SVMAccuracy", "CommitteePerceptron", "McRank")
-    return Method(
-        name, train_estimator, f"lambdaplus.baselines:{target}", criterion, fixed, grid, random
-    )
+    target = f"lambdaplus.baselines:{target}"
+    return Method(name, train_estimator, target, fixed=fixed, grid=grid, random=random)
 
 
 C = {"C": (1.0, 10.0, 100.0, 1000.0)}
@@ -87,47 +83,40 @@ DORM = {"loss": "ndcg", "feature_map": "dorm"}
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
-    native("lightgbm", "binary", criterion="map"),
-    native("xgboost", "binary:logistic", criterion="map"),
+    native("lightgbm", "binary"),
+    native("xgboost", "binary:logistic"),
     native("lightgbm", "lambdarank", spaces.LAMBDARANK),
     native("lightgbm", "rank_xendcg", spaces.BY_QUERY),
     native("xgboost", "rank:ndcg", spaces.XGBOOST_PAIRS),
-    native("xgboost", "rank:map", spaces.XGBOOST_PAIRS, "map"),
+    native("xgboost", "rank:map", spaces.XGBOOST_PAIRS),
     native("xgboost", "rank:pairwise", spaces.XGBOOST_PAIRS),
-    native("catboost", "YetiRank:mode=NDCG", spaces.YETIRANK),
-    native("catboost", "YetiRank:mode=MAP", spaces.YETIRANK, "map"),
-    native("catboost", "YetiRank:mode=MRR", spaces.YETIRANK, "mrr"),
-    native("catboost", "YetiRank:mode=Classic", spaces.YETIRANK),
-    native("catboost", "QueryRMSE"),
     native("lightgbm", "regression"),
     native("lightgbm", "regression", labels="ranks"),
     native("xgboost", "reg:squarederror"),
     native("xgboost", "reg:squarederror", labels="ranks"),
-    *(ours(framework, metric) for framework in WITH_OURS for metric in _METRICS),
-    _estimator("svm:auc", "StructuralSVM", "auc", C, loss="auc", relevant=1.0),
-    _estimator("svm:map", "StructuralSVM", "map", C, loss="map"),
-    _estimator("svm:ndcg@10", "StructuralSVM", "ndcg@10", C, loss="ndcg@10", relevant=1.0, **STOP),
-    _estimator("svm:ndcg-nc", "StructuralSVM", "ndcg@10", C, loss="ndcg", relevant=1.0),
-    _estimator("svm:mrr", "StructuralSVM", "mrr", C, loss="mrr", feature_map="mrr", **STOP),
-    _estimator("svm:mrr-po", "StructuralSVM", "mrr", C, loss="mrr"),
-    _estimator("svm:dorm", "StructuralSVM", "ndcg@10", C, **DORM, correct="fixed", **STOP),
-    _estimator("svm:dorm-sorted", "StructuralSVM", "ndcg@10", C, **DORM, correct="sorted", **STOP),
-    _estimator("svm:combo-shared", "SVMCombo", "map", C, slack="shared", **STOP),
-    _estimator("svm:combo-separate", "SVMCombo", "map", C, slack="separate", **STOP),
-    _estimator("svm:acc", "SVMAccuracy", "map", SMALL_C, variant="plain", **PRIMAL),
-    _estimator("svm:acc2", "SVMAccuracy", "map", SMALL_C, variant="balanced", **PRIMAL),
-    _estimator("svm:acc3", "SVMAccuracy", "map", FEW_C, variant="percentile", **PRIMAL),
-    _estimator("svm:acc4", "SVMAccuracy", "map", FEW_C, variant="minmax", **PRIMAL),
-    _estimator("perceptron:committee", "CommitteePerceptron", "ndcg@10", {}, committee_size=30),
-    _estimator(
-        "perceptron:borda", "CommitteePerceptron", "ndcg@10", {}, committee_size=30, combine="borda"
-    ),
-    _estimator("perceptron:pocket", "CommitteePerceptron", "ndcg@10", {}, variant="pocket"),
-    _estimator("perceptron:average", "CommitteePerceptron", "ndcg@10", {}, variant="average"),
-    _estimator("perceptron:last", "CommitteePerceptron", "ndcg@10", {}, variant="last"),
-    _estimator("pairs:ranksvm", "RankSVM", "ndcg@10", SMALL_C),
-    _estimator("pairs:rankboost", "RankBoost", "ndcg@10", {}),
-    _estimator("mcrank:multiclass", "McRank", "ndcg@10", {}),
-    _estimator("mcrank:ordinal", "McRank", "ndcg@10", {}, variant="ordinal"),
-    _estimator("feature:best", "BestFeature", "map", {}),
+    *(ours(framework, metric) for framework in BOOSTED for metric in _METRICS),
+    _estimator("svm:auc", "StructuralSVM", C, loss="auc", relevant=1.0),
+    _estimator("svm:map", "StructuralSVM", C, loss="map"),
+    _estimator("svm:ndcg@10", "StructuralSVM", C, loss="ndcg@10", relevant=1.0, **STOP),
+    _estimator("svm:ndcg-nc", "StructuralSVM", C, loss="ndcg", relevant=1.0),
+    _estimator("svm:mrr", "StructuralSVM", C, loss="mrr", feature_map="mrr", **STOP),
+    _estimator("svm:mrr-po", "StructuralSVM", C, loss="mrr"),
+    _estimator("svm:dorm", "StructuralSVM", C, **DORM, correct="fixed", **STOP),
+    _estimator("svm:dorm-sorted", "StructuralSVM", C, **DORM, correct="sorted", **STOP),
+    _estimator("svm:combo-shared", "SVMCombo", C, slack="shared", **STOP),
+    _estimator("svm:combo-separate", "SVMCombo", C, slack="separate", **STOP),
+    _estimator("svm:acc", "SVMAccuracy", SMALL_C, variant="plain", **PRIMAL),
+    _estimator("svm:acc2", "SVMAccuracy", SMALL_C, variant="balanced", **PRIMAL),
+    _estimator("svm:acc3", "SVMAccuracy", FEW_C, variant="percentile", **PRIMAL),
+    _estimator("svm:acc4", "SVMAccuracy", FEW_C, variant="minmax", **PRIMAL),
+    _estimator("perceptron:committee", "CommitteePerceptron", {}, committee_size=30),
+    _estimator("perceptron:borda", "CommitteePerceptron", {}, committee_size=30, combine="borda"),
+    _estimator("perceptron:pocket", "CommitteePerceptron", {}, variant="pocket"),
+    _estimator("perceptron:average", "CommitteePerceptron", {}, variant="average"),
+    _estimator("perceptron:last", "CommitteePerceptron", {}, variant="last"),
+    _estimator("pairs:ranksvm", "RankSVM", SMALL_C),
+    _estimator("pairs:rankboost", "RankBoost", {}),
+    _estimator("mcrank:multiclass", "McRank", {}),
+    _estimator("mcrank:ordinal", "McRank", {}, variant="ordinal"),
+    _estimator("feature:best", "BestFeature", {}),
 )

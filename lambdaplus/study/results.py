@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Evaluation
-from lambdaplus.evaluation.aligned_runs import mean_run
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
@@ -40,9 +40,8 @@ class Results:
         metric, validation (the best value), round (of this value), seconds of training, chosen,
         parameters (JSON) and warnings (a line each).
     curves : polars.DataFrame
-        Validation values by round, up to the end of the training, of the fits chosen by the
-        criterion of their method or, if it does not select, by the first metric that does: method,
-        fold, seed, metric, round and value.
+        Validation values by round, up to the end of the training, of the fits chosen by the first
+        metric that selects: method, fold, seed, metric, round and value.
     validation : polars.DataFrame
         Means on validation data of the models that each metric is evaluated on: method, fold, seed,
         metric and value.
@@ -81,7 +80,7 @@ class Results:
     curves: pl.DataFrame
     validation: pl.DataFrame
     errors: Mapping[str, str] = field(default_factory=dict)
-    rows: Mapping[Group, Mapping[str, tuple[RankedRows, ...]]] = field(default_factory=dict)
+    rows: Mapping[Group, Mapping[str, RankedRows | None]] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     versions: str = ""
     queries: int = 0
@@ -90,11 +89,6 @@ class Results:
     planned: int = 0
     finished: int = 0
     notes: tuple[str, ...] = ()
-
-    @property
-    def criteria(self) -> dict[str, str]:
-        """The name of the metric that each method optimises."""
-        return {name: str(method.criterion) for name, method in self.methods.items()}
 
     @property
     def main_metric(self) -> str:
@@ -148,40 +142,45 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
-    def evaluation(self, method: str) -> Evaluation | None:
-        """Values of all test queries, averaged over seeds; None if unfinished.
+    def runs(self, method: str) -> list[Evaluation]:
+        """The values of each training, a fold with a seed; none if unfinished.
 
         Queries are called ``fold qid``.
         """
         # A seed that lacks a fold would weigh the queries of the others more.
         complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
         values = self.values.filter(pl.col("method") == method).filter(complete)
-        by_seed = values.group_by("seed", maintain_order=True)
-        runs = [self._run(method, int(seed), rows) for (seed,), rows in by_seed]
-        return mean_run(method, runs) if runs else None
+        by_training = values.group_by("fold", "seed", maintain_order=True)
+        return [self._run(method, str(f), int(s), rows) for (f, s), rows in by_training]
 
-    def _run(self, method: str, seed: int, values: pl.DataFrame) -> Evaluation:
-        """The values of a method with one seed on all folds."""
-        rows = {metric: values.filter(metric=metric) for metric in self.metrics}
-        per_query = {m: each["value"].fill_null(math.nan).to_numpy() for m, each in rows.items()}
-        by_query = (each for each in rows.values() if (each["query"] != ALL_QUERIES).any())
-        names = next(by_query, values.clear()).select("fold", "query")
-        queries = [" ".join(name) for name in names.iter_rows()]
-        tables = [self.rows.get((method, fold, seed), {}) for fold in self.folds]
+    def by_query(self, method: str, metric: str) -> Floats:
+        """Test values of all folds, means over seeds, (n,); NaN where a query has none."""
+        values = self.values.filter(method=method, metric=metric)
+        return _means(values, "fold", "query")["value"].fill_null(math.nan).to_numpy()
+
+    def without_value(self, metric: str) -> int:
+        """Number of test queries on which a metric has no value."""
+        values = self.values.filter(metric=metric).unique(["fold", "query"])
+        return values["value"].null_count()
+
+    def _run(self, method: str, fold: str, seed: int, values: pl.DataFrame) -> Evaluation:
+        by_metric = {metric: values.filter(metric=metric) for metric in self.metrics}
+        per_query = {
+            m: rows["value"].fill_null(math.nan).to_numpy() for m, rows in by_metric.items()
+        }
+        named = (rows["query"].to_list() for rows in by_metric.values())
+        queries = next((each for each in named if each != [ALL_QUERIES]), [])
+        ranked = self.rows.get((method, fold, seed), {})
         return Evaluation(
             per_query,
             {metric: mean_of(each) for metric, each in per_query.items()},
-            len(queries),
+            max(1, len(queries)),
             self.without_relevant,
             {metric: int(np.isnan(each).sum()) for metric, each in per_query.items()},
-            np.array(queries),
+            np.array([f"{fold} {query}" for query in queries] or [fold]),
             dict(self.rules),
             find_convention(self.config.convention),
-            rows={
-                metric: tuple(table for fold in tables for table in fold[metric])
-                for metric in self.metrics
-                if all(fold.get(metric) for fold in tables)
-            },
+            rows={metric: rows for metric, rows in ranked.items() if rows is not None},
         )
 
 

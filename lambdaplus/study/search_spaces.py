@@ -79,15 +79,6 @@ XGBOOST: Space = {
     "lambda": L2,
     "subsample": ROWS,
 }
-CATBOOST: Space = {
-    "depth": Range(2, 6, whole=True, like="leaves"),  # CatBoost's symmetric trees: 4 to 64 leaves
-    "learning_rate": RATE,
-    "rsm": FEATURES,
-    "l2_leaf_reg": L2,
-    "subsample": ROWS,
-    "bootstrap_type": ("Bernoulli",),
-    "random_strength": Range(0.1, 10.0, log=True),
-}
 
 # Options of single objectives ---------------------------------------------------------------------
 
@@ -104,9 +95,4 @@ LAMBDARANK: Space = {
 XGBOOST_PAIRS: Space = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": Range(1, 64, log=True, whole=True),
-}
-YETIRANK: Space = {
-    "num_neighbors": Range(1, 8, log=True, whole=True),
-    "noise": ("Gumbel", "Gauss"),
-    "noise_power": Range(0.3, 3.0, log=True),  # only for Gauss
 }

@@ -98,6 +98,8 @@ class Study:
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
         self._convention = find_convention(self.config.convention)
+        grouped = not self.folds or self.folds[0].test.grouped
+        self.config = self.config.of_kind(grouped=grouped)
         if self.config.select:
             self.config = replace(self.config, select=str(parse_criterion(self.config.select)))
         names = [method.name for method in self.methods]

@@ -5,9 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
+from lambdaplus.evaluation.compare import mean_effect
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import Pair
+from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.words import count, label, range_of
 
@@ -37,38 +41,46 @@ class Summary:
     results: Results
 
     @cached_property
-    def evaluations(self) -> dict[str, Evaluation]:
-        """Values of all test queries, for each finished method."""
-        return {
-            method: evaluation
-            for method in self.results.methods
-            if (evaluation := self.results.evaluation(method)) is not None
-        }
+    def runs(self) -> dict[str, list[Evaluation]]:
+        """The values of each training of the finished methods."""
+        runs = {method: self.results.runs(method) for method in self.results.methods}
+        return {method: each for method, each in runs.items() if each}
 
     @cached_property
     def comparison(self) -> RunComparison | None:
         """Significance of the differences; None for fewer than two finished methods."""
-        if len(self.evaluations) < 2:
+        if len(self.runs) < 2:
             return None
         baseline = self.results.config.baseline
-        return compare_runs(
-            self.evaluations, baseline=baseline if baseline in self.evaluations else None
-        )
+        found = compare_runs(self.runs, baseline=baseline if baseline in self.runs else None)
+        return replace(found, pairs=tuple(map(self._of_methods, found.pairs)))
+
+    def replicated(self, metric: str, *methods: str) -> bool:
+        """Whether there is more than one training to compare: folds, or seeds that change it."""
+        spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
+        return len(self.results.folds) > 1 or max(spreads) > ROUNDING
+
+    def _of_methods(self, pair: Pair) -> Pair:
+        """The pair; without a test if it is of two models, with one training of each method."""
+        if self.replicated(pair.metric, pair.first, pair.second):
+            return pair
+        nothing = math.nan
+        return pair._replace(interval=(nothing,) * 2, p_value=nothing, p_corrected=nothing)
 
     def has_queries(self, metric: str) -> bool:
         """Whether a metric has a value for each query, and not only for the whole data set."""
-        return any(len(e.per_query[metric]) == e.n_queries for e in self.evaluations.values())
+        return len(self.results.values.filter(metric=metric)["query"].unique()) > 1
 
     def best(self, metric: str) -> str | None:
         """The finished method with the highest mean, the first among equals; None without means."""
-        means = {method: self.results.mean(method, metric) for method in self.evaluations}
+        means = {method: self.results.mean(method, metric) for method in self.runs}
         defined = [method for method, mean in means.items() if not math.isnan(mean)]
         return max(defined, key=lambda method: means[method], default=None)
 
     def chosen(self, metric: str, names: Iterable[str]) -> str:
         """Of these methods, the finished one that is best on validation data; empty if none is."""
         means = self.results.validation_means
-        finished = [name for name in names if name in self.evaluations and (name, metric) in means]
+        finished = [name for name in names if name in self.runs and (name, metric) in means]
         return max(finished, key=lambda name: means[name, metric], default="")
 
     def decision(self) -> list[str]:
@@ -92,12 +104,8 @@ class Summary:
         return lines
 
     def interval(self, method: str, metric: str) -> tuple[float, float]:
-        """The 95 % interval of a test mean; NaN for one value over data with queries."""
-        evaluation = self.evaluations[method]
-        whole = len(evaluation.per_query[metric]) != evaluation.n_queries
-        if whole and metric not in evaluation.rows:
-            return math.nan, math.nan
-        return evaluation.interval(metric)
+        """The 95 % interval of a test mean, over trainings if there are several."""
+        return mean_effect(self.runs[method], metric).interval()
 
     @cached_property
     def verdicts(self) -> list[Pair]:
@@ -117,26 +125,54 @@ class Summary:
                 chosen.append((metric, *sides))
         m = len(chosen)
         return [
-            pair._replace(p_corrected=min(1.0, m * pair.p_value))
+            pair._replace(p_corrected=float(np.minimum(1.0, m * pair.p_value)))
             for metric, other, ours in chosen
-            for pair in self._tested(metric, other, ours, 1.0 - ALPHA / m)
+            for pair in self._tested(metric, ours, other, 1.0 - ALPHA / m)
         ]
 
-    def _tested(self, metric: str, other: str, ours: str, confidence: float) -> list[Pair]:
-        """The test of one of lambdaplus's methods against another; none without values to test."""
-        whole = self.evaluations
-        two = {
-            name: replace(whole[name], per_query={metric: whole[name].per_query[metric]})
-            for name in (ours, other)
-        }
-        return compare_runs(two, confidence=confidence).of(metric)
+    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[Pair]:
+        """The test of a method against another; none without values to test."""
+        two = {name: [_with(metric, run) for run in self.runs[name]] for name in (first, second)}
+        return [*map(self._of_methods, compare_runs(two, confidence=confidence).of(metric))]
+
+    def conclusion(self) -> str:
+        """Whether to leave the baseline, or else the best built-in method, in one sentence."""
+        metric, baseline = self.results.main_metric, self.results.config.baseline
+        pairs = [pair for pair in self.verdicts if pair.metric == metric]
+        if baseline in self.runs:
+            best = self.chosen(metric, [name for name in self.runs if name != baseline])
+            pairs = self._tested(metric, best, baseline, 1.0 - ALPHA) if best else []
+        if not pairs:
+            return ""
+        [pair] = pairs
+        if not self.replicated(metric, pair.first, pair.second):
+            how = "pass --seeds 3, or use more folds"
+            if not any(self.results.methods[name].random for name in pair[1:3]):
+                how = "use more folds, since no seed changes them"
+            return (
+                f"One training of {pair.first} and of {pair.second} cannot tell the methods from "
+                f"chance: {how}."
+            )
+        by = f"{decimal(abs(pair.difference), 3)} {label(metric)}"
+        bounds = sorted(map(abs, pair.interval))
+        said = f"by {by} ({decimal(bounds[0], 3)} to {decimal(bounds[1], 3)})"
+        if outcome(pair) == "better":
+            return f"{pair.first} is better than {pair.second} {said}."
+        if outcome(pair) == "worse":
+            return f"{pair.second} is better than {pair.first} {said}: keep it."
+        return f"No significant difference from {pair.second}: keep it."
 
     @property
     def other_side(self) -> str:
         """What the methods that are not of lambdaplus are, in words."""
         results = self.results
-        origins = {results.methods[name].origin for name in self.evaluations} - {OURS}
+        origins = {results.methods[name].origin for name in self.runs} - {OURS}
         return "other" if "yours" in origins else "built-in"
+
+
+def _with(metric: str, run: Evaluation) -> Evaluation:
+    """A run with the values of one metric."""
+    return replace(run, per_query={metric: run.per_query[metric]})
 
 
 def outcome(pair: Pair) -> str:

@@ -8,8 +8,8 @@ import polars as pl
 
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.conventions import find_convention
-from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.evaluation.significance import TESTS
+from lambdaplus.evaluation.result_tables import decimal, p_text
+from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
@@ -55,7 +55,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     results, comparison, config = summary.results, summary.comparison, summary.results.config
     over = f", and over the seeds {', '.join(map(str, config.seeds))}"
     over = over if len(config.seeds) > 1 else ""
-    folds, test = count(len(results.folds), "fold"), "DeLong test (AUC) or bootstrap over rows"
+    folds = count(len(results.folds), "fold")
     if results.n_rows:
         yield (
             f"Means over {folds}{over} of the value over all test rows of a fold "
@@ -66,6 +66,7 @@ def _notes(summary: Summary) -> Iterator[str]:
             f"Means of test values over the queries of each fold, then over {folds} "
             f"({count(results.queries, 'test query', 'test queries')}){over}. Higher is better."
         )
+        yield from _without_value(results)
     below = f"; {BELOW} significantly below it" if comparison else ""
     if comparison and comparison.baseline:
         yield f"{ABOVE} significantly above {comparison.baseline}{below}."
@@ -76,12 +77,12 @@ def _notes(summary: Summary) -> Iterator[str]:
     tool = find_convention(config.convention).tool.partition(":")[0]
     tied = "rows" if results.n_rows else "documents and queries without relevant documents"
     yield f"Tied {tied} follow {tool}'s convention."
-    if comparison:
-        test = test if results.n_rows else f"{TESTS[comparison.test]} test over queries"
+    if comparison and any(not math.isnan(pair.p_value) for pair in comparison.pairs):
         yield (
-            f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed {test}, with "
-            "Holm's correction for the number of tests in the table."
+            f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed t-test over {_over(summary)}, "
+            "with Holm's correction for the number of tests in the table."
         )
+    yield from _not_random(results)
     ours = [name for name, method in results.methods.items() if method.origin == OURS]
     if ours:
         yield f"Of lambdaplus: {', '.join(ours)}. lambda_X is the objective for the metric X."
@@ -89,6 +90,36 @@ def _notes(summary: Summary) -> Iterator[str]:
         yield "sd: standard deviation of the means of seeds."
     yield "time: training time, summed over folds, seeds and parameters."
     yield from warnings_of(results)
+
+
+def _over(summary: Summary) -> str:
+    """What the differences are tested over."""
+    folds, seeds = len(summary.results.folds) > 1, bool(summary.results.spreads)
+    of_fold = "rows" if summary.results.n_rows else "queries"
+    both = f"{of_fold}, seeds and folds" if folds else f"{of_fold} and seeds"
+    return both if seeds else "the means of folds"
+
+
+def _without_value(results: Results) -> Iterator[str]:
+    """How many test queries have no value, by the metrics of which that holds."""
+    by_number: dict[int, list[str]] = {}
+    for metric in results.metrics:
+        if n := results.without_value(metric):
+            by_number.setdefault(n, []).append(label(metric))
+    of = count(results.queries, "query", "queries")
+    for n, metrics in by_number.items():
+        yield f"No value on {n:,} of {of}, which are left out: {', '.join(metrics)}."
+
+
+def _not_random(results: Results) -> Iterator[str]:
+    """The methods that no seed changes, if there are several seeds."""
+    if len(results.config.seeds) > 1:
+        spreads = results.spreads.items()
+        changed = {method for (method, _), spread in spreads if spread > ROUNDING}
+        finished = [method for method in results.methods if method in results.seconds]
+        same = [method for method in finished if method not in changed]
+        if same:
+            yield f"No variance between seeds, which do not change: {', '.join(same)}."
 
 
 def _columns(summary: Summary, metric: str) -> dict[str, dict[str, Any]]:
@@ -122,7 +153,7 @@ def _marks(summary: Summary, metric: str) -> dict[str, str]:
         if reference in (pair.first, pair.second) and pair.better and pair.p_corrected < ALPHA:
             marks[other] = BELOW if pair.better == reference else ABOVE
     if against is None:  # means that are equal when rounded share the mark
-        means = {method: summary.results.mean(method, metric) for method in summary.evaluations}
+        means = {method: summary.results.mean(method, metric) for method in summary.runs}
         top = [m for m, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
         marks |= dict.fromkeys(top, "*")
     return marks
@@ -139,17 +170,18 @@ def verdict_table(summary: Summary) -> Table | None:
             Cell((pair.first, pair.second)),
             Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
             range_of(pair.interval, "+"),
-            "<.0001" if pair.p_corrected < 0.0001 else decimal(pair.p_corrected),
+            p_text(pair.p_corrected, narrow=True),
         )
         for pair in summary.verdicts
     ]
     m = len(summary.verdicts)
     corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
-    foot = (
+    foot = [
         f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
         f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
         f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
-    )
+        *_without_value(summary.results),
+    ]
     heads = "metric", f"best lambdaplus,\nthen best {summary.other_side}"
     return Table((*heads, "diff.", "95 % interval", "p"), rows, foot, narrow=True, names=2)
 

@@ -13,7 +13,7 @@ import numpy as np
 from lambdaplus.data import RankingData
 from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.objectives import LambdaObjective, lambda_objective
-from lambdaplus.study import boosters, catboost_trainer
+from lambdaplus.study import boosters
 from lambdaplus.study.boosters import Boosted, Watch
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.validation import Validation
@@ -47,7 +47,8 @@ class BoostedTrainer:
 
     def __call__(self, task: Task) -> dict[Criterion, Fitted]:
         """Train once; the ranker of each metric has the trees up to its best round."""
-        validation = Validation(task.valid, task.metrics, task.config.patience, task.config.every)
+        config = task.config.of_kind(grouped=task.valid.grouped)
+        validation = Validation(task.valid, task.metrics, config.patience, config.every)
         model = self.model(task, validation.see)
         fitted = {}
         for metric, progress in validation.progress.items():
@@ -65,7 +66,7 @@ class BoostedTrainer:
             ranks_in_queries(task.train) if of_ranks else task.train,
             task.valid if watch else None,
             watch,
-            rounds=rounds or task.config.rounds,
+            rounds=rounds or task.config.of_kind(grouped=task.train.grouped).rounds,
             seed=task.seed,
             threads=task.threads,
         )
@@ -80,12 +81,12 @@ class BoostedTrainer:
         trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
         if self.framework == "lightgbm":
             trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
-        return {**trees, **given}
+        rate = {"learning_rate": task.config.rate} if task.config.rate else {}
+        return {**trees, **rate, **given}
 
 
 train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)
 train_xgboost = BoostedTrainer("xgboost", boosters.fit_xgboost)
-train_catboost = BoostedTrainer("catboost", catboost_trainer.train_catboost)
 
 
 def parameters_of(task: Task) -> dict[str, Any]:

@@ -145,7 +145,10 @@ def combos() -> list[Method]:
     losses = ("map", "mrr", UNCLIPPED)
     [known] = find_methods("svm:combo-shared")
     return [
-        _changed(known, name, losses=losses, epsilon=EPSILON, slack=slack, scale_maps=scaled)
+        replace(
+            _changed(known, name, losses=losses, epsilon=EPSILON, slack=slack, scale_maps=scaled),
+            criterion="map",
+        )
         for (slack, scaled), name in COMBOS.items()
     ]
 
@@ -153,7 +156,8 @@ def combos() -> list[Method]:
 def _of_paper(method: Method) -> Method:
     loss = {"ndcg@10": NDCG_10, "ndcg": UNCLIPPED}.get(str(method.fixed["loss"]))
     fixed = {"loss": loss} if loss else {}
-    criterion = NDCG_10 if str(method.criterion) == "ndcg@10" else method.criterion
+    own = str(method.fixed["loss"])
+    criterion = NDCG_10 if own.startswith("ndcg") else own
     return replace(_changed(method, method.name, epsilon=EPSILON, **fixed), criterion=criterion)
 
 
@@ -244,7 +248,7 @@ def matrix(results: Results) -> Table:
     for method in results.methods:
         zero = f"{w_is_zero(results, method)} of {len(results.folds)}"
         means = [results.mean(method, metric) for metric in METRICS]
-        rows.append((method, results.criteria[method], *means, zero))
+        rows.append((method, str(results.methods[method].criterion), *means, zero))
     foot = (
         "A method's C is the best of 1, 10, 100 and 1,000 on validation data by its own criterion. "
         "If w = 0, all documents are tied and count as in random order."

@@ -214,7 +214,7 @@ def own_criterion(results: Results) -> Claim:
     for criterion in CRITERIA:
         means = svm_means(results, criterion)
         top[criterion] = best({n: v for n, v in means.items() if "combo" not in n})
-    own = sum(results.criteria[name] == criterion for criterion, name in top.items())
+    own = sum(str(results.methods[name].criterion) == criterion for criterion, name in top.items())
     return Claim(
         "Figure 9",
         "A test criterion is rarely served best by training for it.",

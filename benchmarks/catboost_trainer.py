@@ -1,7 +1,9 @@
-"""The trainer of CatBoost, as `~lambdaplus.study.boosters` has those of LightGBM and XGBoost.
+"""The trainer of CatBoost, as `lambdaplus.study.boosters` has those of LightGBM and XGBoost.
 
 CatBoost does not pass queries to a custom objective, so it is trained with its own objectives only.
 """
+
+from __future__ import annotations
 
 import warnings
 from typing import Any
@@ -12,12 +14,14 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.study.boosters import Boosted, Watch, training_labels
+from lambdaplus.study.methods import Task
+from lambdaplus.study.trainers import BoostedTrainer
 
 LOSS_OPTIONS = ("num_neighbors", "noise", "noise_power", "permutations", "decay")
 """Parameters that are part of the name of CatBoost's loss."""
 
 
-def train_catboost(
+def fit_catboost(
     objective: str, params: dict[str, Any], train: RankingData, valid: RankingData | None,
     watch: Watch, *, rounds: int, seed: int, threads: int,
 ) -> Boosted:  # fmt: skip
@@ -87,3 +91,13 @@ def train_catboost(
         return np.asarray(scores, dtype=np.float64)
 
     return Boosted(predict, model.save_model)
+
+
+class CatBoostTrainer(BoostedTrainer):
+    """Trains with the parameters of the task alone."""
+
+    def of_framework(self, task: Task) -> dict[str, Any]:
+        return dict(task.parameters)
+
+
+train_catboost = CatBoostTrainer("catboost", fit_catboost)

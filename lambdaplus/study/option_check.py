@@ -1,0 +1,68 @@
+"""Options of methods, tried on a few rows before anything is trained."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.data import RankingData
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.study.config import Config
+from lambdaplus.study.methods import Method, Task
+from lambdaplus.study.registry import METHODS
+
+IGNORED = "are not used"
+"""What XGBoost warns of parameters that it does not have."""
+
+
+def refuse_wrong_options(
+    methods: Sequence[Method], config: Config, metrics: Sequence[RankingMetric]
+) -> None:
+    """Raise a ValueError for an option or a value in a grid with which a method cannot be fitted.
+
+    An error that the method without options has as well is none of the options.
+    """
+    listed = {method.name for method in METHODS}
+    part = _few_rows()
+    for method in methods:
+        for name, value in _given(method, config, method.name in listed):
+            plain = replace(method, fixed={**method.fixed}, grid={})
+            without = {k: v for k, v in plain.fixed.items() if k != name}
+            error = _error(replace(plain, fixed={**without, name: value}), part, config, metrics)
+            if error and not _error(replace(plain, fixed=without), part, config, metrics):
+                raise ValueError(f"method {method.name!r} with {name}={value!r}: {error}")
+
+
+def _given(method: Method, config: Config, listed: bool) -> Iterator[tuple[str, Any]]:
+    """The options in brackets, and all values of the grid of the study."""
+    if not listed:
+        yield from method.fixed.items()
+    for name, values in config.grid.get(method.name, {}).items():
+        yield from ((name, value) for value in values)
+
+
+def _few_rows() -> RankingData:
+    random = np.random.default_rng(0)
+    labels = np.tile([1.0, 0.0, 0.0, 1.0, 0.0], 16)
+    return RankingData(
+        random.normal(size=(80, 3)) + labels[:, None], labels, np.repeat(np.arange(8), 10)
+    )
+
+
+def _error(
+    method: Method, part: RankingData, config: Config, metrics: Sequence[RankingMetric]
+) -> str:
+    """The error of a training of one round, or its warning of an unknown parameter."""
+    asked = replace(config, rounds=1, patience=1, every=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            method.trainer(Task(method, {}, part, part, asked, 0, tuple(metrics[:1])))
+        except Exception as error:
+            return " ".join(str(error).split())
+    said = [" ".join(str(warning.message).split()) for warning in caught]
+    return next((text for text in said if IGNORED in text), "")
