@@ -690,7 +690,7 @@ XGBOOST: Rows = {
         (lambda f: watched(f, eval_metric="mrr"),
          Raises(r"none of XGBoost; .* pass custom_metric=.*metric\(.mrr.\)", Exception)),
     "a metric that went as metrics of cv": (
-        lambda f: f.own.cv(f.quiet, f.data(GRADED), 2, metrics=["auc", "kendall"]),
+        lambda f: f.own.cv(f.quiet, f.data(GRADED), 2, metrics=["auc", "bpref"]),
         Raises("was removed .*; use ir-m", Exception),
     ),
     "a name as obj":
@@ -800,7 +800,7 @@ ARRAYS: Rows = {
             lambda given=given, weight=weight: lambda_objective("dcg", **given)(
                 [1, 0, 2], np.arange(3), weight, [3]
             ),
-            Raises("dcg with sigma=.* has Hessians that would be too large: divide"),
+            Raises("dcg.* with sigma=.* has Hessians that would be too large: divide"),
         )
         for given, weight in (
             ({"sigma": 1e15, "gain": [0, 1e280, 1e281]}, None),
