@@ -61,8 +61,8 @@ def fitted(kind: Any, valid: bool = False, **options: Any) -> Any:
 
 EXCEPTED = {
     "check_class_weight_classifiers": "weights say which rows count, not how many to predict",
-    "check_sample_weight_equivalence_on_dense_data": "nor do the parents pass it",
-    "check_sample_weight_equivalence_on_sparse_data": "nor do the parents pass it",
+    "check_sample_weight_equivalence_on_dense_data": "it sets cv to folds of its own",
+    "check_sample_weight_equivalence_on_sparse_data": "it sets cv to folds of its own",
     **{
         f"check_classifiers_train{options}": "predict goes by the share of rows"
         for options in ("", "(readonly_memmap=True)", "(readonly_memmap=True,X_dtype=float32)")

@@ -134,7 +134,7 @@ class EvalMetric:
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
-            maximise_early_stopping(self, [self.__name__])
+            maximise_early_stopping(self, [self.__name__], call.training)
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
@@ -142,7 +142,7 @@ class EvalMetric:
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
         shown = call.reported_names(values)
-        maximise_early_stopping(self, shown.values())
+        maximise_early_stopping(self, shown.values(), call.training)
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 

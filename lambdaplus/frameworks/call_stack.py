@@ -14,6 +14,7 @@ from typing import Any
 
 from lambdaplus.compute.messages import warn
 from lambdaplus.frameworks.internals import private, private_attribute
+from lambdaplus.frameworks.trainings import Training
 
 
 def calling_booster() -> Any:
@@ -29,12 +30,12 @@ def calling_booster() -> Any:
     return booster
 
 
-def maximise_early_stopping(metric: Any, names: Collection[str]) -> None:
+def maximise_early_stopping(metric: Any, names: Collection[str], training: Training) -> None:
     """Let early stopping of the XGBoost training that was given this metric maximise it.
 
     XGBoost's early stopping minimises metrics whose names it does not know.  A metric that is
     called by a callback changes nothing, and of one that a function of the user calls, it is warned
-    that it may be minimised.
+    once that it may be minimised.
     """
     lost = "XGBoost's early stopping minimises metrics of lambdaplus such as mrr"
     container = _caller(private("xgboost", "callback.CallbackContainer", lost))
@@ -51,7 +52,8 @@ def maximise_early_stopping(metric: Any, names: Collection[str]) -> None:
             continue
         if evaluated is metric or metric in _decorated_by_xgboost(evaluated):
             stop.maximize = True  # without a name, by the last metric, which is the one given
-        elif unknown and _nearest_call() == "eval_set":
+        elif unknown and _nearest_call() == "eval_set" and not training.has_warned_of_minimising:
+            training.has_warned_of_minimising = True
             warn(
                 f"a function that calls {metric!r} is the metric of a training whose early "
                 "stopping XGBoost minimises, unless it knows its name: pass maximize=True (or, for "

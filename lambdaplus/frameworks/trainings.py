@@ -32,6 +32,7 @@ class Training:
     is_evaluated: bool = False  # whether it has a metric of ours
     renamed: frozenset[str] | None = None  # our metrics of which the framework has one, too
     has_warned_of_positions: bool = False
+    has_warned_of_minimising: bool = False
     # Of each data set that still exists, or of the booster if the framework passes arrays.
     queries: WeakKeyDictionary[Any, list[tuple[RawData, Queries]]] = field(
         default_factory=WeakKeyDictionary
