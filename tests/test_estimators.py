@@ -277,6 +277,30 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any) -> None:
     assert len(curve_of(model)["auc"]) == 3
 
 
+@pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
+def test_predictions_follow_every_change_of_an_estimator(kind: Any) -> None:
+    """LightGBM's estimator behind it is kept between predictions, but not in copies."""
+    X, y, qid = GRADED.features, GRADED.binary, GRADED.qid
+    more = {"qid": qid} if kind is LightGBMRanker else {}
+    model = kind(n_estimators=5, verbose=-1).fit(X, y, **more)
+    before, size = dict(vars(model)), len(pickle.dumps(model))
+    first = model.predict(X[:50], raw_score=True)
+    assert model._trained() is model._trained()
+    assert vars(model) == before  # nor the same object in it
+    assert len(pickle.dumps(model)) == size
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+    model.n_jobs = 2
+    assert model._trained().n_jobs == 2
+    assert model.set_params(n_jobs=3)._trained().n_jobs == 3
+    assert model.set_params(pred_early_stop=True)._trained().get_params()["pred_early_stop"]
+    other = pickle.loads(pickle.dumps(model))
+    model.fit(X, 1 - y, **more)
+    again = kind(n_estimators=5, verbose=-1).fit(X, 1 - y, **more)
+    assert_array_equal(model.predict(X[:50], raw_score=True), again.predict(X[:50], raw_score=True))
+    assert_array_equal(other.predict(X[:50], raw_score=True), first)
+
+
 @rankers
 def test_a_scorer_gives_the_metric_in_tools_of_scikit_learn(kind: Any) -> None:
     X, y, qid = shuffled()

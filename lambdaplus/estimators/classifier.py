@@ -163,10 +163,11 @@ class RankingClassifier(FrameworkEstimator):
                 raise TypeError(f"decision_function gives scores: pass {name} to predict")
         ranks = self._is_of_rankings()
         X = self._features(X, kwargs.get("validate_features", True))
-        scores = np.asarray(self._raw(X, **kwargs))
-        if not ranks:
-            return scores
-        return self._sign * (scores.astype(np.float64) - self.offset_)
+        return self._above_offset(X, **kwargs) if ranks else np.asarray(self._raw(X, **kwargs))
+
+    def _above_offset(self, X: Any, **kwargs: Any) -> Any:
+        scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
+        return self._sign * (scores - self.offset_)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """The class of each row, (n,), or other outputs that the parent's `predict` has.
@@ -180,7 +181,7 @@ class RankingClassifier(FrameworkEstimator):
             return self._of_parent("predict", X, **kwargs)
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
-        return self.classes_[(self.decision_function(X, **kwargs) > 0.0).astype(int)]
+        return self.classes_[(self._above_offset(X, **kwargs) > 0.0).astype(int)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:

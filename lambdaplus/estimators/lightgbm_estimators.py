@@ -4,6 +4,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
@@ -34,6 +35,9 @@ if lgb.__version__.startswith("3."):
 
 
 _Constructor = TypeVar("_Constructor", bound=Callable[..., None])
+
+# Beside the estimators, which prediction must not change, and not in pickles and clones of them.
+_TRAINED: WeakKeyDictionary[Any, tuple[dict[str, Any], Any]] = WeakKeyDictionary()
 
 
 def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
@@ -82,9 +86,16 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
         return self._parent(**{**params, **changed})
 
     def _trained(self) -> Any:
-        """An estimator of LightGBM's class that has learnt what this one has."""
-        parent = self._as_parent()
-        vars(parent).update(learnt_by_lightgbm(self))
+        """An estimator of LightGBM's class that has learnt what this one has.
+
+        It is kept until an attribute changes, since making it takes as long as scoring one row.
+        """
+        before, parent = _TRAINED.get(self, ({}, None))
+        now = vars(self)
+        if before.keys() != now.keys() or any(before[name] is not now[name] for name in now):
+            parent = self._as_parent()
+            vars(parent).update(learnt_by_lightgbm(self))
+            _TRAINED[self] = dict(now), parent
         return parent
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
