@@ -276,3 +276,94 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
         "Each fold is validated, and then tested, on later values of day than it is trained on; "
         "1 value in between left out."
     )
+
+
+# The plan of the columns --------------------------------------------------------------------------
+
+N = 4000
+DAYS = [datetime.date(2025, 1, 1) + datetime.timedelta(row // 50) for row in range(N)]
+SHUFFLED = np.random.default_rng(0).permutation(N)
+PLANNED: dict[str, tuple[Any, str, str]] = {  # cells, and kind and reason of a column
+    "numbers": (SHUFFLED / 2, "number", ""),
+    "counts": (SHUFFLED**2, "number", ""),
+    "few": (SHUFFLED % 7, "number", ""),
+    "flags": ([row % 3 == 0 for row in range(N)], "flag", ""),
+    "400 shops": ([f"shop {row % 400}" for row in range(N)], "category", ""),
+    "dates": (DAYS, "left out", "dates: convert"),
+    "German dates": ([f"{day:%d.%m.%Y}" for day in DAYS], "left out", "dates: convert"),
+    "times": ([f"{day}T10:30:00Z" for day in DAYS], "left out", "dates: convert"),
+    "dates as numbers": ([int(f"{day:%Y%m%d}") for day in DAYS], "left out",
+                         "dates; --features +column keeps it"),
+    "row numbers": (np.arange(N) + 17, "left out", "a number for nearly every row, as an"),
+    "shuffled row numbers": (SHUFFLED, "left out", "a number for nearly every row, as an"),
+    "some numbers twice": (np.maximum(SHUFFLED, 200), "left out", "a number for nearly every"),
+    "titles": ([f"title {row}" for row in range(N)], "left out", "text with 4,000 different"),
+    "1,001 names": ([f"name {row % 1001}" for row in range(N)], "left out",
+                    "text with 1,001 different values; --features +column makes it a category"),
+    "the same in each query": (np.arange(N) // 10 * 0.1, "number", "the same in all rows of each"),
+}  # fmt: skip
+
+
+def planned(folder: Path, name: str, cells: Any, suffix: str, **options: Any) -> Any:
+    """What a study makes of a column."""
+    frame = pl.DataFrame({"qid": np.arange(N) // 10, "label": SHUFFLED % 2, "z": SHUFFLED / 3})
+    frame = frame.with_columns(pl.Series(name, cells))
+    file = folder / f"a.{suffix}"
+    (frame.write_csv if suffix == "csv" else frame.write_parquet)(file)
+    [found] = (one for one in read_study_data(Config(data=str(file), **options)).columns
+               if one.name == name)  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize(("cells", "kind", "why"), PLANNED.values(), ids=PLANNED)
+def test_each_column_has_a_kind_and_a_reason(
+    tmp_path: Path, suffix: str, cells: Any, kind: str, why: str
+) -> None:
+    found = planned(tmp_path, "column", cells, suffix)
+    assert found.kind == kind
+    assert found.why.startswith(why)
+    assert bool(found.why) == bool(why)
+    if "--features" in found.why:  # the option does what is said of it
+        kept = planned(tmp_path, "column", cells, suffix, features=("+column",))
+        assert kept.kind == ("category" if "makes it a category" in found.why else "number")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("name", ["id", "item_id", "movieId", "ITEM ID", "docno", "item"])
+def test_whole_numbers_named_as_identifiers_are_left_out(
+    tmp_path: Path, suffix: str, name: str
+) -> None:
+    assert planned(tmp_path, name, SHUFFLED % 100, suffix).why == (
+        f"an identifier, by its name; --features +{name} keeps it"
+    )
+    assert planned(tmp_path, name, SHUFFLED % 100, suffix, features=(name,)).kind == "number"
+    assert planned(tmp_path, name, SHUFFLED / 7, suffix).kind == "number"
+
+
+def test_what_the_type_declares_is_a_category_of_any_number_of_levels(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "qid": np.arange(N) // 10, "label": SHUFFLED % 2,
+            "codes": pd.Categorical(SHUFFLED % 1500), "names": pd.Categorical(
+                [f"name {number % 1500}" for number in SHUFFLED]),
+        }
+    )  # fmt: skip
+    frame.to_parquet(tmp_path / "a.parquet")
+    read = read_study_data(Config(data=str(tmp_path / "a.parquet")))
+    assert {one.name: (one.kind, len(one.levels)) for one in read.columns} == {
+        "codes": ("category", 1500), "names": ("category", 1500)
+    }  # fmt: skip
+    assert read.whole is not None
+    codes = [int(read.columns[0].levels[int(code)]) for code in read.whole.features[:, 0]]
+    assert codes == (SHUFFLED % 1500).tolist()
+
+
+@pytest.mark.parametrize("name", ["day", "title"])
+def test_a_named_column_is_a_feature_or_refused(tmp_path: Path, name: str) -> None:
+    cells = DAYS if name == "day" else [f"title {row}" for row in range(N)]
+    message = "dates: convert what recurs" if name == "day" else "text with 4,000 different values"
+    for option in (name, f"+{name}"):
+        with pytest.raises(ValueError, match=f"--features: .* cannot be a feature: {message}"):
+            planned(tmp_path, name, cells, "csv", features=(option,))

@@ -336,7 +336,7 @@ def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
     if not whole or table.is_flag(name):
         return ""
-    if table.are_dates(name, DATES_AS_NUMBERS):
+    if values.min() >= 19000101 and table.are_dates(name, DATES_AS_NUMBERS):
         return "dates"
     different = np.unique(values).size
     dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())

@@ -72,15 +72,22 @@ class TableFile:
 
     def is_flag(self, name: str) -> bool:
         """Whether a column has no values but true and false."""
+        import polars
+
         column = self._frame[name]
-        text = column.cast(str).drop_nulls().str.strip_chars().str.to_lowercase()
-        return bool(text.len()) and bool(text.is_in([*FLAGS]).all())
+        if column.dtype != polars.String:
+            return column.dtype == polars.Boolean
+        words = column.drop_nulls().str.strip_chars().str.to_lowercase()
+        words = words.filter(words != "")
+        return bool(words.len()) and bool(words.is_in([*FLAGS]).all())
 
     def is_declared(self, name: str) -> bool:
         """Whether the type of a column says that it is a category."""
         import polars
 
-        return self._frame[name].dtype in (polars.Categorical, polars.Enum) or name in self._pandas
+        dtype = self._frame[name].dtype
+        of_pandas = name in self._pandas and (dtype.is_integer() or dtype == polars.String)
+        return of_pandas or dtype in (polars.Categorical, polars.Enum)
 
     @cached_property
     def _pandas(self) -> set[str]:
@@ -101,7 +108,7 @@ class TableFile:
         column = self._frame[name]
         if column.dtype.is_temporal():
             return True
-        if not (column.dtype == polars.String or column.dtype.is_integer()):
+        if column.dtype != polars.String and not column.dtype.is_integer():
             return False
         text = column.cast(polars.String).str.strip_chars()
         text = text.filter(text != "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,23 +16,53 @@ from lambdaplus.estimators.calibration import Sigmoid
 from lambdaplus.estimators.saved_models import as_data, classifier_as_data
 
 
-def export(model: Any, folder: Path, columns: Sequence[str] | None) -> None:
-    """See `FrameworkEstimator.export`."""
-    check_is_fitted(model)
-    framework = "lightgbm" if hasattr(model, "booster_") else "xgboost"
-    booster = model.booster_ if framework == "lightgbm" else _best_rounds(model)
-    named = model._columns or getattr(booster, "feature_names", None)
-    names = [*map(str, columns or named or range(1, model.n_features_in_ + 1))]
-    if len(names) != model.n_features_in_:
-        raise ValueError(f"{len(names)} columns for {model.n_features_in_} features")
-    described = {"estimator": type(model).__name__, **data_of(model)}
-    if "classes" not in described and hasattr(model, "classes_"):
-        described |= _classifier_of_framework(model)
-    plan = [_column(name, model._levels) for name in names]
-    with model_folder(folder) as made:
-        write_model(
-            made, framework, booster.save_model, plan, versions=versions_in_words(), **described
-        )
+class Exported:
+    """An estimator whose model can be written to a folder."""
+
+    _columns: list[Any] | None
+    _levels: Mapping[str, Sequence[str]]
+    booster_: Any  # of LightGBM's estimators
+    n_features_in_: int
+
+    def export(
+        self, folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None
+    ) -> None:
+        """Write the model to a folder, in which it scores files without lambdaplus.
+
+        The folder gets the model in the framework's own format, ``about.json`` with what the model
+        needs to know, and ``predict.py``, which prints the raw scores of the rows of a file; see
+        the page "Tools".
+
+        Parameters
+        ----------
+        folder : path
+            An earlier export is replaced, and files of yours are not.
+        columns : sequence of str, optional
+            Names of the features in files.  By default, those of the frame that `fit` was given;
+            the features of an array are numbered from 1, as in svmlight files.
+
+        Raises
+        ------
+        ValueError
+            For another number of columns than features, and classifiers of more than two classes.
+        FileExistsError
+            If a file of yours would be overwritten.
+        """
+        check_is_fitted(self)
+        framework = "lightgbm" if hasattr(self, "booster_") else "xgboost"
+        booster = self.booster_ if framework == "lightgbm" else _best_rounds(self)
+        named = self._columns or getattr(booster, "feature_names", None)
+        names = [*map(str, columns or named or range(1, self.n_features_in_ + 1))]
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names)} columns for {self.n_features_in_} features")
+        described = {"estimator": type(self).__name__, **data_of(self)}
+        if "classes" not in described and hasattr(self, "classes_"):
+            described |= _classifier_of_framework(self)
+        plan = [_column(name, self._levels) for name in names]
+        with model_folder(Path(folder)) as made:
+            write_model(
+                made, framework, booster.save_model, plan, versions=versions_in_words(), **described
+            )
 
 
 def data_of(model: Any) -> dict[str, Any]:

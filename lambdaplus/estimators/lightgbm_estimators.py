@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.estimators.classifier import RankingClassifier
+from lambdaplus.estimators.export import Exported
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of,
@@ -57,7 +58,7 @@ def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
     return shown
 
 
-class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel):  # type: ignore[misc]
+class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[misc]
     """An estimator of which one of LightGBM's own class trains and predicts.
 
     That one has the parameters that LightGBM knows, and what it learns belongs to both.

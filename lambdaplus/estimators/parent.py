@@ -1,9 +1,7 @@
 """Base class of the estimators, and helpers for arguments of their parents' methods."""
 
 import inspect
-import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from lambdaplus.compute.arrays import from_gpu
@@ -32,34 +30,6 @@ class FrameworkEstimator:
 
     _columns: list[Any] | None = None  # of the frame that fit was given
     _levels: Mapping[str, Sequence[str]] = {}  # of its categories
-
-    def export(
-        self, folder: str | os.PathLike[str], *, columns: Sequence[str] | None = None
-    ) -> None:
-        """Write the model to a folder, in which it scores files without lambdaplus.
-
-        The folder gets the model in the framework's own format, ``about.json`` with what the model
-        needs to know, and ``predict.py``, which prints the raw scores of the rows of a file; see
-        the page "Tools".
-
-        Parameters
-        ----------
-        folder : path
-            An earlier export is replaced, and files of yours are not.
-        columns : sequence of str, optional
-            Names of the features in files.  By default, those of the frame that `fit` was given;
-            the features of an array are numbered from 1, as in svmlight files.
-
-        Raises
-        ------
-        ValueError
-            For another number of columns than features, and classifiers of more than two classes.
-        FileExistsError
-            If a file of yours would be overwritten.
-        """
-        from lambdaplus.estimators.export import export
-
-        export(self, Path(folder), columns)
 
     def _call_of_fit(
         self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *args: Any,

@@ -9,7 +9,7 @@ import numpy as np
 import lambdaplus.xgboost as xgb
 from lambdaplus.compute.arrays import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.export import data_of
+from lambdaplus.estimators.export import Exported, data_of
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of,
@@ -39,7 +39,7 @@ from lambdaplus.objectives.by_name import (
 from lambdaplus.ranking.documents import Documents
 
 
-class _OfXGBoost(FrameworkEstimator, xgb.XGBModel):  # type: ignore[misc]
+class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[misc]
     """An estimator that `xgboost.train` trains, if an objective or a metric is of lambdaplus.
 
     XGBRanker takes no function as objective, and calls one that is a metric query by query.
@@ -229,7 +229,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
 
     Parameters, attributes and errors are those of `LightGBMClassifier`; ``**kwargs`` are parameters
     of XGBClassifier.  A file of ``save_model`` holds labels, threshold and probabilities, too,
-    which this class loads; XGBoost itself loads the trees, whose scores are those of
+    which this class loads, as JSON in the booster's attribute ``lambdaplus``.  XGBoost itself loads
+    the trees: what XGBClassifier then returns as probabilities are the scores of
     ``predict(output_margin=True)``.
 
     Examples

@@ -49,9 +49,9 @@ class Config:
     weight : str
         Column of row weights in these files; by default, rows have no weights.
     features : tuple of str
-        Columns of these files to use as features; by default, all others that can be.  Text with
-        few values is a category, which LightGBM and XGBoost are trained with; other text is left
-        out.
+        Columns of these files to use as features; by default, all others that can be.  Names with
+        a + before them are taken besides the others.  Text with few values, and text that is named,
+        is a category, which LightGBM and XGBoost are trained with; other text is left out.
     drop : tuple of str
         Columns of these files to leave out.
     methods : tuple of str
