@@ -66,8 +66,7 @@ def compare(
     **options: Any,
 ) -> None:
     """Train methods on folds and compare them. Run the command again to continue after a stop."""
-    # A path may contain [red] or :bug:, and be longer than a line.
-    console = Output(markup=False, emoji=False, soft_wrap=True)
+    console = Output(markup=False, emoji=False)  # a path may contain [red] or :bug:
     cores = os.cpu_count() or 1
     with errors_of("compare"):
         if report:
@@ -90,7 +89,7 @@ def compare(
             _save_model(study, save_model, method, console)
         if code in (0, 1) and study.finished:
             conclusion = Summary(study.results).conclusion()
-            console.print(printable(conclusion), soft_wrap=False)
+            console.print(printable(conclusion))
     if code:
         raise typer.Exit(code)
 
@@ -112,7 +111,8 @@ def _save_model(study: Study, folder: Path, method: str, console: Console) -> No
         f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
         f"{range_of(final.interval)}).\n"
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
-        f"lambdaplus: python {program} FILE."
+        f"lambdaplus: python {program} FILE.",
+        soft_wrap=True,  # commands are copied
     )
 
 
@@ -133,8 +133,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
         if unused := study.fits.unused:
             console.print(
                 f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "
-                "options or versions.",
-                soft_wrap=False,
+                "options or versions."
             )
         try:
             with warnings_told(console):
@@ -158,7 +157,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Con
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
     if study.finished:  # printed only now, since a reader such as head may stop reading
         for each in lines:
-            console.print(each, soft_wrap=False)
+            console.print(each)
         if shown == DIGITS:
             console.print(NO_EVIDENCE)
         what = ", study.toml and plots" if report else " and study.toml"
