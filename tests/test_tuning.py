@@ -272,7 +272,7 @@ def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     long = study(trials=2).config
     assert (long.rounds, long.patience, long.every) == (1000, 100, 5)
     short = study().config
-    assert (short.rounds, short.patience, short.every) == (500, 50, 1)
+    assert (short.rounds, short.patience, short.every) == (1000, 80, 1)
     [method] = study(trials=2, grid={"lightgbm:lambda_map": {"num_leaves": [4]}}).methods
     assert [draw(method.searched, 0, trial)["num_leaves"] for trial in range(3)] == [4, 4, 4]
     with pytest.raises(ValueError, match="trees are drawn at random with trials"):

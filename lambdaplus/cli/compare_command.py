@@ -88,7 +88,7 @@ def compare(
             _save_model(study, save_model, method, console)
         if code in (0, 1) and study.finished:
             conclusion = Summary(study.results).conclusion()
-            console.print(conclusion, soft_wrap=False)
+            console.print(conclusion)
     if code:
         raise typer.Exit(code)
 
@@ -112,7 +112,8 @@ def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> N
     )
     console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
-        f"lambdaplus: python {program} FILE."
+        f"lambdaplus: python {program} FILE.",
+        soft_wrap=True,  # commands are copied
     )
 
 
@@ -134,8 +135,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
         if unused := study.fits.unused:
             console.print(
                 f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "
-                "options or versions.",
-                soft_wrap=False,
+                "options or versions."
             )
         try:
             with warnings_told(console):
@@ -159,7 +159,7 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
     if study.finished:  # printed only now, since a reader such as head may stop reading
         for each in lines:
-            console.print(each, soft_wrap=False)
+            console.print(each)
         if shown == DIGITS:
             console.print(NO_EVIDENCE)
         what = ", study.toml and plots" if report else " and study.toml"

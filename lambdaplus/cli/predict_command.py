@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
-from lambdaplus.cli.terminal import errors_of, warnings_told
+from lambdaplus.cli.terminal import Terminal, errors_of, warnings_told
 from lambdaplus.data.scoring import score_file
 from lambdaplus.data.whole_files import written_whole
 
@@ -22,7 +21,7 @@ def predict(
     ),
 ) -> None:
     """Score the rows of a file by a saved model: a number a line, in the order of the rows."""
-    console = Console(markup=False, emoji=False, soft_wrap=True, stderr=True)
+    console = Terminal(soft_wrap=True, stderr=True)
     with errors_of("predict"), warnings_told(console):
         if out is not None and out.exists():
             raise FileExistsError(f"{out} exists: pass another file, or remove it")

@@ -39,19 +39,18 @@ def said_every(seconds: float, say: Callable[[], None]) -> Iterator[None]:
 
 
 class Terminal(Console):
-    """A console that prints tables, and each text as one line with the names in it.
+    """A console that prints tables, and texts with names in them.
 
     In names of files and columns, markup and codes of emoji are printed as they are, and control
-    characters as escapes.  Paths may be longer than a line, which is not broken.  If the reader
-    goes, as head does, the work goes on, and nothing more is shown.
+    characters as escapes.  If the reader goes, as head does, the work goes on, and nothing more is
+    shown.
     """
 
-    def __init__(self) -> None:
-        super().__init__(markup=False, emoji=False)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
         texts = [printable(each) if isinstance(each, str) else each for each in objects]
-        options.setdefault("soft_wrap", all(isinstance(each, str) for each in objects))
         try:
             super().print(*texts, **options)
         except (BrokenPipeError, SystemExit):  # rich exits

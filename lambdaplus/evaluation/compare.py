@@ -153,15 +153,15 @@ def compare_runs(
     means: dict[str, dict[str, float]] = {}
     intervals: dict[str, dict[str, tuple[float, float]]] = {}
     deviations: dict[str, dict[str, float]] = {}
-    # With one seed, the means of folds are compared, without their errors over rows.
-    alone = len(folds) == 1 or any(len(runs) > 1 for f in folds for runs in f.runs.values())
+    seeds = any(len(runs) > 1 for fold in folds for runs in fold.runs.values())
+    alone = len(folds) == 1 or seeds  # or else the means of folds are compared
     for metric in first.per_query:
         each = [_OnFold.of(fold, metric, alone) for fold in folds]
         by_run = [fold.means() for fold in each]
         means[metric] = {
             name: float(np.mean([np.mean(fold[name]) for fold in by_run])) for name in names
         }
-        if several:
+        if seeds:
             deviations[metric] = {n: _deviation([fold[n] for fold in by_run]) for n in names}
         if metric in first.rows:
             intervals[metric] = {n: _interval(each, n, means[metric][n], confidence) for n in names}
@@ -199,10 +199,14 @@ def _foot(
     if first.rows:
         by = "DeLong test for AUC, bootstrap over rows for other metrics"
     if several:
-        by = "t test over seeds and folds" if len(folds) > 1 else "t test over queries and seeds"
-        more = " sd: standard deviation over the seeds of a fold."
-        if single := [name for name, each in every.items() if len(each) == 1]:
-            more += f" One run of {', '.join(single)}: tested as one that no seed changes."
+        by, more = "t test over the means of folds", ""
+        single = [name for name, runs in folds[0].runs.items() if len(runs) == 1]
+        if len(single) < len(every):
+            parts = "queries, seeds and folds" if len(folds) > 1 else "queries and seeds"
+            by = f"t test over {parts}"
+            more = " sd: standard deviation over the seeds of a fold."
+            if single:
+                more += f" One run of {', '.join(single)}: tested as one that no seed changes."
     weighted = ", weighted" * (first.weights is not None)
     return f"{sample}{weighted}. {marks} (two-tailed {by}, Holm correction over the table).{more}"
 

@@ -12,7 +12,7 @@ from lambdaplus.data.table_columns import Columns
 from lambdaplus.frameworks.ranking_trees import SIZES
 
 SCALINGS = ("none", "query")
-ROUNDS = (500, 50)  # and their patience
+ROUNDS = (1000, 80)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 ROUNDS_OF_TABLES = (2000, 150)
 RATE_OF_TABLES = 0.02
@@ -88,11 +88,10 @@ class Config:
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
     rounds : int
-        Maximum number of boosting rounds; by default 500, 2000 in a table without queries, or 1000
-        with trials.
+        Maximum number of boosting rounds; by default 1000, or 2000 in a table without queries.
     patience : int
         Number of rounds without an improvement on validation data after which training stops; by
-        default 50, 150 in a table without queries, or 100 with trials.
+        default 80, 150 in a table without queries, or 100 with trials.
     rate : float
         Learning rate of all boosted methods; by default that of
         `~lambdaplus.frameworks.ranking_trees.ranking_trees`, or .02 in a table without queries.
@@ -118,7 +117,7 @@ class Config:
     >>> Config.from_toml('methods = ["svm:map"]').methods
     ('svm:map',)
     >>> Config(rounds=200).of_kind(grouped=True).patience
-    50
+    80
     """
 
     data: str = ""
