@@ -64,7 +64,7 @@ def test_methods_get_the_same_draws_of_what_their_trees_have_in_common() -> None
         ours, theirs, third = (draw(space, 7, trial) for space in (LIGHTGBM, XGBOOST, CATBOOST))
         assert ours["num_leaves"] == theirs["max_leaves"]
         assert ours["learning_rate"] == theirs["learning_rate"] == third["learning_rate"]
-        assert ours["feature_fraction"] == theirs["colsample_bytree"] == third["rsm"]
+        assert ours["feature_fraction_bynode"] == theirs["colsample_bynode"] == third["rsm"]
         assert ours["lambda_l2"] == theirs["lambda"] == third["l2_leaf_reg"]
         # An additional parameter leaves the others as they are.
         assert draw({"new": Range(0, 1), **LIGHTGBM}, 7, trial).items() >= ours.items()
