@@ -242,7 +242,7 @@ def chosen(fits: Fits) -> Table:
     """Settings of the best draws, so that a bound of the search that binds is seen."""
     heads = {
         "leaves": "num_leaves", "rate": "learning_rate", "rows": "bagging_fraction",
-        "columns": "feature_fraction",
+        "columns": "feature_fraction_bynode",
     }  # fmt: skip
     rows = []
     for framework, names in CONTENDERS.items():

@@ -8,6 +8,9 @@
 - ``flights:FOLDER``: the flights of a day by how late they will be; FOLDER has the CSV files of
   nycflights13 (CC0).  Relevant: an hour late, or cancelled.
 - ``web-search:N:FEATURES``: N queries of about 120 documents with five grades, see `web_search`.
+- ``table:NAME``: half, a quarter and a quarter of 20,000 rows of a table without queries, see
+  `whole_tables_data`.
+- ``KIND:FEATURES:QUERIES:DOCUMENTS:NOISE``: see `shapes`.
 - other names: a folder of folds, such as those of LETOR.
 """
 
@@ -20,7 +23,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import shapes
+import whole_tables_data
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
 from web_search import web_search_like
 
 from lambdaplus.data import Fold, RankingData, cross_validation
@@ -30,6 +36,7 @@ from lambdaplus.study.folds import read_study_data
 
 Array = NDArray[Any]
 TRAINING_ROWS, OTHER_ROWS, MOST_QUERIES = 40_000, 60_000, 2_000  # of generated sets
+TABLE_ROWS = 20_000
 DAYS = (65, 60)  # of flights, for training and validation; all others are tested
 
 
@@ -42,6 +49,10 @@ def fold_of(name: str, seed: int) -> Fold:
         return digits(seed)
     if kind == "flights":
         return flights(rest, seed)
+    if kind == "table":
+        return table(rest, seed)
+    if kind in shapes.KINDS:
+        return shapes.generated(name, seed)
     if kind == "web-search":
         folds = cross_validation(web_search_like(*map(int, rest.split(":"))))
     else:
@@ -58,6 +69,19 @@ def in_words(name: str) -> str:
         return f"{int(rest.split(':')[0]):,} queries as of web search"
     words = {"digits": "images of digits", "flights": "flights of a day"}
     return words.get(kind) or Path(name).name
+
+
+def table(name: str, seed: int) -> Fold:
+    X, y = whole_tables_data.read(name)
+    X, y = X[:TABLE_ROWS], y[:TABLE_ROWS]
+    halves = {"test_size": 0.5, "random_state": seed}
+    train, rest = train_test_split(np.arange(y.size), stratify=y, **halves)
+    valid, test = train_test_split(rest, stratify=y[rest], **halves)
+    parts = (
+        RankingData(X[rows], y[rows], np.zeros(rows.size, int), grouped=False)
+        for rows in (train, valid, test)
+    )
+    return Fold(f"{seed}", *parts)
 
 
 def generated(documents: int, share: float, noise: float, even: bool, seed: int) -> Fold:

@@ -45,11 +45,11 @@ def record(leaves: int, rate: float, rows: float, columns: float) -> dict[str, d
     return {
         "lightgbm": {
             "num_leaves": leaves, "learning_rate": rate, "bagging_fraction": rows,
-            "bagging_freq": 1, "feature_fraction": columns,
+            "bagging_freq": 1, "feature_fraction_bynode": columns,
         },
         "xgboost": {
             "max_leaves": leaves, "learning_rate": rate, "subsample": rows,
-            "colsample_bytree": columns,
+            "colsample_bynode": columns,
         },
     }  # fmt: skip
 
@@ -58,11 +58,11 @@ def record(leaves: int, rate: float, rows: float, columns: float) -> dict[str, d
 BOX: dict[str, dict[str, Any]] = {
     "lightgbm": {
         "num_leaves": 31, "learning_rate": 0.1, "bagging_fraction": 1.0, "bagging_freq": 0,
-        "feature_fraction": 1.0,
+        "feature_fraction_bynode": 1.0,
     },
     "xgboost": {
         "max_depth": 6, "max_leaves": 0, "grow_policy": "depthwise", "learning_rate": 0.1,
-        "subsample": 1.0, "colsample_bytree": 1.0,
+        "subsample": 1.0, "colsample_bynode": 1.0,
     },
 }  # fmt: skip
 

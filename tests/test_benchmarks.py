@@ -135,7 +135,9 @@ def test_a_study_of_trees_and_objectives_keeps_its_tables(
         method = Method("", trainer, "binary" if framework == "lightgbm" else "binary:logistic")
         task = Task(method, box.trees_of("box")[framework], *[None] * 2, Config(), 0, ())
         used = parameters_of(task)
-        sampled = ("bagging_fraction", "feature_fraction", "subsample", "colsample_bytree")
+        sampled = (
+            "bagging_fraction", "feature_fraction_bynode", "subsample", "colsample_bynode"
+        )  # fmt: skip
         assert [used[name] for name in sampled if name in used] == [1.0, 1.0]
     keys = [
         (ON, framework, trees, name, 0)

@@ -220,7 +220,7 @@ def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -
         data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
         metrics=("auc",), rounds=3, seeds=seeds,
         grid={
-            name: {"bagging_freq": [0], "feature_fraction": [1.0]}
+            name: {"bagging_freq": [0], "feature_fraction_bynode": [1.0]}
             for name in ("lightgbm:binary", "lightgbm:lambda_auc")
         },
     )  # fmt: skip

@@ -7,6 +7,7 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from sklearn.base import clone
 
 import lambdaplus
 from lambdaplus import LightGBMRanker, XGBoostRanker, ranking_trees
@@ -35,7 +36,7 @@ def test_lightgbm_and_its_estimator_train_the_same_trees(size: str) -> None:
     assert max(tree["num_leaves"] for tree in model["tree_info"]) <= SIZES[size].leaves
     text = trained.model_to_string()
     for name, value in (
-        ("bagging_fraction", SIZES[size].rows), ("feature_fraction", SIZES[size].columns),
+        ("bagging_fraction", SIZES[size].rows), ("feature_fraction_bynode", SIZES[size].columns),
         ("bagging_freq", 1), ("learning_rate", SIZES[size].learning_rate),
     ):  # fmt: skip
         [found] = re.findall(rf"\[{name}: (.*)\]", text)
@@ -55,18 +56,21 @@ def test_xgboost_and_its_estimator_train_the_same_trees(size: str) -> None:
     leaves = trained.trees_to_dataframe().query("Feature == 'Leaf'").groupby("Tree").size()
     assert leaves.max() <= SIZES[size].leaves
     assert trees["learning_rate"] == 2 * SIZES[size].learning_rate
-    half = xgboost.train({**trees, **same, "subsample": 1.0, "colsample_bytree": 1.0}, data, 5)
+    half = xgboost.train({**trees, **same, "subsample": 1.0, "colsample_bynode": 1.0}, data, 5)
     assert not np.array_equal(trained.predict(data), half.predict(data))
 
 
 def test_an_unknown_framework_or_size_is_an_error() -> None:
     with pytest.raises(ValueError, match="framework='sklearn' is not one of lightgbm, xgboost"):
         ranking_trees("sklearn")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="size='huge' is not one of small, middle, large"):
+    with pytest.raises(ValueError, match="size='huge' is not one of small, middle, large, table"):
         ranking_trees("xgboost", "huge")  # type: ignore[arg-type]
 
 
-NAMES = ("lightgbm:lambda_map", "lightgbm:lambdarank", "xgboost:rank:map", "pairs:ranksvm")
+NAMES = (
+    "lightgbm:lambda_map", "lightgbm:lambdarank", "xgboost:rank:map", "xgboost:binary:logistic",
+    "pairs:ranksvm",
+)  # fmt: skip
 
 
 def parameters(**options: Any) -> dict[str, list[dict[str, Any]]]:
@@ -85,10 +89,12 @@ def test_a_study_trains_every_boosted_method_with_these_trees() -> None:
         [used] = found[name]
         assert used["num_leaves"] == trees.leaves
         assert (used["bagging_fraction"], used["bagging_freq"]) == (trees.rows, 1)
-        assert used["feature_fraction"] == trees.columns
+        assert used["feature_fraction_bynode"] == trees.columns
         assert used["learning_rate"] == trees.learning_rate
     [used] = found["xgboost:rank:map"]
     assert ranking_trees("xgboost").items() <= used.items()
+    [used] = found["xgboost:binary:logistic"]  # its Hessians are not doubled
+    assert used["learning_rate"] == trees.learning_rate
     assert "learning_rate" not in found["pairs:ranksvm"][0]
 
 
@@ -106,3 +112,21 @@ def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:
     for wrong in ((), ("small", "small"), ("huge",)):
         with pytest.raises(ValueError, match="trees"):
             Config(trees=wrong)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_an_estimator_shows_these_trees_and_stops_early(framework: Any) -> None:
+    """They are parameters like others: for copies, changes and searches."""
+    trees = ranking_trees(framework)
+    estimator: Any = LightGBMRanker if framework == "lightgbm" else XGBoostRanker
+    stop = {"early_stopping_round" + "s" * (framework == "xgboost"): 5}
+    ranker = clone(estimator(objective="map", n_estimators=300, n_jobs=1, **stop, **trees))
+    assert {**trees, **stop}.items() <= ranker.get_params().items()
+    ranker.set_params(learning_rate=0.3)
+    train, valid = slice(0, 400), slice(400, 600)
+    ranker.fit(
+        X[train], LABELS[train], group=GROUP[:20], eval_set=[(X[valid], LABELS[valid])],
+        eval_group=[GROUP[20:]],
+    )  # fmt: skip
+    best = ranker.best_iteration_ if framework == "lightgbm" else ranker.best_iteration
+    assert 0 < best < 295

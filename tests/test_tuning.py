@@ -64,7 +64,7 @@ def test_methods_get_the_same_draws_of_what_their_trees_have_in_common() -> None
         ours, theirs = (draw(space, 7, trial) for space in (LIGHTGBM, XGBOOST))
         assert ours["num_leaves"] == theirs["max_leaves"]
         assert ours["learning_rate"] == theirs["learning_rate"]
-        assert ours["feature_fraction"] == theirs["colsample_bytree"]
+        assert ours["feature_fraction_bynode"] == theirs["colsample_bynode"]
         assert ours["lambda_l2"] == theirs["lambda"]
         # An additional parameter leaves the others as they are.
         assert draw({"new": Range(0, 1), **LIGHTGBM}, 7, trial).items() >= ours.items()

@@ -62,7 +62,7 @@ LIGHTGBM: Space = {
     "num_leaves": LEAVES,
     "learning_rate": RATE,
     "min_data_in_leaf": DOCUMENTS,
-    "feature_fraction": FEATURES,
+    "feature_fraction_bynode": FEATURES,
     "lambda_l2": L2,
     "bagging_fraction": ROWS,
     "bagging_freq": (1,),
@@ -75,7 +75,7 @@ XGBOOST: Space = {
     "learning_rate": RATE,
     # A bound on the sum of Hessians in a leaf, which are about 1/20 for most documents.
     "min_child_weight": Range(0.05, 5.0, log=True, like="documents"),
-    "colsample_bytree": FEATURES,
+    "colsample_bynode": FEATURES,
     "lambda": L2,
     "subsample": ROWS,
 }

@@ -34,7 +34,7 @@ OF_THE_STUDY = {
 _LIGHTGBM = {
     "subsample": "bagging_fraction",
     "subsample_freq": "bagging_freq",
-    "colsample_bytree": "feature_fraction",
+    "colsample_bynode": "feature_fraction_bynode",
 }
 
 
@@ -79,6 +79,8 @@ class BoostedTrainer:
                 f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
             )
         trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
+        if self.framework == "xgboost" and not boosters.ranks_queries(objective_of(task)):
+            trees["learning_rate"] /= 2  # XGBoost doubles the Hessians of rankings alone
         if self.framework == "lightgbm":
             trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
         rate = {"learning_rate": task.config.rate} if task.config.rate else {}
