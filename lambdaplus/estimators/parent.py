@@ -53,7 +53,7 @@ class FrameworkEstimator:
             (call["X"] if X is given else self._features(X), y) for X, y in sets
         ] or None
         for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
-            if call.get(name) is not None:
+            if isinstance(call.get(name), dict | tuple):  # in a form that all parents take
                 call[name] = each(call[name], len(sets))
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
