@@ -173,8 +173,8 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
     assert fold.train.weights is not None
     assert fold.train.weights.tolist() == pl.read_csv(tmp_path / "test.csv")["weight"].to_list()
     assert notes[0] == (
-        "Left out: doc (--drop), a column without a name (row numbers that pandas wrote), shop "
-        "(text), title (text)."
+        "Left out: a column without a name (row numbers that pandas wrote), shop (text), title "
+        "(text), doc (--drop)."
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.data import scoring
-from lambdaplus.data.scoring import ABOUT, MODELS, Column
+from lambdaplus.data.scoring import ABOUT, LEFT_OUT, MODELS, Column
 
 PROGRAM = "predict.py"
 NAMES = (ABOUT, PROGRAM, *MODELS.values())
@@ -52,8 +52,8 @@ def write_model(
     """
     save(str(folder / MODELS[framework]))
     shutil.copyfile(scoring.__file__, folder / PROGRAM)
-    used = [column for column in columns if column.kind != scoring.LEFT_OUT]
-    left_out = {column.name: column.why for column in columns if column not in used}
+    used = [column for column in columns if column.kind != LEFT_OUT]
+    left_out = {column.name: column.why for column in columns if column.kind == LEFT_OUT}
     described = {
         "framework": framework,
         "columns": [{k: v for k, v in one._asdict().items() if v} for one in used],

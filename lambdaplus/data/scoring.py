@@ -14,6 +14,7 @@ import io
 import json
 import lzma
 import re
+import reprlib
 import sys
 import warnings
 import zlib
@@ -168,7 +169,7 @@ class Table(NamedTuple):
         if exact or cells.dtype == pl.String:
             for row in (numbers.abs() >= 2.0**53).fill_null(False).arg_true():
                 if why := changed(str(cells[row]).strip(), numbers[row]):
-                    raise ValueError(f"{self.place(name, row)}: {why}")
+                    raise ValueError(f"{self.place(name, row)}{why}")
         return numbers.to_numpy()
 
     def words(self, name: str, whole_numbers: bool = False) -> polars.Series | None:
@@ -208,9 +209,9 @@ class Table(NamedTuple):
 
 def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) -> None:
     """Raise a ValueError for those of these columns that a table does not have."""
-    words = []
+    words, known = [], {*have}
     for name in names:
-        if name not in have:
+        if name not in known:
             close = difflib.get_close_matches(name, have, n=1)
             words.append(f"{name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
     if words:
@@ -220,15 +221,15 @@ def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) 
 
 
 def changed(text: str, number: float) -> str:
-    """Why a float64 does not hold the number of this text; empty if it does."""
-    if np.isinf(number) and re.search("[0-9]", text):
-        return f"{text!r} is beyond the largest float64, 1.8e308"
+    """What to say of a cell whose number a float64 does not hold; empty if it does."""
     whole = re.fullmatch(_INTEGER, text)
-    if whole and int(whole[1]) != number:
+    if whole and (np.isinf(number) or int(whole[1]) != number):
         return (
-            f"{text}, which a float64 cannot represent: integers beyond 2**53 would become equal "
-            "to others; subtract an offset, or pass ranks"
+            f" contains {reprlib.repr(text)[1:-1]}, which a float64 cannot represent: integers "
+            "beyond 2**53 would become equal to others; subtract an offset, or pass ranks"
         )
+    if np.isinf(number) and re.search("[0-9]", text):
+        return f": {text!r} is beyond the largest float64, 1.8e308"
     return ""
 
 
@@ -436,7 +437,7 @@ def _numbered_features(
     large = pairs.filter((pl.col("value").abs() >= 2.0**53) & ~missing)
     for line, cell, value in large.select("line", "cell", "value").iter_rows():
         if why := changed(cell, value):
-            raise ValueError(f"{file}, line {line}: {why}")
+            raise ValueError(f"{file}, line {line}{why}")
     places = dict(zip(names, range(len(names)), strict=True))
     if 0 not in places and (pairs["number"] == 0).any():
         raise ValueError(

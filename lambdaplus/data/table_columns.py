@@ -101,8 +101,8 @@ class Columns:
         if both := [name for name in self.named if name in self.drop]:
             raise ValueError(f"{both[0]!r} is in --features and in --drop")
         only = not all(name.startswith("+") for name in self.features)
-        wanted = [*self.drop, *(self.named if only else names)]
-        return sorted({*wanted} - {*taken}, key=[*self.drop, *names].index)
+        wanted = {*self.drop, *(self.named if only else names)} - {*taken}
+        return [name for name in names if name in wanted]
 
 
 class TableData(NamedTuple):
@@ -347,11 +347,12 @@ def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
 
 def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Column]:
     """The columns, where it is said of features that they are the same in each query."""
-    first = data.features[data.queries.boundaries[:-1]][data.queries.query_of_row]
-    same = (data.features == first) | (np.isnan(data.features) & np.isnan(first))
-    constant = {*np.array(data.feature_names)[same.all(axis=0)]} if data.grouped else set()
+    starts, query = data.queries.boundaries[:-1], data.queries.query_of_row
+    values = dict(zip(data.feature_names, data.features.T, strict=True)) if data.grouped else {}
     for column in columns:
-        yield column._replace(why=CONSTANT) if column.name in constant else column
+        cells = values.get(column.name)
+        same = cells is not None and np.array_equal(cells, cells[starts][query], equal_nan=True)
+        yield column._replace(why=CONSTANT) if same else column
 
 
 def plan_in_words(columns: Sequence[Column]) -> str:
