@@ -1,8 +1,8 @@
 """Messages: warnings, similar names, and no control characters."""
 
 import difflib
+import inspect
 import re
-import sys
 import warnings
 from collections.abc import Collection
 from pathlib import Path
@@ -12,10 +12,8 @@ _CALLED = ("lambdaplus", "lightgbm", "xgboost", "sklearn", "joblib")
 
 def warn(message: str) -> None:
     """Warn at the line of the user that led here, outside of this package and what calls it."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and (
-        str(frame.f_globals.get("__name__")).partition(".")[0] in _CALLED
-    ):
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _CALLED:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
 

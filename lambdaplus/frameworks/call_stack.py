@@ -2,7 +2,8 @@
 
 It has the booster, with the number of threads and the workers, which tells the data of one training
 from that of another; what a function is called as; XGBoost's early stopping, which does not ask a
-metric for its direction; and the splits of scikit-learn.  Only this file reads the call stack.
+metric for its direction; and the splits of scikit-learn.  Only this file reads the call stack, but
+for the line that a warning names.
 """
 
 from __future__ import annotations
