@@ -230,7 +230,7 @@ REFUSED: dict[str, tuple[str, Any, str]] = {  # name, content, and what is said 
     "CSV named text": ("a.txt", HEAD + "1,east,1\n",
                        "is not .csv, .tsv or .parquet, so its columns have no names"),
     "svmlight": ("a.svm", "0 1:1\n", "the model was trained with x, shop, flag"),
-    "no file": ("a.csv", None, "No such file or directory"),
+    "no file": ("a.csv", None, "there is no file"),
 }  # fmt: skip
 
 
@@ -248,6 +248,12 @@ def test_other_files_are_refused_in_the_same_words(
     out = tmp_path / "scores.txt"
     invoke("predict", models["lightgbm"], file, "--out", out, ends=2)
     assert not out.exists()
+
+
+def test_a_similar_file_is_named(models: dict[str, Path], tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "august.csv").write_text(HEAD)
+    said = both(models["lightgbm"], tmp_path / "agust.csv", capsys)[1]
+    assert said.endswith("agust.csv (did you mean 'august.csv'?)")
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])

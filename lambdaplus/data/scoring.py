@@ -209,15 +209,18 @@ class Table(NamedTuple):
 
 def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) -> None:
     """Raise a ValueError for those of these columns that a table does not have."""
-    words, known = [], {*have}
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, have, n=1)
-            words.append(f"{name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+    known = {*have}
+    words = [f"{name!r}{like(name, have)}" for name in names if name not in known]
     if words:
         raise ValueError(
             f"{file} has no column {' and no '.join(words)}; it has: {', '.join(have)}. {advice}"
         )
+
+
+def like(name: str, names: Sequence[str]) -> str:
+    """The most similar known name, as the end of an error message; empty if there is none."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def changed(text: str, number: float) -> str:
@@ -510,6 +513,9 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         For values that the model was not trained with, and for a file that is not UTF-8.
     """
     framework, columns = read_about(folder)
+    if not file.exists():
+        beside = sorted(path.name for path in file.parent.glob("*"))
+        raise FileNotFoundError(f"there is no file {file}{like(file.name, beside)}")
     model = folder / MODELS[framework]
     try:
         scorer = SCORERS[framework](model)
