@@ -263,7 +263,7 @@ def test_a_file_that_expands_without_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Before it fills the memory."""
-    monkeypatch.setattr("lambdaplus.data.letor.EXPANDED_BYTES", 2**20)
+    monkeypatch.setattr("lambdaplus.data.scoring.EXPANDED_BYTES", 2**20)
     file = tmp_path / name
     file.write_bytes(COMPRESS[file.suffix](b"0" * 2**21))
     reader: Any = read_qrels if name.startswith("qrels") else read_data
