@@ -216,11 +216,12 @@ def table_of(kind: str, scores: dict[Key, str]) -> Table:
     for other in others:
         heads += [f"less {other}", "found", "plain test"]
     metric = KINDS[kind].metric.upper()
+    sets = " and ".join(str(len(finished[other])) for other in others)
+    others_on = f" (with others on {sets})" if others else ""
     foot = [
         f"{metric} of lambdaplus compared with itself, other seeds, and with other objectives on "
-        f"{len(trainings)} generated data sets ({', '.join(str(len(finished[o])) for o in others)}"
-        f" for the others): the share with p < .05. Plain: the test over the "
-        f"{'queries' if kind == 'queries' else 'rows'} alone."
+        f"{len(trainings)} generated data sets{others_on}: the share with p < .05. Plain: the "
+        f"test over the {'queries' if kind == 'queries' else 'rows'} alone."
     ]
     return Table(heads, rows, foot)
 
