@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import ROOT
 from scipy import stats
 from sklearn.datasets import make_classification
 
@@ -19,7 +20,7 @@ from lambdaplus.study import Config, Method
 from lambdaplus.study.methods import Task
 from lambdaplus.study.trainers import parameters_of
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 
 
 @pytest.fixture

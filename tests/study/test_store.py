@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import TESTS
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.results import write_tables
 from lambdaplus.study.tables import results_table
-
-TESTS = Path(__file__).parent
 
 
 def part(seed: int) -> RankingData:
