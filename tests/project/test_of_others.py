@@ -212,13 +212,16 @@ def test_names_of_columns_folds_and_methods_print_no_lines(
     Path("own_method.py").write_text(
         "from sklearn.svm import LinearSVC\n\n\nclass Own(LinearSVC):\n"
         "    def __init__(self, note='', penalty='l2'):\n        super().__init__(penalty)\n"
-        "        self.note = note\n"
+        "        self.note = note\n\n\nclass Fails(Own):\n"
+        "    def fit(self, X, y):\n        raise ValueError(self.note or 'none')\n"
     )
-    methods = f"own_method:Own(note={EVIL}),own_method:Own,own_method:Own(penalty={EVIL})"
+    own = "own_method:Own"
+    lines_of(invoke("compare", folder, "--methods", f"{own}(penalty={EVIL})", ends=2).output)
+    methods = f"{own}(note={EVIL}),{own},own_method:Fails(note={EVIL})"
     options = ("--methods", methods, "--metrics", "map", "--jobs", 1, "--out", f"out {EVIL}")
     found = invoke("compare", folder, *options, ends=1).output  # the last one fails
     begins = ("20 queries are in both .*", "Data: .*", ".*Left out: text ", "own_method:Own.note=")
-    begins += (r"own_method:Own.penalty=.* failed: .*", "Wrote .* to out ")
+    begins += (r"own_method:Fails.note=.* failed: .*", "Wrote .* to out ")
     for begin in begins:
         assert re.search(f"(?m)^ *{begin}{re.escape(SHOWN)}", found), begin
     lines_of(found, times=2)  # the line that lambdaplus prints

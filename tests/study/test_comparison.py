@@ -269,7 +269,7 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
         metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
-        select="ndcg@3", seeds=(2,), rounds=5, patience=80, every=1,
+        select="ndcg@3", seeds=(2,), rounds=5, patience=80, every=1, trees=("middle",),
     )  # fmt: skip
     written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
     lists = {"features", "drop", "grid"}  # which are empty
