@@ -103,7 +103,11 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
             raise ValueError(
                 f"{name} contains text that ends in a NUL character, which NumPy drops"
             )
-        return as_text(values) if kind is str else objects.astype(np.bytes_)
+        if kind is str:
+            return as_text(values)
+        long = (value for value in values if len(value) > LONGEST)
+        shorter = {value: _shortened(value.decode("latin-1")).encode("latin-1") for value in long}
+        return np.array([shorter.get(value, value) for value in values], np.bytes_)
     if not all(isinstance(value, Integral) for value in values):
         return objects.astype(np.float64)
     try:

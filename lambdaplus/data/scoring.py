@@ -37,6 +37,7 @@ EXPANSION, EXPANDED_BYTES = 200, 2**28  # most of a compressed file; rankings ex
 TABLES = (".csv", ".tsv", ".parquet")
 KINDS = ".csv, .tsv or .parquet"
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
+LONGEST = 200  # characters of a name that is compared with others
 BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
 FLAGS = {"true": 1.0, "false": 0.0}
 LEFT_OUT = "left out"
@@ -219,7 +220,8 @@ def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) 
 
 def like(name: str, names: Sequence[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
-    close = difflib.get_close_matches(name, names, n=1)
+    short = [each for each in names if len(each) <= LONGEST]  # the time is that of the square
+    close = difflib.get_close_matches(name, short, n=1) if len(name) <= LONGEST else []
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -447,6 +449,12 @@ def _numbered_features(
             f"{file} has a feature 0, and the model was trained with features from 1: the two "
             "count from different numbers"
         )
+    shifted = 0 in places and pairs.height and pairs["number"].min() == 1
+    if shifted and pairs["number"].max() == len(names) == max(names) + 1:
+        raise ValueError(
+            f"{file} has features 1 to {len(names)}, and the model was trained with features 0 to "
+            f"{len(names) - 1}: the two count from different numbers"
+        )
     known = pairs.filter(pl.col("number").is_in(names)).select(
         "row",
         pl.col("number").replace_strict(places, return_dtype=pl.Int64),
@@ -517,6 +525,8 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         beside = sorted(path.name for path in file.parent.glob("*"))
         raise FileNotFoundError(f"there is no file {file}{like(file.name, beside)}")
     model = folder / MODELS[framework]
+    if not model.is_file():  # nor is a pipe one, which would never end
+        raise ValueError(f"{model} cannot be read: it is no file")
     try:
         scorer = SCORERS[framework](model)
     except Exception as error:  # each framework has errors of its own

@@ -243,5 +243,9 @@ class RankingClassifier(FrameworkEstimator):
         """The rows of which a tree can be grown."""
         return 0
 
+    def _shift(self, X: Any, start: Any) -> Any:
+        """What initial scores change of the scores that `predict` compares with the threshold."""
+        return 0.0  # LightGBM's are not passed to predict
+
     def _scores(self, X: Any) -> Floats:
         return np.array(self._raw(canonical(X)), dtype=np.float64)

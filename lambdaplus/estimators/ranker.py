@@ -126,9 +126,16 @@ class RankingEstimator(FrameworkEstimator):
         for i, (X, y) in enumerate(sets):
             # The frameworks recognise the training data among evaluation sets.
             same = X is call["X"] and y is call["y"]
-            read = train if same else _read(f"evaluation set {i}", X, y, ids[i], groups[i])
-            held_out.append(read)
-        call["eval_set"] = [(part.X, part.queries.labels) for part in held_out]
+            if same and ids[i] is None and groups[i] is None:
+                held_out.append(train)
+                continue
+            read = _read(f"evaluation set {i}", X, y, ids[i], groups[i])
+            held_out.append(train if same and read.has_rows_as(train) else read)
+        # Copies, since LightGBM takes a set with the arrays of the training for the training data.
+        call["eval_set"] = [
+            (part.X, part.queries.labels if part is train else part.queries.labels.copy())
+            for part in held_out
+        ]
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))
         call[names.start] = train.in_order(call.get(names.start))

@@ -286,5 +286,8 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})
 
+    def _shift(self, X: Any, start: Any) -> Any:
+        return 0.0 if start is None else self._raw(X, base_margin=start) - self._raw(X)
+
     def _of_parent(self, method: str, X: Any, **kwargs: Any) -> Any:
         return getattr(xgb.XGBClassifier, method)(self, X, **kwargs)

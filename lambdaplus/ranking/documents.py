@@ -1,6 +1,6 @@
 """Features of documents, and an order of their rows in which those of each query are adjacent."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,14 @@ class Documents(NamedTuple):
     X: Any
     queries: Queries
     rows: Ints | None  # (n,) the original rows in this order; None if it has not changed
+
+    def has_rows_as(self, other: Self) -> bool:
+        """Whether the queries have the same rows, in the same order, as those of others."""
+        if self.rows is None or other.rows is None:
+            same = self.rows is other.rows
+        else:
+            same = np.array_equal(self.rows, other.rows)
+        return same and np.array_equal(self.queries.sizes, other.queries.sizes)
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""

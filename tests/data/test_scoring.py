@@ -354,6 +354,14 @@ def test_lines_that_are_refused(
             read_letor(file, grouped=False)
 
 
+def test_features_that_count_from_another_number_are_refused(tmp_path: Path) -> None:
+    (file := tmp_path / "a.txt").write_text("1 1:1 3:3\n0 2:1\n")
+    with pytest.raises(ValueError, match=r"features 1 to 3, .* 0 to 2: the two count from"):
+        [*svmlight(file, "012")]
+    [features] = svmlight(file, "0123")
+    assert features.tolist() == [[0.0, 1.0, 0.0, 3.0], [0.0, 0.0, 1.0, 0.0]]
+
+
 # Models ------------------------------------------------------------------------------------------
 
 
@@ -363,6 +371,7 @@ def test_lines_that_are_refused(
         ("about.json", None, "has no about.json: it is no saved model"),
         ("about.json", "{", "about.json is damaged"),
         ("about.json", '{"framework": "other", "columns": []}', "about.json is damaged"),
+        ("model.txt", None, "model.txt cannot be read: it is no file"),
         ("model.txt", "tree\n", "model.txt cannot be read"),
     ],
 )

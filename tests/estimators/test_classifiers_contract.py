@@ -180,6 +180,34 @@ def test_few_rows_of_both_classes_give_probabilities(kind: Any, n: int) -> None:
     assert 0.0 < model.predict_proba(X)[:, 1].mean() < 1.0
 
 
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+def test_the_threshold_is_of_rows_with_weight(kind: Any) -> None:
+    """A single row of the class has weight, which is in one half only."""
+    weights = np.where(Y == 0, 1.0, 0.0)
+    weights[np.flatnonzero(Y)[0]] = 1.0
+    model = made(kind).fit(X, Y, sample_weight=weights)
+    assert np.isfinite(model.offset_)
+    assert not hasattr(model, "predict_proba")  # a class with a single row cannot be held out
+
+
+@pytest.mark.parametrize("kind", [lp.LightGBMClassifier, lp.XGBoostClassifier])
+def test_models_of_halves_warn_of_nothing(kind: Any) -> None:
+    with pytest.warns(UserWarning, match="scale_pos_weight has no effect") as said:
+        made(kind, scale_pos_weight=3.0).fit(X, Y)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"eval_set": [(X[150:], Y[150:])]}], ids=["halves", "set"])
+@pytest.mark.parametrize("margin", [np.full(300, 5.0), 2.0 * X[:, 1]], ids=["equal", "by row"])
+def test_the_threshold_is_of_scores_with_the_margins_of_xgboost(margin: Any, given: Any) -> None:
+    if given:
+        given = {**given, "base_margin_eval_set": [margin[150:]], "verbose": False}
+    model = made(lp.XGBoostClassifier).fit(X, Y, base_margin=margin, **given)
+    assert model.predict(X, base_margin=margin).mean() == pytest.approx(Y.mean(), abs=0.1)
+    predicted = model.predict_proba(X, base_margin=margin)[:, 1]
+    assert predicted.mean() == pytest.approx(Y.mean(), abs=0.1)
+
+
 # -- labels ---------------------------------------------------------------------------------------
 
 LABELS: Rows = {

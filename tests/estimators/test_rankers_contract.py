@@ -156,6 +156,7 @@ PARENTS = {lp.LightGBMRanker: lgb.LGBMRanker, lp.XGBoostRanker: xgb.XGBRanker}
 NATIVELY = {kind: {"objective": name} for kind, name in NATIVE.items()}
 TIMES = {"y": np.where(np.arange(HALF.sum()) % 3, -1.0, 1.0) * (1.0 + Y[HALF])}
 LIFE = "cindex(higher=life)"
+PAIRS = np.arange(len(X)) // 2  # other queries than QID
 UNKNOWN = partial(Raises, kind=Exception)  # or a note on the framework's own error
 SPARSE = csr_matrix(np.where(X < 0, 0.0, X))
 ORDER = np.random.default_rng(0).permutation(len(X))
@@ -396,6 +397,9 @@ BOTH: Rows = {
         (lambda k: watched(k, TIMES, objective="cindex", eval_metric="cindex").objective, "cindex"),
     "censored times, long lives first":
         (lambda k: watched(k, TIMES, objective=LIFE, eval_metric=LIFE).objective, LIFE),
+    "the training rows as a set with other queries":
+        (lambda k: curves(fit(k, {"eval_set": [(X, Y)], "eval_qid": [PAIRS]})),
+         lambda k: curves(fit(k, {"eval_set": [(X.copy(), Y.copy())], "eval_qid": [PAIRS]}))),
     "an objective without a metric":
         (lambda k: fit(k, objective=squares).score(X, Y, qid=QID),
          Raises("no metric is known for .*: pass eval_metric")),

@@ -301,13 +301,14 @@ def test_names_of_any_length_are_read_in_linear_time(act: Callable[[], Any]) -> 
 LONG = "x" * 30_000
 
 
-@pytest.mark.parametrize("kind", ["a list", "an array", "a table", "judgements"])
+@pytest.mark.parametrize("kind", ["a list", "bytes", "an array", "a table", "judgements"])
 def test_one_long_identifier_takes_its_own_length(tmp_path: Path, kind: str) -> None:
     """Not as much for each row; the same text is the same identifier, and others are others."""
-    names = [LONG, LONG + "y", LONG[:-1], *(f"q{i}" for i in range(3_000))]
+    names: list[Any] = [LONG, LONG + "y", LONG[:-1], *(f"q{i}" for i in range(3_000))]
+    names = [*map(str.encode, names)] if kind == "bytes" else names
     tracemalloc.start()
     try:
-        if kind == "a list":
+        if kind in ("a list", "bytes"):
             found = identifiers(names)
         elif kind == "an array":
             found = identifiers(np.array(names[:100]))
