@@ -46,7 +46,7 @@ class Kind(NamedTuple):
 
 SAMPLED = {
     "num_leaves": TREES["num_leaves"], "learning_rate": 0.1, "bagging_fraction": TREES["subsample"],
-    "bagging_freq": 1, "feature_fraction": TREES["colsample_bytree"],
+    "bagging_freq": 1, "feature_fraction_bynode": TREES["colsample_bynode"],
 }  # fmt: skip
 DEFAULT = {"learning_rate": 0.1}
 KINDS = {
