@@ -11,14 +11,12 @@ import json
 import multiprocessing
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import track
-from scipy import stats
 from tables import keep
 
 from lambdaplus import evaluate
@@ -67,26 +65,6 @@ def train(
         max(len(one.curve) * one.every for one in fitted.values()),
         scores,
     )
-
-
-def train_and_test(
-    trainer: BoostedTrainer,
-    target: Any,
-    params: Mapping[str, Any],
-    fold: Fold,
-    metrics: Sequence[str],
-    **settings: int,
-) -> dict[str, Any]:
-    """What is kept of a training; the settings are those of `train`."""
-    start = time.process_time()
-    trained = train(trainer, target, params, fold, metrics, **settings)
-    return {
-        "valid": trained.valid,
-        "rounds": trained.rounds,
-        "ran": trained.ran,
-        "test": {name: per_query(fold.test, name, each) for name, each in trained.scores.items()},
-        "seconds": time.process_time() - start,
-    }
 
 
 def per_query(part: RankingData, metric: str, scores: Floats) -> str:
@@ -158,15 +136,3 @@ def run(
         )
     else:
         show(given)
-
-
-def mean_over_sets(each: Sequence[Floats]) -> tuple[float, float, float]:
-    """The mean over sets of values of queries, its standard error, and p (Welch's t-test)."""
-    each = [values[~np.isnan(values)] for values in each]
-    mean = float(np.mean([values.mean() for values in each]))
-    variances = np.array([values.var(ddof=1) / values.size for values in each]) / len(each) ** 2
-    error = float(np.sqrt(variances.sum()))
-    if not error:
-        return mean, error, 1.0
-    freedom = variances.sum() ** 2 / np.sum(variances**2 / [values.size - 1 for values in each])
-    return mean, error, float(2 * stats.t.sf(abs(mean) / error, freedom))

@@ -22,13 +22,14 @@ from typing import Any, NamedTuple
 
 import list_sets
 import numpy as np
-from kept_fits import keep_tables, mean_over_sets, per_query, read, run, study_parser
+from kept_fits import keep_tables, per_query, read, run, study_parser
 from tables import Tested
 
 from lambdaplus import lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.trainings import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion
@@ -94,8 +95,10 @@ def rate_of(trees: str) -> float:
     return 0.1 if trees == "default" else {**BASE, **numbers_of(trees)}["rate"]
 
 
-OURS = ("map", "ndcg", "auc", "mrr", "recall@20")
+OURS = ("map", "ndcg", "auc", "arhr")
 """Metrics whose objectives of lambdaplus are trained."""
+OWN_PAIRS = tuple(f"{metric}, own pairs" for metric in ("mrr", "ndcg@10", "map@10"))
+"""Metrics that by default weight pairs by another one, their surrogate, or by all ranks."""
 THEIRS: dict[str, dict[str, dict[str, Any]]] = {
     "lightgbm": {
         "log-loss": {"objective": "binary"},
@@ -176,10 +179,12 @@ def fit(key: tuple[Any, ...]) -> dict[str, Any]:
     params = dict(THEIRS[framework].get(name, {}))
     target: Any = params.pop("objective", None)
     if target is None:
-        target = lambda_objective(name)
+        metric, _, own = name.partition(", ")
+        target = lambda_objective(metric, surrogate=metric if own else None)
     params |= parameters_of(trees, framework, name != "log-loss")
     rate = rate_of(trees)
-    curves = Curves(fold, metrics.split(","), round(patience / rate), 5 if rate > 0.03 else 10)
+    every = 10 if rate < 0.03 or on.startswith("generated:") else 5
+    curves = Curves(fold, metrics.split(","), round(patience / rate), every)
     with limit_threads(1):
         curves.looking = time.process_time()
         FIT[framework](
@@ -205,7 +210,7 @@ def tasks(given: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     for seed, on, trees, framework, name in product(
         given.seeds, given.sets, given.trees, given.frameworks, given.contenders
     ):
-        if name in OURS or name in THEIRS[framework]:
+        if name in (*OURS, *OWN_PAIRS) or name in THEIRS[framework]:
             yield on, framework, trees, name, seed, ",".join(given.metrics), given.patience
 
 
@@ -264,13 +269,13 @@ def pairs_of(
 def difference(found: list[tuple[list[Best], list[Best]]]) -> Tested | str:
     """The mean over sets of differences between trainings, with the error over trainings."""
     each = [
-        np.array([a.value - b.value for a, b in zip(one, other, strict=True)])
+        over_folds([on_queries([a.value - b.value for a, b in zip(one, other, strict=True)])])
         for one, other in found
     ]
     if not each:
         return ""
-    mean, error, p = mean_over_sets(each)
-    return Tested(f"{mean:+.4f} ± {error:.4f}", p, f" ({len(each)})")
+    mean = over_sets(each)
+    return Tested(f"{mean.mean:+.4f} ± {mean.error:.4f}", mean.p_value, f" ({len(each)})")
 
 
 def time_of(found: list[tuple[list[Best], list[Best]]]) -> str:

@@ -19,6 +19,24 @@ GAINS = (  # rows of the table of gains on the front page
     "lambdaplus, ranking_trees",
     "lambdaplus less the best built-in objective, both with ranking_trees",
 )
+REAL = "LETOR, MSLR, ClueWeb09, flights"
+LONG = "lists of 1,000 documents"
+OF_KINDS = (  # words, kind in the results, metric, and whether the front page has it
+    (LONG, LONG, "MAP", True),
+    (LONG, LONG, "NDCG@10", False),
+    (LONG, LONG, "AUC", False),
+    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP", True),
+    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "NDCG@10", False),
+    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "AUC", False),
+    ("short lists with grades, flights", REAL, "MAP", True),
+    ("short lists with grades, flights", REAL, "NDCG@10", False),
+    ("short lists, a metric that nobody else trains", REAL, "AUC", False),
+    ("short lists, a metric that nobody else trains", REAL, "MRR", False),
+    ("short lists, a metric that nobody else trains", REAL, "RECALL@20", True),
+    ("clean labels: images of digits", "images of digits", "MAP", True),
+    ("12 features with interactions", "12 features with interactions", "MAP", False),
+    ("categories and missing cells", "categories and missing cells", "MAP", False),
+)
 TRAININGS = {  # rows of the table of times, and the titles of what was measured
     "12,000 rows in short queries": "Whole training: README's example",
     "180,000 rows in queries of about 120": "Whole training: queries of about 120",
@@ -39,35 +57,66 @@ def rows_of(name: str, title: str) -> list[list[str]]:
 
 def boxes() -> str:
     """What trees and objectives gain on real sets; bold if significant after Holm."""
-    found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
+    found = _real_sets()
     return _gains(found, [row[0] for row in found["rows"]])
 
 
 def gains() -> str:
-    """The rows of `boxes` that tell trees and objectives apart, and that of a search."""
-    found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
-    [searched] = rows_of("equal-search", "Over built-in objectives")
-    title, *cells = searched
-    return _gains(found, GAINS, [[_code(title), *map(_cell, cells)]])
+    """The rows of `boxes` that tell trees and objectives apart."""
+    return _gains(_real_sets(), GAINS)
 
 
-def helps() -> str:
-    """What each change gives in MAP and NDCG@10; bold if significant after Holm."""
-    [found] = measured("what-helps")["tables"]
-    rows = [[_code(row[0]), *map(_cell, row[1:])] for row in found["rows"]]
-    return Table(found["columns"], rows).to_markdown()
+def _real_sets() -> dict[str, Any]:
+    found: dict[str, Any] = next(
+        t for t in measured("accuracy")["tables"] if t["title"] == "Real sets"
+    )
+    return found
 
 
-def _gains(found: dict[str, Any], names: Sequence[str], more: Sequence[list[str]] = ()) -> str:
-    """The rows with these names, and more rows."""
+def kinds(rows: str = "all") -> str:
+    """lambdaplus less the best built-in objective with the same trees, by kind of data."""
+    table = next(t for t in measured("accuracy")["tables"] if t["title"] == "By kind")
+    values = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
+    shown = [
+        [words, metric.replace("RECALL", "recall"),
+         *(_cell(values[kind][f"{metric}, {name}"]) for name in FRAMEWORKS.values())]
+        for words, kind, metric, first in OF_KINDS
+        if first or rows == "all"
+    ]  # fmt: skip
+    of_tables = [_less_log_loss(framework) for framework in FRAMEWORKS]
+    of_ranks, of_tweedie = (
+        _cell(next(row[2] for row in rows_of(*of) if row[0] == name).partition(" (")[0])
+        for of, name in (
+            (("returns", "Rank IC"), "squared error of ranks within dates"),
+            (("claims", "Gini"), "Tweedie"),
+        )
+    )
+    shown += [
+        ["tables without queries", "AUC", *of_tables],
+        ["decimals: returns", "rank correlation", f"{of_ranks} (squared error of ranks)", ""],
+        ["decimals: claims", "Gini", f"{of_tweedie} (Tweedie)", ""],
+    ]  # fmt: skip
+    return Table(("data", "metric", *FRAMEWORKS.values()), shown).to_markdown()
+
+
+def _less_log_loss(framework: str) -> str:
+    """The AUC of lambda_auc on whole tables less that of log-loss."""
+    found = {row[0]: row[1] for row in rows_of("whole-tables", f"Less log-loss, {framework}")}
+    return f"{_cell(found['lambda_auc'])} (log-loss)"
+
+
+def _gains(found: dict[str, Any], names: Sequence[str]) -> str:
+    """The rows with these names."""
     shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
     rows = {row[0]: [_cell(row[i]) for i in shown] for row in found["rows"]}
     kept = [[_code(name), *rows[name]] for name in names]
-    return Table(("", *(found["columns"][i] for i in shown)), [*kept, *more]).to_markdown()
+    return Table(("", *(found["columns"][i] for i in shown)), kept).to_markdown()
 
 
 def _cell(text: str) -> str:
     """A difference with three digits, bold if it has a star; a name in brackets as code."""
+    if not text:
+        return ""
     difference, _, name = text.partition(" (")
     star = difference.endswith("*")
     mean, _, error = difference.rstrip("*").partition(" ± ")
@@ -121,4 +170,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, gains, helps, times)}
+KINDS = {made.__name__: made for made in (boxes, gains, kinds, times)}

@@ -14,9 +14,9 @@ from certificate import certificate
 from measured import (
     linear,
     many_labels,
-    out_of_the_box,
     speed,
     sweep_against_pairs,
+    time_to_the_best,
 )
 from pair_kernels import pair_kernels
 from pairs import pairs
@@ -25,7 +25,7 @@ from style import save
 
 FIGURES = {
     "pairs": pairs,
-    "out-of-the-box": out_of_the_box,
+    "time-to-the-best": time_to_the_best,
     "sweep-against-pairs": sweep_against_pairs,
     "pair-kernels": pair_kernels,
     "potentials": potentials_of_metrics,

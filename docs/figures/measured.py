@@ -28,40 +28,38 @@ def table(name: str, title: str) -> list[list[Any]]:
 
 
 @styled()
-def out_of_the_box() -> Figure:
-    """What trees and objectives gain over the framework's ranking objective with default trees."""
-    found = next(t for t in measured("out-of-the-box")["tables"] if t["title"] == "Real sets")
-    shown = {
-        "lambdaplus, default trees": "lambdaplus,\ndefault trees",
-        "lambdarank, rank:ndcg, ranking_trees": "built-in objective,\nranking_trees",
-        "lambdaplus, ranking_trees": "lambdaplus,\nranking_trees",
-    }
-    rows = {row[0]: row for row in found["rows"]}
-    figure, panels = new_figure(2.9, 1, 2, width=6.4)
-    for axes, metric in zip(panels, ("MAP", "NDCG@10"), strict=True):
-        for i, framework in enumerate(FRAMEWORKS.values()):
-            column = found["columns"].index(f"{metric}, {framework}")
-            for place, title in enumerate(shown):
-                mean, _, error = rows[title][column].partition(" (")[0].rstrip("*").partition(" ± ")
-                axes.errorbar(
-                    float(mean), place + 0.2 * (2 * i - 1), xerr=ERRORS * float(error),
-                    fmt="os"[i], color=SERIES[i], markersize=5, elinewidth=1.4,
-                )  # fmt: skip
-            if axes is panels[0]:
-                axes.plot([], [], "os"[i], color=SERIES[i], markersize=5, label=framework)
-        axes.axvline(0, color=INK, linewidth=0.8)
-        axes.set_title(metric, loc="left")
-        names = list(shown.values())
-        axes.set_yticks(range(len(names)), names if axes is panels[0] else [""] * len(names))
-        axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(False, axis="y")
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:+g}" if x else "0")
-        axes.locator_params(axis="x", nbins=4)
-    figure.supxlabel(
-        "gain over lambdarank and rank:ndcg with default trees; lines: 95% intervals", fontsize=9
-    )
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+def time_to_the_best() -> Figure:
+    """MAP of the best model against the seconds until it, by objective and trees."""
+    rows = [row for row in table("accuracy", "Time to") if row[0].startswith("LETOR")]
+    ours = {"map", "ndcg"}
+    figure, panels = new_figure(3.2, 1, 2, width=6.8)
+    for axes, framework in zip(panels, FRAMEWORKS.values(), strict=True):
+        for data, trees, name, _, _, seconds, gain in rows:
+            shown = name not in ("auc", "arhr") and (trees == "ranking_trees" or name != "ndcg")
+            if not (shown and data.endswith(framework)):
+                continue
+            y = float(gain.partition(" ")[0]) if gain else 0.0
+            axes.plot(
+                float(seconds), y, "o" if trees == "ranking_trees" else "s",
+                color=SERIES[0] if name in ours else SERIES[1], markersize=6,
+                fillstyle="full" if trees == "ranking_trees" else "none",
+            )  # fmt: skip
+            left = name == "ndcg"
+            axes.annotate(
+                name, (float(seconds), y), xytext=(-5 if left else 5, 3 if name in ours else -9),
+                textcoords="offset points", fontsize=8, ha="right" if left else "left",
+            )  # fmt: skip
+        axes.set_title(framework, loc="left")
+        axes.set_ylim(-0.02, 0.013)
+        axes.set_xlim(0, 1.5)
+        axes.yaxis.set_major_formatter(lambda y, _: f"{y:+g}" if y else "0")
+    panels[0].set_ylabel("MAP, less that of lambdarank\nor rank:ndcg with ranking_trees")
+    for words, mark, fill in (("ranking_trees", "o", "full"), ("default trees", "s", "none")):
+        panels[0].plot([], [], mark, color=INK, fillstyle=fill, label=words)
+    for words, colour in (("lambdaplus", SERIES[0]), ("built-in", SERIES[1])):
+        panels[0].plot([], [], "o", color=colour, label=words)
+    figure.supxlabel("seconds to the best model, relative", fontsize=9)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return figure
 
 

@@ -3,7 +3,7 @@
 REMOVED = {
     "bpref": "ir-measures or pytrec_eval, which also leave out documents that are not judged",
     "judged": "judged_only=True of ir-measures",
-    "catboost": "benchmarks/equal_search.py of the repository, which compares CatBoost's YetiRank",
+    "catboost": "CatBoost itself, and compare_runs for the values of its scores",
     **dict.fromkeys(
         ("leaves", "learning_rate", "documents_in_leaf"),
         "trees, or the framework's parameter in a method's name, as lightgbm:map(num_leaves=8), or "

@@ -16,9 +16,6 @@ from scipy import stats
 from sklearn.datasets import make_classification
 
 from lambdaplus.evaluation import Table
-from lambdaplus.study import Config, Method
-from lambdaplus.study.methods import Task
-from lambdaplus.study.trainers import parameters_of
 
 BENCHMARKS = ROOT / "benchmarks"
 
@@ -31,28 +28,37 @@ def benchmark_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return importlib.import_module
 
 
-def test_one_set_is_the_paired_t_test_and_two_are_welchs(benchmark_named: Any) -> None:
-    box = benchmark_named("out_of_the_box")
+def text_of(values: Any) -> str:
+    return base64.b64encode(np.rint(65534 * values).astype("<u2").tobytes()).decode()
+
+
+def test_folds_are_replications_and_sets_count_equally(benchmark_named: Any) -> None:
+    accuracy = benchmark_named("accuracy")
     rng = np.random.default_rng(1)
-    gains = {"s": rng.normal(0.1, 0.2, 30), "t": rng.normal(0.2, 0.1, 12)}
-    fits = {}
-    for on, gain in gains.items():
-        for name, values in (("a", 0.5 + gain / 4), ("b", np.full(gain.size, 0.5))):
-            for seed, part in enumerate(np.split(values, [5])):
-                whole = np.rint(65534 * part).astype("<u2")
-                text = base64.b64encode(whole.tobytes()).decode()
-                fits[on, "lightgbm", "box", name, seed] = {"test": {"map": text}}
-    pair = ("box", "a"), ("box", "b")
-    mean, _, p = box.difference(fits, "lightgbm", *pair, "map", ["s"])
-    assert mean == pytest.approx(gains["s"].mean() / 4, abs=1e-5)
-    assert p == pytest.approx(
-        stats.ttest_1samp(gains["s"], 0.0).pvalue, rel=1e-2
-    )  # 16 bits a value
+    gains = {"build/s": rng.normal(0.1, 0.2, (5, 8)), "t": rng.normal(0.2, 0.1, (3, 6))}
+    fits = {
+        (on, "lightgbm", "trees", name, seed): {
+            "valid": {"map": []}, "queries": {"map": text_of(0.5 + (name == "a") * part / 4)}
+        }
+        for on, gain in gains.items()
+        for name in "ab"
+        for seed, part in enumerate(gain)
+    }  # fmt: skip
+    pair = ("trees", "a"), ("trees", "b")
+    one, other = (gain.mean(axis=1) / 4 for gain in gains.values())
+    found = accuracy.effect(fits, "lightgbm", pair, "map", ["build/s"])
+    assert found.mean == pytest.approx(one.mean(), abs=1e-5)
+    assert found.p_value == pytest.approx(stats.ttest_1samp(one, 0.0).pvalue, rel=1e-2)
     # a + b over two sets: Welch's test of a against -b has the same statistic and freedom.
-    mean, _, p = box.difference(fits, "lightgbm", *pair, "map", ["s", "t"])
-    welch = stats.ttest_ind(gains["s"], -gains["t"], equal_var=False)
-    assert p == pytest.approx(welch.pvalue, rel=1e-2)  # 16 bits a value
-    assert mean == pytest.approx((gains["s"].mean() + gains["t"].mean()) / 8, abs=1e-5)
+    found = accuracy.effect(fits, "lightgbm", pair, "map", [*gains])
+    welch = stats.ttest_ind(one, -other, equal_var=False)
+    assert found.p_value == pytest.approx(welch.pvalue, rel=1e-2)
+    assert found.mean == pytest.approx((one.mean() + other.mean()) / 2, abs=1e-5)
+    # Seeds from 5 are other trainings of the same folds, without new queries.
+    twice = {
+        **fits, **{(*key[:4], key[4] + 5): fit for key, fit in fits.items() if key[0] != "t"}
+    }  # fmt: skip
+    assert len(accuracy.of_folds(twice, "build/s", "lightgbm", pair, "map")) == 5
 
 
 def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> None:
@@ -66,7 +72,7 @@ def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> Non
     assert row == ["a", "+.1", "+.1"]  # twice .03
 
 
-@pytest.mark.parametrize("name", ["out_of_the_box", "equal_search", "what_helps"])
+@pytest.mark.parametrize("name", ["accuracy", "trees"])
 def test_a_study_without_trainings_keeps_the_results_that_are_there(
     benchmark_named: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,19 +87,6 @@ def test_a_study_without_trainings_keeps_the_results_that_are_there(
 ON = "generated:20:.2:1:even"
 
 
-@pytest.fixture
-def studies(benchmark_named: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
-    """The scripts of kept fits, with small sets and few rounds."""
-    monkeypatch.setattr(benchmark_named("list_sets"), "TRAINING_ROWS", 400)
-    monkeypatch.setattr(benchmark_named("list_sets"), "OTHER_ROWS", 600)
-    box, search, helps = map(benchmark_named, ("out_of_the_box", "equal_search", "what_helps"))
-    monkeypatch.setattr(box, "rounds_of", lambda name: (10, 10))
-    monkeypatch.setattr(search, "DRAWS", 2)
-    monkeypatch.setattr(search, "MOST_ROUNDS", 10)
-    monkeypatch.delitem(search.CONTENDERS, "catboost")
-    return box, search, helps, benchmark_named("kept_fits")
-
-
 def keep_fits(folder: Path, fit: Any, keys: Any) -> None:
     folder.mkdir(exist_ok=True)
     lines = [json.dumps(fit(key), default=float) + "\n" for key in keys]
@@ -101,60 +94,43 @@ def keep_fits(folder: Path, fit: Any, keys: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_takes_the_draw_that_is_best_on_validation_queries(
-    studies: Any, tmp_path: Path
-) -> None:
-    _, search, helps, fits = studies
-    given = argparse.Namespace(sets=[ON], seeds=[0], frameworks=[*search.CONTENDERS])
-    keep_fits(tmp_path / "kept", search.fit, search.tasks(given))
-    keep_fits(tmp_path / "changes", helps.fit, helps.tasks(given))
-    kept = {tuple(one["key"]): one for one in fits.read(tmp_path / "kept")}
-    draws = [kept[ON, "lightgbm", "lambda_map", draw, 0] for draw in (0, 1)]
-    best = max(draws, key=lambda one: one["valid"]["map"])
-    values = search.searched(kept, "lightgbm", "lambda_map", "map")[ON, 0]
-    assert values == pytest.approx(fits.values_in(best["test"]["map"]))
-    used = {tuple(search.trees("lightgbm", draw).items()) for draw in range(30)}
-    assert len(used) == 30  # every draw has other trees
-    # The same trees for every contender, by another name in XGBoost.
-    assert (
-        search.trees("xgboost", 3)["subsample"] == search.trees("lightgbm", 3)["bagging_fraction"]
-    )
-    changed = {tuple(one["key"]): one for one in fits.read(tmp_path / "changes")}
-    pair = ("map", "ranks"), ("map", "none")
-    gain = helps.gain(changed, ON, "xgboost", pair, "map")
-    one, other = (fits.values_in(changed[ON, "xgboost", *each, 0]["test"]["map"]) for each in pair)
-    assert gain == pytest.approx(one - other)
-    assert np.any(gain)  # ranks changed the training
-
-
-@pytest.mark.slow
 def test_a_study_of_trees_and_objectives_keeps_its_tables(
-    studies: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    box = studies[0]
-    for framework, trainer in box.TRAINERS.items():  # trees as they come have all rows and columns
-        method = Method("", trainer, "binary" if framework == "lightgbm" else "binary:logistic")
-        task = Task(method, box.trees_of("box")[framework], *[None] * 2, Config(), 0, ())
-        used = parameters_of(task)
-        sampled = (
-            "bagging_fraction", "feature_fraction_bynode", "subsample", "colsample_bynode"
-        )  # fmt: skip
-        assert [used[name] for name in sampled if name in used] == [1.0, 1.0]
+    accuracy, trees = map(benchmark_named, ("accuracy", "trees"))
+    monkeypatch.setattr(benchmark_named("list_sets"), "TRAINING_ROWS", 400)
+    monkeypatch.setattr(benchmark_named("list_sets"), "OTHER_ROWS", 600)
+    monkeypatch.setattr(accuracy, "is_real", lambda on: on == ON)
+    names = ("default", accuracy.CHOSEN)
     keys = [
-        (ON, framework, trees, name, 0)
-        for framework in box.THEIRS
-        for trees in ("box", box.TREES[framework])
-        for name in (*box.THEIRS[framework], *box.OURS_FOR.values())
+        (ON, framework, of, name, seed, ",".join(accuracy.METRICS), 0.5)
+        for framework in accuracy.THEIRS
+        for of in names
+        for name in (*accuracy.THEIRS[framework], *accuracy.OURS)
+        for seed in (0, 1)
     ]
-    keep_fits(tmp_path, box.fit, keys)
+    keep_fits(tmp_path, trees.fit, keys)
     monkeypatch.setattr(sys, "argv", ["script", "show", "--kept", str(tmp_path)])
-    box.main()
-    kept = json.loads((tmp_path / "out-of-the-box.json").read_text())
+    accuracy.main()
+    kept = json.loads((tmp_path / "accuracy.json").read_text())
     assert kept["fits"] == len(keys)
-    [table] = [t for t in kept["tables"] if t["title"] == "Generated sets and digits"]
-    rows = {row[0]: row[1:] for row in table["rows"]}
+    found = {table["title"]: table["rows"] for table in kept["tables"]}
+    rows = {row[0]: row[1:] for row in found["Real sets"]}
     assert 0 < float(rows["lambdarank, rank:ndcg, default trees"][0]) < 1
     assert all("±" in cell for row in list(rows.values())[1:] for cell in row)
+    # The best built-in objective on validation queries, by hand.
+    valid = {}
+    for line in (tmp_path / "1.jsonl").read_text().splitlines():
+        fit = json.loads(line)
+        _, framework, of, name, *_ = fit["key"]
+        if (framework, of) == ("xgboost", accuracy.CHOSEN) and name in accuracy.THEIRS["xgboost"]:
+            valid.setdefault(name, []).append(max(fit["valid"]["map"]))
+    best = max(valid, key=lambda name: np.mean(valid[name]))
+    assert rows["lambdaplus less the best built-in objective, both with ranking_trees"][1].endswith(
+        f"({best})"
+    )
+    own = [row for row in found["Time to the best model"] if row[1:3] == ["ranking_trees", "map"]]
+    assert len(own) == 2
 
 
 @pytest.mark.slow

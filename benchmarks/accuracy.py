@@ -1,0 +1,319 @@
+"""What trees and objectives gain: real sets, long lists, digits and generated rankings.
+
+    python benchmarks/accuracy.py fit LETOR_FOLDS flights:FOLDER [...] --seeds 0,1,2,3,4
+    python benchmarks/accuracy.py fit generated:1000:0.02:1:even --trees 'node=.5;node=1,rows=1.'
+    python benchmarks/accuracy.py show
+
+Sets, trees and contenders are named as in `trees`.  One training of each contender follows all
+metrics, and each metric has its own round, the best on validation queries.  A difference is a mean
+over the folds, or draws, of a set and then over sets, with an error over trainings and queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import list_sets
+import numpy as np
+from kept_fits import keep_tables, read, run, study_parser, values_in
+from tables import Tested
+from trees import (
+    CHOSEN,
+    FRAMEWORK_NAMES,
+    OURS,
+    OWN_PAIRS,
+    THEIRS,
+    Fits,
+    best_of,
+    by_trees,
+    fit,
+    tasks,
+)  # fmt: skip
+
+from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.trainings import Effect, Runs, on_queries, over_folds, over_sets
+
+METRICS = ("map", "ndcg@10", "auc", "mrr", "recall@20")
+OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr", "recall@20": "map"}
+"""The default objective of each metric, on graded labels, too."""
+OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
+EVERY_ROW = "node=1,rows=1."
+"""Trees of the same leaves and rate that see every row and column."""
+FOLDS = 5  # of the sets in LETOR's format
+Contender = tuple[str, str]  # trees, name
+
+
+def is_real(on: str) -> bool:
+    return on.startswith(("build/", "flights:"))
+
+
+def seeds_of(fits: Fits, on: str, framework: str, one: Contender, metric: str) -> set[int]:
+    """The seeds with which a contender was trained and followed by the metric."""
+    return {
+        key[4] for key, fit in fits.items()
+        if key[:4] == (on, framework, *one) and metric in fit["valid"]
+    }  # fmt: skip
+
+
+def of_folds(
+    fits: Fits, on: str, framework: str, contenders: Sequence[Contender], metric: str
+) -> list[Runs]:
+    """The test queries of each fold, or draw, that all contenders have; seeds are runs of it."""
+    seeds = set.intersection(*(seeds_of(fits, on, framework, one, metric) for one in contenders))
+    folds: dict[int, list[int]] = {}
+    for seed in sorted(seeds):
+        folds.setdefault(seed % FOLDS if on.startswith("build/") else seed, []).append(seed)
+    return [
+        on_queries(*(
+            [values_in(fits[on, framework, *one, seed]["queries"][metric]) for seed in some]
+            for one in contenders
+        ))
+        for some in folds.values()
+    ]  # fmt: skip
+
+
+def effect(
+    fits: Fits, framework: str, contenders: Sequence[Contender], metric: str, sets: Sequence[str]
+) -> Effect | None:
+    """A contender's mean value over sets, or that of the first less the second."""
+    found = [of_folds(fits, on, framework, contenders, metric) for on in sets]
+    if not all(map(len, found)):
+        return None
+    mean = over_sets([over_folds(folds) for folds in found])
+    if all(len(folds) == 1 and max(folds[0].counts) == 1 for folds in found):
+        return mean._replace(freedom=math.nan)  # a test would be of two models
+    return mean
+
+
+def shown(found: Effect | None, more: str = "") -> Tested | str:
+    return Tested(f"{found.mean:+.4f} ± {found.error:.4f}", found.p_value, more) if found else ""
+
+
+def on_validation(
+    fits: Fits, framework: str, one: Contender, metric: str, sets: Sequence[str]
+) -> float:
+    """The mean over sets of the best validation values of a contender."""
+    return float(np.mean([
+        np.mean([
+            max(fit["valid"][metric]) for key, fit in fits.items()
+            if key[:4] == (on, framework, *one)
+        ]) for on in sets
+    ]))  # fmt: skip
+
+
+def best_built_in(
+    fits: Fits, framework: str, trees: str, metric: str, sets: Sequence[str]
+) -> str | None:
+    """The framework's objective that is best on validation queries."""
+    names = [
+        name for name in THEIRS[framework]
+        if all(seeds_of(fits, on, framework, (trees, name), metric) for on in sets)
+    ]  # fmt: skip
+    return max(
+        names,
+        key=lambda name: on_validation(fits, framework, (trees, name), metric, sets),
+        default=None,
+    )
+
+
+def over_best(fits: Fits, framework: str, trees: str, metric: str, sets: Sequence[str]) -> Any:
+    """The objective of the metric less the best built-in one, with the same trees."""
+    best = best_built_in(fits, framework, trees, metric, sets)
+    if best is None:
+        return ""
+    pair = (trees, OURS_FOR[metric]), (trees, best)
+    return shown(effect(fits, framework, pair, metric, sets), f" ({best})")
+
+
+LESS = (
+    "±: standard error over trainings and queries; where each contender has one training on a set, "
+    "over queries alone, without a test"
+)
+
+
+def heads(metrics: Sequence[str]) -> list[str]:
+    return [f"{m.upper()}, {name}" for m in metrics for name in FRAMEWORK_NAMES.values()]
+
+
+def trees_and_objectives(fits: Fits, metrics: Sequence[str], sets: Sequence[str]) -> Table:
+    """What trees and objectives gain over a framework's ranking objective with default trees."""
+    rows: list[list[Any]] = []
+    columns = list(product(metrics, FRAMEWORK_NAMES))
+
+    def less(title: str, trees: str, name: str) -> None:
+        cells = []
+        for metric, framework in columns:
+            found = {"own": OWN[framework], "ours": OURS_FOR[metric]}.get(name, name)
+            pair = (trees, found), ("default", OWN[framework])
+            cells.append(shown(effect(fits, framework, pair, metric, sets)))
+        rows.append([title, *cells])
+
+    first = [effect(fits, f, [("default", OWN[f])], m, sets) for m, f in columns]
+    rows.append([
+        "lambdarank, rank:ndcg, default trees",
+        *(f"{found.mean:.4f}" if found else "" for found in first),
+    ])  # fmt: skip
+    less("lambdaplus, default trees", "default", "ours")
+    less("lambdarank, rank:ndcg, ranking_trees", CHOSEN, "own")
+    less("log-loss, ranking_trees", CHOSEN, "log-loss")
+    less("lambdaplus, ranking_trees", CHOSEN, "ours")
+    last = [over_best(fits, framework, CHOSEN, metric, sets) for metric, framework in columns]
+    rows.append(["lambdaplus less the best built-in objective, both with ranking_trees", *last])
+    foot = (
+        "test values, the mean over sets; differences from the first row, and in the last row "
+        f"from the built-in objective that is best on validation queries, in brackets; {LESS}"
+    )
+    return Table(["", *heads(metrics)], rows, [foot])
+
+
+def over_built_in(
+    fits: Fits, framework: str, trees: str, metrics: Sequence[str], sets: Sequence[str]
+) -> Table:
+    """The objective of each metric less each built-in objective, with the same trees."""
+    rows = [
+        [name, *(
+            shown(effect(fits, framework, [(trees, OURS_FOR[m]), (trees, name)], m, sets))
+            for m in metrics
+        )]
+        for name in THEIRS[framework]
+    ]  # fmt: skip
+    foot = f"test values of lambdaplus less those of the built-in objective; {LESS}"
+    columns = ["less", *(metric.upper() for metric in metrics)]
+    return Table(columns, [row for row in rows if any(row[1:])], [foot])
+
+
+def own_pairs(fits: Fits, framework: str) -> Table:
+    """Pairs that are weighted by a metric itself less those of the default objective."""
+    rows = []
+    for name in OWN_PAIRS:
+        sets = [on for on in dict.fromkeys(key[0] for key in fits)
+                if seeds_of(fits, on, framework, (CHOSEN, name), "map")]  # fmt: skip
+        cells = [
+            shown(effect(fits, framework, [(CHOSEN, name), (CHOSEN, OURS_FOR[m])], m, sets))
+            for m in METRICS
+            if sets
+        ]
+        rows.append([name, *cells])
+    foot = f"less the default objective of the metric, on OHSUMED and MQ2008; {LESS}"
+    return Table(["", *(metric.upper() for metric in METRICS)], rows, [foot])
+
+
+def by_set(fits: Fits, metric: str, sets: Sequence[str]) -> Table:
+    rows = [
+        [list_sets.in_words(on), *(over_best(fits, f, CHOSEN, metric, [on]) for f in THEIRS)]
+        for on in sets
+    ]
+    foot = f"lambdaplus less the best built-in objective, both with ranking_trees; {LESS}"
+    return Table(["set", *FRAMEWORK_NAMES.values()], rows, [foot])
+
+
+def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]]) -> Table:
+    """The objective of each metric less the best built-in one, by kind of data."""
+    rows = [
+        [kind, *(over_best(fits, f, trees, m, sets) for m, f in product(METRICS, FRAMEWORK_NAMES))]
+        for kind, (trees, sets) in kinds.items()
+    ]
+    foot = (
+        "lambdaplus less the built-in objective that is best on validation queries, in brackets, "
+        f"with the same trees; {LESS}"
+    )
+    return Table(["", *heads(METRICS)], rows, [foot])
+
+
+TREES = {CHOSEN: "ranking_trees", "default": "default trees"}
+NAMES = dict.fromkeys([*OURS, *THEIRS["lightgbm"], *THEIRS["xgboost"]])
+
+
+def time_to_the_best(fits: Fits, kinds: dict[str, Sequence[str]]) -> Table:
+    """Rounds and seconds to the best model by MAP, relative to the framework's own objective."""
+    rows: list[list[Any]] = []
+    for (kind, sets), framework, trees, name in product(
+        kinds.items(), FRAMEWORK_NAMES, TREES, NAMES
+    ):
+        one, own = (trees, name), (CHOSEN, OWN[framework])
+        means = np.array([
+            [np.mean([best_of(fits[on, framework, *each, seed], "map") for seed in seeds], axis=0)
+             for each in (one, own)]
+            for on in sets
+            if (seeds := set.intersection(*(
+                seeds_of(fits, on, framework, each, "map") for each in (one, own)
+            )))
+        ])  # fmt: skip
+        if len(means) == len(sets) > 0:
+            rounds, seconds = np.exp(np.log(means[:, 0, 1:] / means[:, 1, 1:]).mean(axis=0))
+            gain = effect(fits, framework, (one, own), "map", sets)
+            rows.append([
+                f"{kind}, {FRAMEWORK_NAMES[framework]}", TREES[trees], name,
+                f"{means[:, 0, 1].mean():.0f}", f"{rounds:.2f}", f"{seconds:.2f}",
+                "" if one == own else shown(gain),
+            ])  # fmt: skip
+    foot = (
+        "until the best validation MAP; rounds, relative, seconds, MAP: to and less lambdarank or "
+        "rank:ndcg with ranking_trees; seconds of the processor on one thread, without those of "
+        f"validation; geometric means over sets of relative numbers; {LESS}"
+    )
+    columns = ["data", "trees", "objective", "rounds", "relative", "seconds, relative", "MAP"]
+    return Table(columns, rows, [foot])
+
+
+def show(given: argparse.Namespace) -> None:
+    fits: Fits = {tuple(one["key"][:5]): one for one in read(given.kept)}
+    sets = list(dict.fromkeys(key[0] for key in sorted(fits, key=str)))
+    real = list(filter(is_real, sets))
+    long = [on for on in sets if on.startswith("generated:1000")]
+    kinds = {
+        "LETOR, MSLR, ClueWeb09, flights": (CHOSEN, real),
+        "lists of 1,000 documents": (CHOSEN, long),
+        "lists of 1,000 documents, trees that see every row": (EVERY_ROW, long),
+        "images of digits": (CHOSEN, ["digits"]),
+        "12 features with interactions": (CHOSEN, ["pairs:12:120:40:1.5"]),
+        "categories and missing cells": (CHOSEN, ["mixed:16:300:30:1"]),
+    }
+    kinds = {kind: pair for kind, pair in kinds.items() if pair[1] and {*pair[1]} <= {*sets}}
+    begin = {
+        "12 features": ("pairs:12:",), "categories": ("mixed:",), "digits": ("digits",)
+    }  # fmt: skip
+    tables = {
+        "Real sets": trees_and_objectives(fits, METRICS[:2], real),
+        "Real sets, AUC, MRR and recall": trees_and_objectives(fits, METRICS[2:], real),
+        "By kind": by_kind(fits, kinds),
+        **{
+            f"{kind}, {name}": over_built_in(fits, framework, trees, METRICS, some)
+            for kind, (trees, some) in kinds.items()
+            for framework, name in FRAMEWORK_NAMES.items()
+        },
+        **{f"By set, {metric.upper()}": by_set(fits, metric, real) for metric in METRICS},
+        "Time to the best model": time_to_the_best(
+            fits, {kind: some for kind, (trees, some) in kinds.items() if trees == CHOSEN}
+        ),
+        **{f"Own pairs, {name}": own_pairs(fits, f) for f, name in FRAMEWORK_NAMES.items()},
+        **{
+            f"Trees, {FRAMEWORK_NAMES[framework]}, {name}": by_trees(
+                fits, framework, name, "map", begin
+            )
+            for framework in THEIRS
+            for name in ("map", OWN[framework], "log-loss")
+        },
+    }
+    keep_tables("accuracy", fits, tables)
+
+
+def main() -> None:
+    parser = study_parser(__doc__, "accuracy")
+    parser.add_argument("--trees", type=lambda text: text.split(";"), default=[CHOSEN, "default"])
+    parser.add_argument(
+        "--contenders", type=lambda text: text.split(";"),
+        default=[*NAMES],
+    )  # fmt: skip
+    parser.add_argument("--metrics", type=lambda text: text.split(","), default=[*METRICS])
+    parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
+    parser.add_argument("--patience", type=float, default=4.0, help="rounds times rate")
+    run(parser.parse_args(), fit, tasks, show)
+
+
+if __name__ == "__main__":
+    main()
