@@ -107,7 +107,7 @@ class KeptFits:
     def found(self, task: Task) -> bool:
         """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
         file = self.file_of(task)
-        if not file.exists():
+        if not file.is_file():  # a pipe with its name would never end
             return False
         try:
             fits = load_fits(file)

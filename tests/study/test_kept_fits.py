@@ -156,6 +156,16 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
     assert again.results.values.equals(first.results.values)
 
 
+def test_a_pipe_with_the_name_of_a_fit_is_replaced(tmp_path: Path) -> None:
+    """Reading it would never end."""
+    first = finished(tmp_path, odd("FirstFeature"))
+    victim = first.fits.file_of(first.tasks[0])
+    victim.unlink()
+    os.mkfifo(victim)
+    again = finished(tmp_path, odd("FirstFeature"))
+    assert again.results.values.equals(first.results.values)
+
+
 def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
     found = finished(tmp_path, odd("FirstFeature"))
     gone = found.fits.file_of(found.tasks[0])
