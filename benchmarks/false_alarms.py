@@ -46,7 +46,7 @@ class Kind(NamedTuple):
 
 SAMPLED = {
     "num_leaves": TREES["num_leaves"], "learning_rate": 0.1, "bagging_fraction": TREES["subsample"],
-    "bagging_freq": 1, "feature_fraction_bynode": TREES["colsample_bynode"],
+    "bagging_freq": 1, "feature_fraction": 0.5,
 }  # fmt: skip
 DEFAULT = {"learning_rate": 0.1}
 KINDS = {
@@ -216,11 +216,12 @@ def table_of(kind: str, scores: dict[Key, str]) -> Table:
     for other in others:
         heads += [f"less {other}", "found", "plain test"]
     metric = KINDS[kind].metric.upper()
+    sets = " and ".join(str(len(finished[other])) for other in others)
+    others_on = f" (with others on {sets})" if others else ""
     foot = [
         f"{metric} of lambdaplus compared with itself, other seeds, and with other objectives on "
-        f"{len(trainings)} generated data sets ({', '.join(str(len(finished[o])) for o in others)}"
-        f" for the others): the share with p < .05. Plain: the test over the "
-        f"{'queries' if kind == 'queries' else 'rows'} alone."
+        f"{len(trainings)} generated data sets{others_on}: the share with p < .05. Plain: the "
+        f"test over the {'queries' if kind == 'queries' else 'rows'} alone."
     ]
     return Table(heads, rows, foot)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from style import new_figure
 
-from lambdaplus.engine.lists import NONE, Batch, ranked_lists
+from lambdaplus.engine.lists import Batch, ranked_lists
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.ranking.queries import Floats, Queries
@@ -29,7 +29,7 @@ def potentials_of(name: str) -> tuple[Floats, Floats]:
     ranking = rank(queries, -np.arange(RANKED.size))
     entries, _ = merge_ties(queries.boundaries, *ranking, arrays.code, None)
     batch = Batch.of(metric, False, 0, 1, queries.boundaries, arrays)
-    [both] = ranked_lists(metric, False, batch, entries, False, NONE)
+    [both] = ranked_lists(metric, False, batch, entries, False)
     scale = arrays.scale[0] * abs(both.gain[both.gain_at[0] + 1] - both.gain[both.gain_at[0]])
     return scale * (both.U - both.U[-1]), scale * (both.V - both.V[-1])
 

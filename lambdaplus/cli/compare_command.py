@@ -35,6 +35,12 @@ NO_EVIDENCE = (
     "and is no evidence for your data. Pass your own, or see the page Evidence of the "
     "documentation for results on public ranking data."
 )
+NEXT = (
+    "Next:",
+    "  your own file     lambdaplus compare FILE --report",
+    "  one objective     lambdaplus compare FILE --methods lightgbm:lambdarank,lightgbm:map",
+    "  a saved model     lambdaplus compare FILE --save-model model",
+)
 TABLES = ("per_query.csv", "per_query.parquet", "summary.csv", "choices.csv")
 
 
@@ -87,8 +93,11 @@ def compare(
         if save_model is not None and code in (0, 1):  # also if another method failed
             _save_model(study, save_model, method, console)
         if code in (0, 1) and study.finished:
-            conclusion = Summary(study.results).conclusion()
-            console.print(conclusion)
+            if conclusion := Summary(study.results).conclusion():
+                console.print(conclusion)
+            if not study.config.data:
+                for line in NEXT:
+                    console.print(line, soft_wrap=True)  # commands are copied
     if code:
         raise typer.Exit(code)
 

@@ -556,9 +556,17 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
         columns = [Column(**column) for column in about["columns"]]
+        if not isinstance(about["columns"], list) or not all(map(_is_sound, columns)):
+            raise ValueError
         return str({name: name for name in MODELS}[about["framework"]]), columns
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{file} is damaged, or was written by another program") from None
+
+
+def _is_sound(column: Column) -> bool:
+    """Whether a column is one that lambdaplus has written."""
+    words = [column.name, column.kind, *column.levels]
+    return isinstance(column.levels, list | tuple) and all(isinstance(each, str) for each in words)
 
 
 def main(arguments: Sequence[str]) -> int:

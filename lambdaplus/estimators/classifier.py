@@ -209,13 +209,15 @@ class RankingClassifier(FrameworkEstimator):
 
     def _is_of_rankings(self) -> bool:
         """Whether the trees rank, whatever the objective is now; an error without a whole fit."""
+        if hasattr(self, "offset_"):
+            return True
         check_is_fitted(self)
-        if not hasattr(self, "offset_") and isinstance(find_objective(self.objective), Objective):
+        if isinstance(find_objective(self.objective), Objective):
             raise NotFittedError(
                 f"this {type(self).__name__} has no threshold, since its last fit failed, or had "
                 "an objective of the framework: call fit"
             )
-        return hasattr(self, "offset_")
+        return False
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -298,7 +298,9 @@ def _tested(
     effect = over_folds([fold.of_systems(a, b) for fold in each])
     interval, p, favours = effect.interval(confidence), effect.p_value, effect.mean
     if test == "wilcoxon" and each[0].by_query:
-        interval = interval_over_queries(by_query, np.ones_like(by_query), confidence)
+        varies = by_query.size > 1 and np.ptp(by_query) > 0.0
+        if varies:  # otherwise it is that of equal differences
+            interval = interval_over_queries(by_query, np.ones_like(by_query), confidence)
         p, favours = wilcoxon(by_query)
     better = ""  # if the mean and the test do not agree
     if effect.mean * favours > 0:

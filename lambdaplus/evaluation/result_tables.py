@@ -22,10 +22,10 @@ def decimal(value: float, digits: int = 4, sign: str = "") -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def p_text(p: float, *, narrow: bool = False) -> str:
-    """A p-value with four decimals; a dash for a difference without a test."""
+def p_text(p: float, *, narrow: bool = False) -> str | float:
+    """A p-value with four decimals; NaN, a dash in tables, for a difference without a test."""
     if math.isnan(p):
-        return "-"
+        return p
     return "<.0001" if p < 0.0001 else decimal(p) if narrow else f"{p:.4f}"
 
 

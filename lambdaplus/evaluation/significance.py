@@ -46,19 +46,30 @@ def rounded(difference: Floats) -> Floats:
 
 
 def wilcoxon(difference: Floats) -> tuple[float, float]:
-    """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours."""
+    """Two-sided p of Wilcoxon's test, and the sum of signed ranks, whose sign it favours.
+
+    With fewer than two queries there is no test: p is NaN.
+    """
     from scipy import stats  # which takes longer to import than all else in this package
 
+    if difference.size < 2:
+        return np.nan, 0.0
     nonzero = difference[difference != 0.0]  # with zeros, SciPy has no exact test of few queries
     if not nonzero.size:
-        return 1.0 if difference.size else np.nan, 0.0
+        return 1.0, 0.0
     ranks = np.sign(nonzero) @ stats.rankdata(np.abs(nonzero))
     return float(stats.wilcoxon(nonzero).pvalue), float(ranks)
 
 
 def interval_over_queries(values: Floats, weights: Floats, confidence: float) -> Interval:
-    """The interval of a weighted mean of (n,) values by the percentile bootstrap."""
+    """The interval of a weighted mean of (n,) values by the percentile bootstrap.
+
+    It is NaN for fewer than two values.
+    """
     from scipy import stats
+
+    if values.size < 2:
+        return np.nan, np.nan
 
     def mean(products: Floats, weights: Floats, axis: int) -> Floats:
         return np.asarray(products.sum(axis) / weights.sum(axis))

@@ -38,18 +38,23 @@ class Effect(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Two-sided p of Student's test that the mean is 0; NaN without an error."""
+        """Two-sided p of Student's test that the mean is 0.
+
+        Without an error it is NaN, since equal differences are no proof, and 1 for a mean of 0.
+        """
         from scipy import stats  # which takes longer to import than all else in this package
 
         if self.error == 0.0:
-            return float(self.mean == 0.0)
+            return 1.0 if self.mean == 0.0 else math.nan
         return float(2 * stats.t.sf(abs(self.mean) / self.error, self.freedom))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Student's interval, which leaves out 0 if and only if p < 1 - confidence."""
+        """Student's interval, which leaves out 0 if and only if p < 1 - confidence; or NaN."""
         from scipy import stats
 
-        half = self.error and float(stats.t.isf((1.0 - confidence) / 2, self.freedom) * self.error)
+        if self.error == 0.0:
+            return (0.0, 0.0) if self.mean == 0.0 else (math.nan, math.nan)
+        half = float(stats.t.isf((1.0 - confidence) / 2, self.freedom) * self.error)
         return self.mean - half, self.mean + half
 
 

@@ -74,7 +74,10 @@ def lightgbm_parameters() -> dict[str, list[str]]:
 
 def lightgbm_stops_early(params: dict[str, Any], callbacks: Any, by_all: bool = False) -> bool:
     """Whether a training of LightGBM uses early stopping; with ``by_all``, by any metric."""
-    kind = private("lightgbm", "callback._EarlyStoppingCallback", "early stopping is not seen")
+    kind = None
+    if not str(getattr(sys.modules.get("lightgbm"), "__version__", "")).startswith("3."):
+        # Those of LightGBM 3 are functions, which are not looked into.
+        kind = private("lightgbm", "callback._EarlyStoppingCallback", "early stopping is not seen")
     stops = [one for one in callbacks or () if kind is not None and isinstance(one, kind)]
     if int(lightgbm_parameter(params, "early_stopping_round") or 0) > 0:
         return not by_all or not lightgbm_parameter(params, "first_metric_only", False)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -82,6 +83,16 @@ def refuse_no_function(given: Any) -> None:
             )
 
 
+@lru_cache(maxsize=64)  # the error for another name takes as long as predicting a few rows
+def _is_ours(name: str) -> bool:
+    """Whether this is the name of a metric or of a sum of metrics."""
+    try:
+        lambda_objective(name.removeprefix("lambda_"))
+    except ValueError:
+        return False
+    return True
+
+
 def find_objective(objective: Any, one_ranking: bool = False) -> Any:
     """The objective for a metric; anything else is returned unchanged, for the framework.
 
@@ -92,13 +103,11 @@ def find_objective(objective: Any, one_ranking: bool = False) -> Any:
     if callable(objective) and ours and not isinstance(objective, Objective | Named):
         shown = getattr(objective, "__qualname__", repr(objective))
         raise TypeError(f"{shown} is not an objective: pass lambda_objective('map'), for example")
-    if isinstance(objective, Named):
-        try:
-            named = objective.removeprefix("lambda_") if isinstance(objective, str) else objective
-            objective = lambda_objective(named)
-        except ValueError:
-            if not isinstance(objective, str):
-                raise
+    if isinstance(objective, str):
+        if _is_ours(objective):
+            objective = lambda_objective(objective.removeprefix("lambda_"))
+    elif isinstance(objective, Named):
+        objective = lambda_objective(objective)
     return _of_one_ranking(objective) if one_ranking else objective
 
 

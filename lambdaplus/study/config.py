@@ -15,8 +15,8 @@ SCALINGS = ("none", "query")
 ROUNDS = (1000, 80)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 ROUNDS_OF_TABLES = (2000, 150)
-RATE_OF_TABLES = 0.02
-"""In a table without queries, shorter steps are better, with log-loss as with rankings."""
+TREES = {True: ("middle",), False: ("table",)}
+"""Sizes for data with queries, and for tables without."""
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
 _LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1}
@@ -93,16 +93,17 @@ class Config:
         Number of rounds without an improvement on validation data after which training stops; by
         default 80, 150 in a table without queries, or 100 with trials.
     rate : float
-        Learning rate of all boosted methods; by default that of
-        `~lambdaplus.frameworks.ranking_trees.ranking_trees`, or .02 in a table without queries.
+        Learning rate of all boosted methods; by default that of their trees.  In XGBoost,
+        objectives that rank queries have twice the rate, since their Hessians are twice as large.
         With trials, it is drawn.
     every : int
         Number of rounds between evaluations on validation data; by default 1, or a 200th of the
         rounds with trials.
     trees : tuple of str
         Size of the trees of boosted methods,
-        see `~lambdaplus.frameworks.ranking_trees.ranking_trees`; of several, validation data
-        chooses for each method and fold.  With trials, trees are drawn.
+        see `~lambdaplus.frameworks.ranking_trees.ranking_trees`; by default middle, or table in a
+        table without queries.  Of several, validation data chooses for each method and fold.  With
+        trials, trees are drawn.
     grid : dict of str to dict of str to list
         Values to try for parameters of a method, in place of its own grid; with trials, they are
         drawn from these values.  Those of trees have the framework's names, such as ``num_leaves``.
@@ -142,7 +143,7 @@ class Config:
     patience: int = 0
     rate: float = 0.0
     every: int = 0
-    trees: tuple[str, ...] = ("middle",)
+    trees: tuple[str, ...] = ()
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
     @classmethod
@@ -188,7 +189,7 @@ class Config:
             number("rate", self.rate, most=1.0)
         for size in self.trees:
             check_choice("trees", size, tuple(SIZES))
-        if not self.trees or len({*self.trees}) < len(self.trees):
+        if len({*self.trees}) < len(self.trees):
             raise ValueError(f"trees={self.trees!r} should list different sizes")
         for seed in self.seeds:
             whole_number("a seed", seed, below=2**31)
@@ -221,8 +222,8 @@ class Config:
         every = self.every or max(1, looks)
         if every > min(rounds, patience):
             raise ValueError(f"every must be at most rounds and patience, got {every}")
-        rate = self.rate or (0.0 if grouped or self.trials else RATE_OF_TABLES)
-        return replace(self, rounds=rounds, patience=patience, every=every, rate=rate)
+        trees = self.trees or TREES[grouped]
+        return replace(self, rounds=rounds, patience=patience, every=every, trees=trees)
 
     @property
     def columns(self) -> Columns:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.study.config import Config
+from lambdaplus.study.config import TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.labels import Labels
@@ -49,7 +49,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     """
     given = ",".join(config.methods) if config.methods else None
     find_methods(given)  # unknown ones are named before the data is read
-    if config.trials and config.trees != Config.trees:
+    if config.trials and config.trees not in ((), *TREES.values()):
         raise ValueError(
             "trees are drawn at random with trials: leave them out, or list values of the "
             "framework's parameters in the method's grid"

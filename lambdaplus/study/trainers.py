@@ -78,13 +78,17 @@ class BoostedTrainer:
             raise ValueError(
                 f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
             )
-        trees = ranking_trees(self.framework, task.parameters.get("trees", task.config.trees[0]))
-        if self.framework == "xgboost" and not boosters.ranks_queries(objective_of(task)):
-            trees["learning_rate"] /= 2  # XGBoost doubles the Hessians of rankings alone
+        config, grouped = task.config.of_kind(grouped=task.train.grouped), task.train.grouped
+        trees = ranking_trees(self.framework, task.parameters.get("trees", config.trees[0]))
+        if config.rate:
+            trees["learning_rate"] = 2 * config.rate if self.framework == "xgboost" else config.rate
+        objective = objective_of(task)
+        doubled = boosters.ranks_queries(objective) and (grouped or isinstance(objective, str))
+        if self.framework == "xgboost" and not doubled:  # Hessians, of rankings alone
+            trees["learning_rate"] /= 2
         if self.framework == "lightgbm":
             trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
-        rate = {"learning_rate": task.config.rate} if task.config.rate else {}
-        return {**trees, **rate, **given}
+        return {**trees, **given}
 
 
 train_lightgbm = BoostedTrainer("lightgbm", boosters.fit_lightgbm)

@@ -93,9 +93,11 @@ def cindex(ranked: Labels, higher: str) -> float:
 
 
 def rank_correlation(labels: Labels, scores: Labels) -> float:
-    """Pearson's correlation of midranks."""
-    if len(set(labels)) == 1 or len(set(scores)) == 1:
+    """Pearson's correlation of midranks; 0, that of a ranking by chance, of equal scores."""
+    if len(set(labels)) == 1:
         return NAN
+    if len(set(scores)) == 1:
+        return 0.0
     return float(np.corrcoef(stats.rankdata(labels), stats.rankdata(scores))[0, 1])
 
 

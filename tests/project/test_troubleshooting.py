@@ -1,12 +1,12 @@
 """The messages of the page "Troubleshooting" are those that are raised."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from places import ROOT
 from sklearn.model_selection import KFold, cross_val_score
 
 from lambdaplus import LightGBMRanker, eval_metric, evaluate, lambda_map, lambda_objective
@@ -14,7 +14,7 @@ from lambdaplus import LightGBMRanker, eval_metric, evaluate, lambda_map, lambda
 lgb = pytest.importorskip("lightgbm", minversion="4")
 xgb = pytest.importorskip("xgboost")
 
-PAGE = (Path(__file__).parents[1] / "docs" / "troubleshooting.md").read_text()
+PAGE = (ROOT / "docs" / "troubleshooting.md").read_text()
 X = np.random.default_rng(0).normal(size=(600, 2))
 Y, GROUP = np.tile([1, 0, 2], 200), [3] * 200
 FRAME = pd.DataFrame(X).add_prefix("x").assign(qid=np.arange(600) // 3)

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import SUPPORT, TESTS
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.results import write_tables
 from lambdaplus.study.tables import results_table
-
-TESTS = Path(__file__).parent
 
 
 def part(seed: int) -> RankingData:
@@ -177,7 +176,7 @@ def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
 
 RUN = """
 import pathlib, sys
-sys.path[:0] = [{tests!r}, {tests!r} + "/support"]
+sys.path[:0] = {tests!r}
 from test_store import odd, study
 if __name__ == "__main__":
     for task in study(pathlib.Path({folder!r}), odd("Slow", "FirstFeature"), jobs=2).run():
@@ -188,7 +187,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_a_script_that_is_imported_by_its_own_fits_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "run.py"
-    text = RUN.format(tests=str(TESTS), folder=str(tmp_path / "study"))
+    text = RUN.format(tests=[str(TESTS / "study"), str(SUPPORT)], folder=str(tmp_path / "study"))
     script.write_text(text.replace('if __name__ == "__main__"', "if True"))
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert ended.stderr.count("Traceback") == 1

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import invoke
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 from small_data import graded, write_letor
 from test_comparison import finished
@@ -215,7 +216,7 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seeds", [(0,), (0, 1)])
 def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -> None:
-    """Of one seed: the variances of the folds' AUCs add up."""
+    """One seed: those of their means; two seeds: the larger of these and of DeLong's errors."""
     config = Config(
         data=str(own_table(tmp_path)), qid="none", methods=("lightgbm:binary", "lightgbm:auc"),
         metrics=("auc",), rounds=3, seeds=seeds,
@@ -228,16 +229,22 @@ def test_folds_have_independent_errors(tmp_path: Path, seeds: tuple[int, ...]) -
     summary = Summary(study.results)
     assert summary.comparison is not None
     [pair] = summary.comparison.of("auc")
-    widths = []
+    gaps, errors = [], []
     for fold in study.folds:
         runs = {}
         for method in study.methods:
-            one = study.results.rows[method.name, fold.name, 0]["auc"][0]
-            runs[method.name] = evaluate(one.labels, one.scores[0], metrics="auc")
+            one: Any = study.results.rows[method.name, fold.name, 0]["auc"]
+            runs[method.name] = evaluate(one.labels, one.scores, metrics="auc")
         [alone] = compare_runs(runs).of("auc")
-        widths.append(np.ptp(alone.interval))
+        gaps.append(alone.difference)
+        errors.append(np.ptp(alone.interval) / 2 / stats.norm.ppf(0.975))
+    between, within = np.var(gaps, ddof=1) / 5, np.square(errors).sum() / 25
     # LightGBM's trees do not depend on the seed without bagging.
-    assert np.ptp(pair.interval) == pytest.approx(np.linalg.norm(widths) / 5)
+    variance, freedom = between, 4.0
+    if len(seeds) > 1:
+        variance, freedom = max(between, within), 4 * (between + within) ** 2 / between**2
+    half = stats.t.ppf(0.975, freedom) * np.sqrt(variance)
+    assert pair.interval == pytest.approx((np.mean(gaps) - half, np.mean(gaps) + half))
 
 
 def test_an_estimator_of_ones_own_ranks_rows_without_queries(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import typer
+from places import ROOT
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
@@ -26,7 +27,6 @@ from lambdaplus.cli import app
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.study import Config, study_of
 
-ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
     r"^```(python|diff|\{code-block\} python)\n(?::[^\n]*\n\n)?(.*?)^```"
     r"(?:\n\n```text\n(.*?)^```)?",

@@ -16,6 +16,7 @@ from brute_force import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from places import ROOT
 from scipy import stats
 from sklearn.svm import LinearSVC
 from small_data import graded, letor_folder
@@ -43,7 +44,7 @@ from papers.paper import Claim, Findings, Paper
 from papers.report import by_the_paper, lines, run_paper
 from papers.session import Session, versus
 
-PAGES = Path(__file__).parents[1] / "docs" / "research" / "papers"
+PAGES = ROOT / "docs" / "research" / "papers"
 SIZES: Mapping[str, dict[str, Any]] = {
     "yue-2007": {"trials": 3, "train": 2, "valid": 2, "test": 2, "thresholds": 3},
     "chakrabarti-2008": {"shapes": {"long": (4, 8, 160)}, "rounds": 3},
@@ -121,7 +122,7 @@ def test_several_sets_stand_side_by_side() -> None:
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_papers_runs_the_papers() -> None:
     """Other modules whose names end in a number are none."""
-    root = Path(__file__).parents[1]
+    root = ROOT
     planned = subprocess.run(
         ["make", "--dry-run", "papers"], cwd=root, capture_output=True, text=True, check=True
     )

@@ -4,6 +4,7 @@ import csv
 import importlib.metadata
 import itertools
 import re
+import subprocess
 import sys
 import tomllib
 from dataclasses import fields, replace
@@ -269,7 +270,7 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
     assert config == Config(
         data=str(letor), methods=("lightgbm:lambda_map", "svm:auc"),
         metrics=("map(relevant=2)", "ndcg@3"), folds="1,3", scaling="query",
-        select="ndcg@3", seeds=(2,), rounds=5, patience=80, every=1,
+        select="ndcg@3", seeds=(2,), rounds=5, patience=80, every=1, trees=("middle",),
     )  # fmt: skip
     written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
     lists = {"features", "drop", "grid"}  # which are empty
@@ -320,3 +321,31 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
     config = Config(data=data, valid=0.5, grid={data: {data: values}})
     again = Config.from_toml(config.to_toml())
     assert repr(again) == repr(config)  # 1 and 1.0 and True are equal
+
+
+def test_without_a_terminal_lines_say_how_far_the_fits_are(
+    letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdaplus.cli.terminal.SECONDS", 0.01)
+    said = compare(letor, tmp_path, "--methods", "svm:map,feature:best", "--jobs", "1").output
+    assert re.search(r"\d+ of 15 fits after \d+\.\d minutes", said)
+
+
+def test_a_reader_that_stops_reading_loses_no_results(letor: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lambdaplus", "compare", str(letor), "--out", str(tmp_path)]
+    options = ["--methods", "feature:best", "--jobs", "1"]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+    assert running.returncode == 0
+    assert (tmp_path / "summary.csv").exists()
+
+
+def test_fits_of_another_study_or_version_are_said_to_be_unused(
+    letor: Path, tmp_path: Path
+) -> None:
+    same = ("--methods", "feature:best", "--jobs", "1")
+    for _ in range(2):
+        assert "is used" not in compare(letor, tmp_path, *same).output
+    said = compare(letor, tmp_path, *same, "--metrics", "map").output
+    assert "None of the 3 fits in" in said

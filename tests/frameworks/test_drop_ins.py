@@ -5,13 +5,13 @@ The tests of LightGBM run on LightGBM 3, too, but for those of estimators.
 
 import pickle
 import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from boosting_frameworks import LIGHTGBM, pytest_generate_tests  # noqa: F401
 from numpy.testing import assert_allclose, assert_array_equal
+from places import ROOT
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
@@ -256,7 +256,7 @@ def test_the_refit_of_the_example_is_that_of_lightgbm(lightgbm_alone: Any) -> No
     given = lightgbm_alone.data(part, label=part.binary)
     params = {"boost_from_average": False, "min_data_in_leaf": 40}
     booster = lightgbm_alone.train("binary", given, 5, params=params).booster
-    example = Path(__file__).parents[1] / "examples" / "refit_and_bagging.py"
+    example = ROOT / "examples" / "refit_and_bagging.py"
     ours = runpy.run_path(str(example))["refit"](
         booster, log_loss, rest.features, rest.binary, None
     )

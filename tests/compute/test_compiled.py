@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
@@ -84,7 +85,7 @@ def _output(folder: Path, run: str, files: dict[str, str]) -> str:
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
-    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    environment["PYTHONPATH"] = str(ROOT)
     given: dict[str, Any] = {"cwd": folder, "env": environment, "check": True}
     command = [sys.executable, "-B", run]
     return subprocess.run(command, capture_output=True, text=True, **given).stdout.strip()

@@ -12,12 +12,13 @@ import lightgbm
 import numpy as np
 import pytest
 import xgboost
+from places import ROOT
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import lambdaplus as lp
 from lambdaplus.frameworks.openmp_team import openmp_functions
 
-PACKAGE = Path(__file__).parents[1] / "lambdaplus"
+PACKAGE = ROOT / "lambdaplus"
 FILES = sorted(PACKAGE.rglob("*.py"))
 MAY = (
     "frameworks/internals.py", "frameworks/call_stack.py", "compute/compiled.py",

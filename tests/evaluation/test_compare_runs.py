@@ -93,9 +93,26 @@ def test_wins_losses_ties_and_means_of_queries_with_a_value() -> None:
     one, two = (
         evaluate([1, 0, 0, 0], s, group=[2, 2], metrics="map") for s in ([2, 1] * 2, [1] * 4)
     )
-    [pair] = compare_runs({"one": one, "two": two}).pairs  # a single query with a value
-    assert (pair.n_queries, pair.difference) == (1, 0.25)
-    assert np.isnan([pair.p_value, *pair.interval]).all()
+    for test in ("t", "wilcoxon"):  # a single query with a value
+        [pair] = compare_runs({"one": one, "two": two}, test=test).pairs
+        assert (pair.n_queries, pair.difference) == (1, 0.25)
+        assert np.isnan([pair.p_value, *pair.interval]).all()
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+def test_equal_differences_have_no_variance_to_test_by(test: Any) -> None:
+    """Two queries are won by .5 each; Wilcoxon's smallest p of two queries is 1/2."""
+    labels, best, second = [1, 0, 0] * 2, [3, 2, 1] * 2, [2, 3, 1] * 2
+    runs = {
+        name: evaluate(labels, scores, group=[3, 3], metrics="mrr")
+        for name, scores in {"best": best, "second": second}.items()
+    }
+    comparison = compare_runs(runs, test=test)
+    [pair] = comparison.pairs
+    assert (pair.difference, pair.wins) == (0.5, 2)
+    assert np.isnan(pair.interval).all()
+    assert np.isnan(pair.p_value) if test == "t" else pair.p_value == 0.5
+    assert {cell.mark for row in comparison.table.cells for cell in row} == {""}
 
 
 def test_values_that_differ_by_rounding_errors_alone_are_tied() -> None:
@@ -435,7 +452,8 @@ def test_the_mean_over_data_sets_is_welchs() -> None:
     assert found.freedom == pytest.approx(expected.df)
     assert found.mean == pytest.approx((one.mean() - other.mean()) / 2)
     assert Effect(0.0, 0.0, 4.0).p_value == 1.0
-    assert Effect(0.1, 0.0, 4.0).p_value == 0.0
+    equal = Effect(0.1, 0.0, 4.0)  # which is no proof
+    assert np.isnan([equal.p_value, *equal.interval()]).all()
 
 
 def test_runs_of_seeds_on_rows_are_tested_with_the_scores_of_all() -> None:

@@ -8,13 +8,14 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 import lambdaplus
 
 METRICS = ("auc", "mauc", "map", "mrr", "ndcg")
 SHORTHANDS = {f"{kind}_{metric}" for kind in ("lambda", "eval") for metric in METRICS}
 HEAVY = {"numpy", "numba", "scipy", "sklearn", "lightgbm", "xgboost", "rich", "matplotlib"}
-API = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
+API = ROOT / "docs" / "reference" / "api.md"
 
 
 def test_a_public_name_is_that_of_its_module() -> None:

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from places import SUPPORT
 from small_data import letor_folder
 
-SUPPORT = Path(__file__).parent / "support"
 RUNS = 12
 
 

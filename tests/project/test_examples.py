@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = ROOT / "examples"
 FILES = sorted(EXAMPLES.glob("*.py"))
 
 # What the output must contain besides numbers: a pattern, and required packages.

@@ -133,7 +133,7 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
     for ties, wanted in expected.items():
         assert one_value(metric, labels, scores, ties=ties) == close(wanted)
     default = expected["expected" if declaration.closed_ties else "worst"]
-    if declaration.correlation:
+    if declaration.correlation and len({*scores}) > 1:  # equal ones have the mean, 0
         default = brute_force.rank_correlation(labels, scores)
     if declaration.closed_ties or max(labels) < 4:  # no certain stops
         assert one_value(metric, labels, scores) == close(default)

@@ -7,7 +7,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from places import ROOT
+
 PACKAGE = ROOT / "lambdaplus"
 CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
 LAYERS = (

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from places import ROOT, TESTS
 
 import lambdaplus
 from papers.every_paper import PAPERS
-
-ROOT = Path(__file__).parents[1]
-TESTS = Path(__file__).parent
 
 NAMED = {
     "lightgbm": ("lambdaplus.lightgbm", "LightGBMRanker", "McRank"),

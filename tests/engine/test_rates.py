@@ -1,15 +1,15 @@
 """The rates of the exponentials are the best by the program that finds them."""
 
 import importlib
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     return importlib.import_module("rates")
 
 

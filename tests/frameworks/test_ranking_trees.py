@@ -1,6 +1,7 @@
 """The parameters of `ranking_trees` are those that the frameworks read."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import lightgbm
@@ -73,9 +74,9 @@ NAMES = (
 )  # fmt: skip
 
 
-def parameters(**options: Any) -> dict[str, list[dict[str, Any]]]:
+def parameters(methods: Any = NAMES, **options: Any) -> dict[str, list[dict[str, Any]]]:
     """The parameters of all fits of a study on one fold, by method."""
-    study = study_of(Config(methods=NAMES, folds="1", **options))
+    study = study_of(Config(methods=methods, folds="1", **options))
     found: dict[str, list[dict[str, Any]]] = {}
     for task in study.tasks:
         found.setdefault(task.method.name, []).append(parameters_of(task))
@@ -98,6 +99,29 @@ def test_a_study_trains_every_boosted_method_with_these_trees() -> None:
     assert "learning_rate" not in found["pairs:ranksvm"][0]
 
 
+OF_TABLES = ("lightgbm:lambda_auc", "xgboost:lambda_auc", "xgboost:binary:logistic")
+
+
+def test_a_table_has_trees_of_its_own_and_no_hessians_that_are_doubled(tmp_path: Path) -> None:
+    rows = [f"{row % 7},{row * row % 11},{int(row % 4 == 0)}" for row in range(200)]
+    file = tmp_path / "table.csv"
+    file.write_text("\n".join(["x,y,label", *rows]))
+    table = {"data": str(file), "qid": "none"}
+    found = parameters(OF_TABLES, **table)
+    trees = SIZES["table"]
+    for name in OF_TABLES:
+        [used] = found[name]
+        assert used.get("num_leaves", used.get("max_leaves")) == trees.leaves
+        assert used["learning_rate"] == trees.learning_rate
+    [used] = parameters(OF_TABLES[:1], **table, trees=("small",))[OF_TABLES[0]]
+    assert used["num_leaves"] == SIZES["small"].leaves
+
+
+def test_a_rate_is_that_of_every_step() -> None:
+    rates = {name: used[0].get("learning_rate") for name, used in parameters(rate=0.3).items()}
+    assert rates == dict(zip(NAMES, (0.3, 0.3, 0.6, 0.3, None), strict=True))
+
+
 def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:
     found = parameters(trees=("small", "large"))
     for name in NAMES[:2]:
@@ -109,7 +133,7 @@ def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:
     fits = study.results.fits
     assert fits["validation"].n_unique() == 2
     assert fits.filter("chosen")["validation"].to_list() == [fits["validation"].max()]
-    for wrong in ((), ("small", "small"), ("huge",)):
+    for wrong in (("small", "small"), ("huge",)):
         with pytest.raises(ValueError, match="trees"):
             Config(trees=wrong)
 

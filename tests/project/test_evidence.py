@@ -7,15 +7,13 @@ import inspect
 import json
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 import lambdaplus
 from lambdaplus import lambda_objective
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture

@@ -21,13 +21,13 @@ from killed_runs import contents
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data import read_table
 from lambdaplus.data.output_folder import OutputFolder
+from lambdaplus.data.scoring import score_file
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.study import Config, find_methods
 from lambdaplus.study.fits import KeptFits
-from lambdaplus.study.saved_model import predict_file
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 
@@ -212,13 +212,16 @@ def test_names_of_columns_folds_and_methods_print_no_lines(
     Path("own_method.py").write_text(
         "from sklearn.svm import LinearSVC\n\n\nclass Own(LinearSVC):\n"
         "    def __init__(self, note='', penalty='l2'):\n        super().__init__(penalty)\n"
-        "        self.note = note\n"
+        "        self.note = note\n\n\nclass Fails(Own):\n"
+        "    def fit(self, X, y):\n        raise ValueError(self.note or 'none')\n"
     )
-    methods = f"own_method:Own(note={EVIL}),own_method:Own,own_method:Own(penalty={EVIL})"
+    own = "own_method:Own"
+    lines_of(invoke("compare", folder, "--methods", f"{own}(penalty={EVIL})", ends=2).output)
+    methods = f"{own}(note={EVIL}),{own},own_method:Fails(note={EVIL})"
     options = ("--methods", methods, "--metrics", "map", "--jobs", 1, "--out", f"out {EVIL}")
     found = invoke("compare", folder, *options, ends=1).output  # the last one fails
     begins = ("20 queries are in both .*", "Data: .*", ".*Left out: text ", "own_method:Own.note=")
-    begins += (r"own_method:Own.penalty=.* failed: .*", "Wrote .* to out ")
+    begins += (r"own_method:Fails.note=.* failed: .*", "Wrote .* to out ")
     for begin in begins:
         assert re.search(f"(?m)^ *{begin}{re.escape(SHOWN)}", found), begin
     lines_of(found, times=2)  # the line that lambdaplus prints
@@ -226,19 +229,23 @@ def test_names_of_columns_folds_and_methods_print_no_lines(
 
 # A model ------------------------------------------------------------------------------------------
 
-ABOUT = {"framework": "lightgbm", "columns": ["x"], "categories": {}}
+ABOUT = {"framework": "lightgbm", "columns": [{"name": "x"}]}
+LEVELS = {"name": "x", "kind": "category"}
 ODD: dict[str, Any] = {
     "no JSON": "{",
     "deep": "[" * 100_000,
     "a list": "[]",
     "a number": "5",
-    "no framework": json.dumps({"columns": [], "categories": {}}),
+    "no framework": json.dumps({"columns": []}),
     "another framework": json.dumps(ABOUT | {"framework": "../x"}),
     "a list of frameworks": json.dumps(ABOUT | {"framework": ["lightgbm"]}),
     "one column": json.dumps(ABOUT | {"columns": "x"}),
-    "columns by number": json.dumps(ABOUT | {"columns": [1]}),
-    "listed categories": json.dumps(ABOUT | {"categories": ["x"]}),
-    "categories of text": json.dumps(ABOUT | {"categories": {"x": "abc"}}),
+    "columns in a dictionary": json.dumps(ABOUT | {"columns": {"x": {"name": "x"}}}),
+    "columns by number": json.dumps(ABOUT | {"columns": [{"name": 1}]}),
+    "a column of something else": json.dumps(ABOUT | {"columns": [{"name": "x", "y": "z"}]}),
+    "a kind by number": json.dumps(ABOUT | {"columns": [{"name": "x", "kind": 1}]}),
+    "levels by number": json.dumps(ABOUT | {"columns": [LEVELS | {"levels": [1]}]}),
+    "levels of text": json.dumps(ABOUT | {"columns": [LEVELS | {"levels": "abc"}]}),
 }
 
 
@@ -246,8 +253,10 @@ ODD: dict[str, Any] = {
 def test_an_odd_description_of_a_model_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "about.json").write_text(text)
     (tmp_path / "new.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"about\.json is damaged, or is not from lambdaplus"):
-        predict_file(tmp_path, tmp_path / "new.csv")
+    with pytest.raises(
+        ValueError, match=r"about\.json is damaged, or was written by another program"
+    ):
+        score_file(tmp_path, tmp_path / "new.csv")
 
 
 @pytest.mark.parametrize("text", [None, "", "tree\nversion=v4\n", "\0"])
@@ -258,8 +267,8 @@ def test_an_odd_model_is_an_error(tmp_path: Path, framework: str, text: str | No
     file = tmp_path / {"lightgbm": "model.txt", "xgboost": "model.json"}[framework]
     if text is not None:
         file.write_text(text)
-    with pytest.raises(ValueError, match=f"{file.name} cannot score the rows: "):
-        predict_file(tmp_path, tmp_path / "new.csv")
+    with pytest.raises(ValueError, match=f"{file.name} cannot be read: "):
+        score_file(tmp_path, tmp_path / "new.csv")
 
 
 # Names and identifiers ----------------------------------------------------------------------------
