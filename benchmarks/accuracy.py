@@ -192,12 +192,11 @@ def own_pairs(fits: Fits, framework: str) -> Table:
     for name in OWN_PAIRS:
         sets = [on for on in dict.fromkeys(key[0] for key in fits)
                 if seeds_of(fits, on, framework, (CHOSEN, name), "map")]  # fmt: skip
-        cells = [
-            shown(effect(fits, framework, [(CHOSEN, name), (CHOSEN, OURS_FOR[m])], m, sets))
-            for m in METRICS
-            if sets
-        ]
-        rows.append([name, *cells])
+        if sets:
+            rows.append([name, *(
+                shown(effect(fits, framework, [(CHOSEN, name), (CHOSEN, OURS_FOR[m])], m, sets))
+                for m in METRICS
+            )])  # fmt: skip
     foot = f"less the default objective of the metric, on OHSUMED and MQ2008; {LESS}"
     return Table(["", *(metric.upper() for metric in METRICS)], rows, [foot])
 
