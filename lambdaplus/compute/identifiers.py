@@ -37,7 +37,9 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
     values = from_gpu(values)
-    texts = isinstance(values, (list, tuple)) and all(isinstance(one, str) for one in values)
+    texts = isinstance(values, (list, tuple)) and all(
+        isinstance(one, str | bytes) for one in values
+    )
     try:  # NumPy would make an array of all texts
         shape = (len(values),) if texts else np.shape(values)
     except ValueError:  # lists of different lengths, which are no identifiers

@@ -5,7 +5,7 @@ the result is a `RunComparison` (`run_comparison`).
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -172,7 +172,7 @@ def compare_runs(
     marks = f"Letters: better than that run at {alpha:g}"
     if baseline is not None:
         marks = f"Stars: differs from {baseline} at .05, .01, .001"
-    foot = _foot(every, folds, marks, TESTS[test])
+    foot = _foot(every, folds, marks, TESTS[test], {pair.n_queries for pair in pairs})
     return RunComparison(
         names, means, tuple(pairs), test, alpha, confidence, baseline,
         (foot, *rules_in_words(first)), intervals, deviations,
@@ -187,9 +187,13 @@ def mean_effect(runs: Sequence[Evaluation], metric: str) -> Effect:
 
 
 def _foot(
-    every: Mapping[str, Sequence[Evaluation]], folds: Sequence[FoldRuns], marks: str, by: str
-) -> str:
-    """What was tested, on what, and what marks mean."""
+    every: Mapping[str, Sequence[Evaluation]], folds: Sequence[FoldRuns], marks: str, by: str,
+    compared: Collection[int],
+) -> str:  # fmt: skip
+    """What was tested, on what, and what marks mean.
+
+    ``compared`` has the numbers of queries on which pairs of systems have values.
+    """
     first, several = folds[0].first, any(len(each) > 1 for each in every.values())
     sample = sample_in_words(first)
     if len(folds) > 1:
@@ -208,6 +212,9 @@ def _foot(
             if single:
                 more += f" One run of {', '.join(single)}: tested as one that no seed changes."
     weighted = ", weighted" * (first.weights is not None)
+    used = sorted(compared)
+    if used and not first.rows and used[0] < sum(fold.first.n_queries for fold in folds):
+        sample += f", of which {' to '.join(map(str, dict.fromkeys((used[0], used[-1]))))} compared"
     return f"{sample}{weighted}. {marks} (two-tailed {by}, Holm correction over the table).{more}"
 
 

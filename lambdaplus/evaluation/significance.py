@@ -137,12 +137,22 @@ def row_statistics(metric: RankingMetric, runs: Sequence[RankedRows]) -> RowStat
     """Those of a metric of k runs on the same rows."""
     if metric.declaration.name == "auc":
         return RowStatistics(_delong(runs, float(metric["relevant"])), np.empty((0, len(runs))))
+    unknown = np.full((len(runs),) * 2, np.nan)
+    if metric.declaration.binary and _smaller_class(metric, runs[0]) < 2:
+        return RowStatistics(unknown, np.empty((0, len(runs))))  # samples would not vary it
     n = min(MOST_RESAMPLES, max(FEWEST_RESAMPLES, MOST_ROWS // runs[0].labels.size))
     resampled = _bootstrap(metric, runs, n, np.random.default_rng(SEED))
     resampled = resampled[~np.isnan(resampled).any(axis=1)]  # without a relevant row
     if len(resampled) < 2:
-        return RowStatistics(np.full((len(runs),) * 2, np.nan), resampled)
+        return RowStatistics(unknown, resampled)
     return RowStatistics(np.atleast_2d(np.cov(resampled, rowvar=False)), resampled)
+
+
+def _smaller_class(metric: RankingMetric, rows: RankedRows) -> int:
+    """The number of relevant rows with weight, or of the others if they are fewer."""
+    labels = rows.labels if rows.weights is None else rows.labels[rows.weights > 0]
+    relevant = int((labels >= float(metric["relevant"])).sum())
+    return min(relevant, labels.size - relevant)
 
 
 def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:

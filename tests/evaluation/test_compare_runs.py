@@ -74,9 +74,22 @@ def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
         gap = weighted["a"].per_query[metric] - weighted["b"].per_query[metric]
         products = (gap * of_query)[of_query > 0]
         assert pair.p_value == pytest.approx(stats.ttest_1samp(products, 0).pvalue)
-    assert "40 queries, weighted." in compared.foot[0]
+    used = (of_query > 0).sum()
+    assert f"40 queries, of which {used} compared, weighted." in compared.foot[0]
     with pytest.raises(ValueError, match="'b' and 'a' were not evaluated with the same weights"):
         compare_runs({"a": weighted["a"], "b": plain["b"]})
+
+
+@pytest.mark.parametrize("labels", [[1, 0], [1, 0, 0, 0], [1, 1, 1, 0]])
+def test_a_class_of_a_single_row_has_no_variance(labels: list[int]) -> None:
+    """A bootstrap would only leave it out or repeat it; DeLong's covariance needs two, too."""
+    scores = np.arange(len(labels), dtype=float)
+    runs = {
+        name: evaluate(labels, sign * scores, metrics=["map", "auc"])
+        for name, sign in {"up": 1.0, "down": -1.0}.items()
+    }
+    for pair in compare_runs(runs).pairs:
+        assert np.isnan([pair.p_value, *pair.interval]).all(), pair
 
 
 def test_wins_losses_ties_and_means_of_queries_with_a_value() -> None:
