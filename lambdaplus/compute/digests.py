@@ -27,7 +27,7 @@ from lambdaplus.compute import package_source
 
 STARTED = time.time()
 _DEPENDENCIES = (
-    "lambdaplus", "lightgbm", "xgboost", "catboost", "numpy", "numba", "scipy", "scikit-learn",
+    "lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scipy", "scikit-learn",
 )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ Examples
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, NamedTuple
 
 from lambdaplus.compute.arguments import check_choice
@@ -38,7 +37,7 @@ SIZES = {
 
 
 def ranking_trees(
-    framework: Literal["lightgbm", "xgboost", "catboost"],
+    framework: Literal["lightgbm", "xgboost"],
     size: Literal["small", "middle", "large", "table"] = "middle",
 ) -> dict[str, Any]:
     """Parameters of trees that suit rankings, for any objective.
@@ -47,7 +46,7 @@ def ranking_trees(
 
     Parameters
     ----------
-    framework : {"lightgbm", "xgboost", "catboost"}
+    framework : {"lightgbm", "xgboost"}
     size : {"small", "middle", "large", "table"}, default="middle"
         Small trees suit noisy labels and few queries, large ones clean labels.  Those of
         ``"table"`` suit tables without queries: middle ones that see more, with smaller steps.
@@ -72,7 +71,7 @@ def ranking_trees(
     >>> ranking_trees("xgboost")["max_leaves"]
     16
     """
-    check_choice("framework", framework, ("lightgbm", "xgboost", "catboost"))
+    check_choice("framework", framework, ("lightgbm", "xgboost"))
     check_choice("size", size, tuple(SIZES))
     leaves, rate, rows, columns = SIZES[size]
     named: dict[str, dict[str, Any]] = {
@@ -80,8 +79,6 @@ def ranking_trees(
                      "colsample_bynode": columns},
         "xgboost": {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide",
                     "subsample": rows, "colsample_bynode": columns},
-        "catboost": {"depth": max(1, round(math.log2(leaves))), "bootstrap_type": "Bernoulli",
-                     "subsample": rows, "rsm": columns},
     }  # fmt: skip
     if framework == "xgboost":
         # It doubles the Hessians of rankings, and so do objectives of lambdaplus there: half steps.
