@@ -55,7 +55,7 @@ class Terminal(Console):
             super().print(*texts, **options)
         except (BrokenPipeError, SystemExit):  # rich exits
             self.quiet = True
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 def print_warnings_in_a_line() -> None:

@@ -256,12 +256,6 @@ class RankingMetric:
         return self.declaration.pooled is not None
 
     @property
-    def gains_rise(self) -> bool:
-        """Whether gains, if there are any, rise with the label, and are not those of ranks."""
-        declared = self.declaration
-        return declared.follows_label_order and not (self.compares_some or declared.correlation)
-
-    @property
     def compares_some(self) -> bool:
         """Whether only some pairs of different labels are comparable, those that ``form`` says."""
         return self.declaration.form.labels is not None

@@ -166,8 +166,8 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
 
 
 OPTIONS_OF_NAMES = (
-    "", "(sigma=2)", "(damping=0.1)", "(damping=None)", "(surrogate=map)", "(surrogate=auc)",
-    "(pointwise=0)", "(normalize=false)", "(truncation=30)", "(learning_rate=0.1)", "(trees=small)",
+    "", "(sigma=2)", "(pairs=equal)", "(pairs=swap)", "(surrogate=map)", "(surrogate=auc)",
+    "(balance=0)", "(normalize=false)", "(one_group=true)", "(learning_rate=0.1)", "(trees=small)",
     "(sigma=2,surrogate=ndcg(gain=linear))", "(relevant=2,sigma=0.5)",
 )  # fmt: skip
 
