@@ -3,13 +3,14 @@
 import math
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from lambdaplus.compute.arrays import number_of, refuse_rounded
-from lambdaplus.data.letor import numbered_lines
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.scoring import LONGEST_LINE, opened
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
@@ -239,11 +240,25 @@ def _scores_of_ranks(ranks: Judgements, file: Path) -> Judgements:
 
 
 def _fields_of_lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """The place of each line that is not blank, for messages, and its fields."""
-    for number, line in numbered_lines(file):
-        # Invalid UTF-8 is escaped, so that different document numbers stay different.
-        if fields := line.decode(errors="backslashreplace").split():
-            yield f"{file}, line {number}", fields
+    """The place of each line that is not blank, for messages, and its fields.
+
+    A ValueError is raised for a damaged file, and for a NUL character or a carriage return within a
+    line, which could hide a second row.
+    """
+    with opened(file) as stream:
+        lines = iter(partial(stream.readline, LONGEST_LINE), b"")
+        for number, line in enumerate(lines, 1):
+            where = f"{file}, line {number}"
+            if len(line) == LONGEST_LINE:
+                raise ValueError(f"{where}: {LONGEST_LINE:,} bytes or more")
+            if b"\0" in line:
+                raise ValueError(f"{where}: a NUL character")
+            if b"\r" in line.rstrip(b"\r\n"):
+                raise ValueError(f"{where}: a carriage return within a line")
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            # Invalid UTF-8 is escaped, so that different document numbers stay different.
+            if fields := text.decode(errors="backslashreplace").split():
+                yield where, fields
 
 
 def _finite_number(text: str, what: str) -> float:

@@ -17,8 +17,8 @@ from lambdaplus.data import (
     read_letor,
     read_qrels,
     read_trec_run,
+    scoring,
 )
-from lambdaplus.data.letor import numbered_lines
 
 SAMPLE = """\
 # a comment on a separate line
@@ -62,7 +62,8 @@ REFUSED = {
                      "1 qid:1\0 1:1", "1 2:3", "1 qid:9999999999999999999 1:1")
     },
     "1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n": ": .*query 7 are not adjacent",
-    "nan qid:7 1:1\n": ": .*labels must be finite",
+    "nan qid:7 1:1\n": ", line 1: not 'label qid:ID",
+    "inf qid:7 1:1\n": ", line 1: not 'label qid:ID",
     "# only a comment\n": ": .*labels is empty",
     "\ufeff": ": .*labels is empty",
     # Python reads these as other numbers.
@@ -107,7 +108,7 @@ def test_features_may_be_numbered_from_0(tmp_path: Path, first: int) -> None:
     assert data.feature_names == (() if first else ("0", "1", "2", "3"))
 
 
-# Blocks of three lines, a feature 0 in the second one, and a new feature in the last one.
+# Batches of about three lines, a feature 0 in the second one, and a new feature in the last one.
 BLOCKS = """\
 # first
 2 qid:10 1:0.5 3:-1e-3
@@ -126,7 +127,7 @@ BLOCK_FEATURES = [
 
 @pytest.fixture
 def blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.data.letor._LINES", 3)
+    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 60)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -147,7 +148,7 @@ def test_a_file_of_several_blocks(tmp_path: Path) -> None:
     [
         ("6:9", "6:x", ", line 8: not 'label qid:ID"),
         ("6:9", "6:1_0", ", line 8: '6:1_0': a number with an underscore"),
-        ("6:9", "6:9007199254740993", ", line 8: '6:9007199254740993': "),
+        ("6:9", "6:9007199254740993", ", line 8: '6:9007199254740993' contains 9007"),
         ("qid:12", "qid:x", ", line 8: not 'label qid:ID"),
         ("qid:12", "", " has 6 rows, but only 5 have qid:ID"),
         ("qid:12", "qid:10", ": .*query 10 are not adjacent"),
@@ -165,17 +166,17 @@ def test_a_large_file_is_parsed_once_into_one_array(
 ) -> None:
     """In time and memory that are linear in its size."""
     monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
-    monkeypatch.setattr("lambdaplus.data.letor._LINES", 200)
+    monkeypatch.setattr(scoring, "LETOR_BATCH", 2**15)
     row = " ".join(f"{j}:{j / 7:.3f}" for j in range(1, 101))
     text = "".join(f"{i % 3} qid:{i // 10} {row}\n" for i in range(2_000)).encode()
     parsed: list[int] = []
+    parse = scoring._parsed
 
-    def load(stream: Any, **options: Any) -> Any:
-        assert not options.get("query_id")  # with which the time of scikit-learn is quadratic
-        parsed.append(len(stream.getvalue()))
-        return load_svmlight_file(stream, **options)
+    def noted(text: bytes) -> Any:
+        parsed.append(len(text))
+        return parse(text)
 
-    monkeypatch.setattr("sklearn.datasets.load_svmlight_file", load)
+    monkeypatch.setattr(scoring, "_parsed", noted)
     tracemalloc.start()
     try:
         data = read(text, tmp_path)
@@ -184,8 +185,8 @@ def test_a_large_file_is_parsed_once_into_one_array(
         tracemalloc.stop()
     assert data.features.shape == (2_000, 100)
     assert sum(parsed) == len(text)
-    assert max(parsed) < len(text) / 4
-    assert peak < 2 * data.features.nbytes + 10 * max(parsed)
+    assert max(parsed) < 2**16
+    assert peak < 2 * data.features.nbytes + 40 * max(parsed)
 
 
 def lightgbms_files(folder: Path, part: str, seed: int, width: int) -> tuple[Path, Any]:
@@ -271,14 +272,51 @@ def test_a_file_that_expands_without_end_is_an_error(
         reader(file)
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "qrels"])
+def test_a_line_without_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Before it fills the memory, also in a file that is not compressed."""
+    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 2**12)
+    for module in ("scoring", "run_files"):
+        monkeypatch.setattr(f"lambdaplus.data.{module}.LONGEST_LINE", 2**14)
+    file = tmp_path / name
+    file.write_bytes(COMPRESS.get(file.suffix, bytes)(b" 1" * 2**22))
+    reader: Any = read_qrels if name == "qrels" else read_letor
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=rf"{name}.* 16,384 bytes"):
+            reader(file)
+        assert tracemalloc.get_traced_memory()[1] < 2**21
+    finally:
+        tracemalloc.stop()
+
+
+def test_blank_lines_without_end_take_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
+    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 2**14)
+    text = b"\n \r\n" * 2**20 + b"1 qid:1 1:1\n"
+    tracemalloc.start()
+    try:
+        data = read(text, tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert data.features.tolist() == [[1.0]]
+    assert peak < len(text) / 4
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
 def test_a_compressed_file_has_all_of_its_parts_or_is_damaged(tmp_path: Path, suffix: str) -> None:
-    file, part = tmp_path / f"a{suffix}", COMPRESS[suffix](TEXT)
-    file.write_bytes(part + part)
-    assert b"".join(line for _, line in numbered_lines(file)) == TEXT + TEXT
-    file.write_bytes(part + part[:20])
+    file, lines = tmp_path / f"a{suffix}", TEXT.splitlines(keepends=True)
+    first, second = (COMPRESS[suffix](b"".join(part)) for part in (lines[:250], lines[250:]))
+    file.write_bytes(first + second)
+    assert read_letor(file).labels.tolist() == [i % 3 for i in range(500)]
+    file.write_bytes(first + second[:20])
     with pytest.raises(ValueError, match="cut short or damaged"):
-        list(numbered_lines(file))
+        read_letor(file)
 
 
 def test_identifiers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
