@@ -71,6 +71,11 @@ def read_data(
 def read_file(file: Path, columns: Columns) -> TableData:
     """Read one file in any format; columns of a table that are left out are not warned of."""
     if table_kind(file):
+        if columns.categories:
+            raise ValueError(
+                f"--categories is for a single file, not for {file} of a folder, since the other "
+                "files may number the values otherwise"
+            )
         return read_table_data(TableFile(file), columns, categories=False)
     grouped = columns.qid != NO_QUERIES
     if columns != (Columns() if grouped else Columns(NO_QUERIES)):

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class Columns:
     """Names of the columns of a table: what each is used for, and which are features.
 
     Without ``features``, all others that can be are features; those with a + before their names are
-    taken besides the others.  ``qid`` is "none" without queries.
+    taken besides the others, and so are ``categories``.  ``qid`` is "none" without queries.
     """
 
     qid: str = "qid"
@@ -58,6 +58,7 @@ class Columns:
     weight: str = ""
     order: str = ""
     features: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -81,25 +82,26 @@ class Columns:
     @property
     def named(self) -> tuple[str, ...]:
         """The columns that are to be features, whatever they look like."""
-        return tuple(name.removeprefix("+") for name in self.features)
+        return (*(name.removeprefix("+") for name in self.features), *self.categories)
 
     def candidates(self, table: TableFile) -> list[str]:
         """The columns that may be features or are dropped; a ValueError for names of no column."""
         taken, names = self.roles.values(), table.names
-        for option, listed in (("features", self.named), ("drop", self.drop)):
-            for name in listed:
-                if name not in names:
+        for option in ("features", "categories", "drop"):
+            for name in getattr(self, option):
+                column = name.removeprefix("+") if option == "features" else name
+                if column not in names:
                     raise ValueError(
-                        f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
-                        f"{', '.join(names)}"
+                        f"--{option}: there is no column {column!r}{hint(column, names)}; there "
+                        f"are: {', '.join(names)}"
                     )
-                if name in taken:
+                if column in taken:
                     raise ValueError(
-                        f"--{option}: {name!r} is the column of the labels, queries, weights or "
+                        f"--{option}: {column!r} is the column of the labels, queries, weights or "
                         "order"
                     )
-        if both := [name for name in self.named if name in self.drop]:
-            raise ValueError(f"{both[0]!r} is in --features and in --drop")
+                if option != "drop" and column in self.drop:
+                    raise ValueError(f"{column!r} is in --{option} and in --drop")
         only = not all(name.startswith("+") for name in self.features)
         wanted = {*self.drop, *(self.named if only else names)} - {*taken}
         return [name for name in names if name in wanted]
@@ -291,58 +293,69 @@ def _column_of(
     named = name in columns.named
     if INDEX.fullmatch(name) and not named:
         return Column(name, LEFT_OUT, "row numbers that pandas wrote"), None
-    try:
-        values = table.feature(name)
-    except ValueError as error:
-        if not categories:
-            raise
-        raise ValueError(f"{error}; or leave it out with --drop {name}") from None
-    if values is not None and not (categories and table.is_declared(name)):
-        why = _why_no_number(table, name, values) if categories and not named else ""
-        if why:
-            return Column(name, LEFT_OUT, f"{why}; --features +{name} keeps it"), None
-        return Column(name, "flag" if table.is_flag(name) else "number"), values
-    column, why = _category(table, name, named, categories)
-    if column is not None:
+    if not (categories and (name in columns.categories or table.is_declared(name))):
+        try:
+            values = table.feature(name)
+        except ValueError as error:
+            if not categories:
+                raise
+            raise ValueError(
+                f"{error}; or leave it out with --drop {name}, or make it a category with "
+                f"--categories {name}"
+            ) from None
+        if values is not None:
+            why = _why_no_number(table, name, values) if categories and not named else ""
+            kind = "flag" if table.is_flag(name) else "number"
+            return (Column(name, LEFT_OUT, why), None) if why else (Column(name, kind), values)
+    levels, why = _levels(table, name, columns, categories)
+    if not why:
+        column = Column(name, "category", levels=levels)
         return column, table.table.codes(column, {})
     if named:
-        raise ValueError(f"--features: {table.file}, column {name!r}, cannot be a feature: {why}")
+        option, kind = (
+            ("categories", "category") if name in columns.categories else ("features", "feature")
+        )
+        raise ValueError(f"--{option}: {table.file}, column {name!r}, cannot be a {kind}: {why}")
     return Column(name, LEFT_OUT, why), None
 
 
-def _category(
-    table: TableFile, name: str, named: bool, categories: bool
-) -> tuple[Column | None, str]:
-    """A category and its levels; or None and why the column is none."""
-    declared = table.is_declared(name)
-    words = table.table.words(name, whole_numbers=declared)
+def _levels(
+    table: TableFile, name: str, columns: Columns, categories: bool
+) -> tuple[list[str], str]:
+    """The levels of a category, and why the column is none; empty if it is one."""
+    declared = name in columns.categories or table.is_declared(name)
     if not declared and table.are_dates(name):
         advice = ": convert what recurs, such as the day of the week, to numbers"
-        return None, f"dates{advice if categories else ''}"
+        return [], f"dates{advice if categories else ''}"
+    words = table.table.words(name, whole_numbers=declared)
     if words is None or not categories:
-        return None, table.type_in_words(name)
+        return [], table.type_in_words(name)
     levels = words.drop_nulls().unique().sort().to_list()
-    rows, many = words.len() - words.null_count(), f"text with {len(levels):,} different values"
-    if 2 * len(levels) > rows:
-        return None, many
-    few = len(levels) <= MOST_VALUES and len(levels) * ROWS_OF_A_VALUE <= rows
-    if named or declared or few:
-        return Column(name, "category", levels=levels), ""
-    return None, f"{many}; --features +{name} makes it a category"
+    n_rows, why = words.len() - words.null_count(), f"text with {len(levels):,} different values"
+    if 2 * len(levels) > n_rows:
+        return [], why
+    recurring = len(levels) <= MOST_VALUES and len(levels) * ROWS_OF_A_VALUE <= n_rows
+    if declared or name in columns.named or recurring:
+        return levels, ""
+    return [], f"{why}; --features +{name} makes it a category"
 
 
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     """Why a column of numbers is left out unless it is named; empty if it is a feature."""
+    keeps = f"--features +{name} keeps it"
     whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
     if not whole or table.is_flag(name):
         return ""
     if values.min() >= 19000101 and table.are_dates(name, DATES_AS_NUMBERS):
-        return "dates"
+        return f"dates; {keeps}"
     different = np.unique(values).size
     dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())
     if values.size > 100 and different >= 0.9 * values.size and dense:
-        return "a number for nearly every row, as an identifier has"
-    return "an identifier, by its name" if IDENTIFIERS.fullmatch(name) and different > 2 else ""
+        return f"a number for nearly every row, as an identifier has; {keeps}"
+    if IDENTIFIERS.fullmatch(name) and different > 2:
+        makes = f"--categories {name} makes it a category"
+        return f"an identifier, by its name; {keeps}, {makes}"
+    return ""
 
 
 def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Column]:
@@ -353,6 +366,36 @@ def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Co
         cells = values.get(column.name)
         same = cells is not None and np.array_equal(cells, cells[starts][query], equal_nan=True)
         yield column._replace(why=CONSTANT) if same else column
+
+
+def agreed(plans: Mapping[Path, Sequence[Column]]) -> list[Column]:
+    """The columns of a data set of several files, in which a flag may be a number.
+
+    A ValueError names two files of which only one has a feature.
+    """
+    found: dict[str, dict[Path, Column]] = {}
+    for file, columns in plans.items():
+        for column in columns:
+            found.setdefault(column.name, {})[file] = column
+    return [_agreed(name, by_file, [*plans]) for name, by_file in found.items()]
+
+
+def _agreed(name: str, by_file: Mapping[Path, Column], files: Sequence[Path]) -> Column:
+    used = [file for file, column in by_file.items() if column.kind != LEFT_OUT]
+    first = by_file[used[0]] if used else next(iter(by_file.values()))
+    for other in (file for file in files if used and file not in used):
+        why = f"it is left out: {by_file[other].why}" if other in by_file else "there is none"
+        raise ValueError(
+            f"{used[0]} has the feature {name!r}, but in {other} {why}. All files of a data set "
+            f"need the same features: --drop {name} leaves it out of all"
+        )
+    kinds, whys = (
+        {getattr(column, what) for column in by_file.values()} for what in ("kind", "why")
+    )
+    return first._replace(
+        kind=first.kind if len(kinds) == 1 else "number",
+        why=first.why if len(whys) == 1 or not used else "",
+    )
 
 
 def plan_in_words(columns: Sequence[Column]) -> str:
