@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.scoring import LetorRows, letor_rows
@@ -74,10 +74,7 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
     file = Path(path)
     data = cached(file, _read)
     if beside(file, "init"):
-        warnings.warn(
-            f"{beside(file, 'init')}: initial scores are not read, and training starts at 0",
-            stacklevel=2,
-        )
+        warn(f"{beside(file, 'init')}: initial scores are not read, and training starts at 0")
     sizes, weights = (_numbers_beside(file, *suffixes) for suffixes in (SIZES, ("weight",)))
     if not grouped:
         data = replace(data, qid=np.zeros(data.labels.size, np.int64), grouped=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import difflib
 import gzip
+import inspect
 import io
 import json
 import lzma
@@ -243,6 +244,14 @@ def changed(text: str, number: float) -> str:
     return ""
 
 
+def _warn(message: str) -> None:
+    """Warn at the line that led here, outside of this program or package."""
+    level, frame, package = 1, inspect.currentframe(), __name__.partition(".")[0]
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
 def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[Table]:
     """The rows of a file in batches of about this many bytes; by default, all in one.
 
@@ -340,10 +349,9 @@ def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
         content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1 + lines_before
-        warnings.warn(
+        _warn(
             f"{file}, line {line}: not UTF-8, so the file is read as Latin-1: convert it if names "
-            "or queries look wrong",
-            stacklevel=2,
+            "or queries look wrong"
         )
         return True
     return False
@@ -662,11 +670,10 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         if rows > len(features) and sys.stderr is not None and sys.stderr.isatty():
             print(f"{rows:,} rows", end="\r", file=sys.stderr, flush=True)
     for name, cells in unseen.items():
-        warnings.warn(
+        _warn(
             f"{file}, column {name!r}: {cells.total():,} of {rows:,} rows have values that the "
             "model was not trained with, which are taken for missing: "
-            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}",
-            stacklevel=2,
+            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}"
         )
     return np.concatenate(scores)
 

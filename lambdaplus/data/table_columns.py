@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import hint
+from lambdaplus.compute.messages import hint, warn
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.scoring import LEFT_OUT, Column
 from lambdaplus.data.table_files import (
@@ -172,16 +171,12 @@ def read_columns(
     table = TableFile(Path(path))
     read = read_table_data(table, Columns(qid, label), categories=False)
     if left_out := left_out_in_words(read.columns):
-        warnings.warn(
-            f"{table.file}: left out: {left_out}. Convert features among them to numbers",
-            stacklevel=2,
-        )
+        warn(f"{table.file}: left out: {left_out}. Convert features among them to numbers")
     weights = [name for name in read.data.feature_names if name.strip().lower() in WEIGHT_NAMES]
     if weights:
-        warnings.warn(
+        warn(
             f"{table.file}: {', '.join(weights)} is read as a feature: if it weights the rows, "
-            "leave it out of the file",
-            stacklevel=2,
+            "leave it out of the file"
         )
     return read.data
 
