@@ -76,7 +76,7 @@ def read_file(file: Path, columns: Columns) -> TableData:
                 f"--categories is for a single file, not for {file} of a folder, since the other "
                 "files may number the values otherwise"
             )
-        return read_table_data(TableFile(file), columns, categories=False)
+        return read_table_data(TableFile.read(file), columns, categories=False)
     grouped = columns.qid != NO_QUERIES
     if columns != (Columns() if grouped else Columns(NO_QUERIES)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")

@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.compute.arrays import number_of, refuse_rounded
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LONGEST_LINE, opened
+from lambdaplus.data.scoring import LONGEST_LINE, opened, require
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
@@ -182,18 +182,20 @@ def read_table(
     >>> run.labels.tolist(), run.scores.tolist()
     ([1.0, 0.0], [0.3, 0.7])
     """
-    table = TableFile(Path(path))
+    table = TableFile.read(Path(path))
     named = [name for name in (qid, label, score, docno) if name]
     if twice := [name for name in named if named.count(name) > 1]:
         raise ValueError(f"{path}: the column {twice[0]!r} cannot be used for two purposes")
-    table.require(
+    require(
+        table.file,
+        table.names,
         named,
         "Pass the names of its columns; on the command line, in the order of qid, label, score, "
         "such as --columns query,grade,score, or --columns none,label,score without queries",
     )
     queries = table.identifiers(qid) if qid else None
     documents = table.identifiers(docno).astype(np.str_) if docno else None
-    labels, scores = table.numbers(label), table.numbers(score)
+    labels, scores = table.finite_numbers(label), table.finite_numbers(score)
     run = Run(_name(table.file), labels, scores, queries, documents)
     return run.by_query() if qid else run
 

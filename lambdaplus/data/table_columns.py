@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import hint, warn
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column
+from lambdaplus.data.scoring import LEFT_OUT, Column, require
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
@@ -168,7 +168,7 @@ def read_columns(
     >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
     (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
     """
-    table = TableFile(Path(path))
+    table = TableFile.read(Path(path))
     read = read_table_data(table, Columns(qid, label), categories=False)
     if left_out := left_out_in_words(read.columns):
         warn(f"{table.file}: left out: {left_out}. Convert features among them to numbers")
@@ -185,7 +185,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     """Read labels, queries and features; text with few values is a category, or left out."""
     _refuse_missing_columns(table, columns.roles)
     try:
-        labels = table.numbers(columns.label)
+        labels = table.finite_numbers(columns.label)
     except ValueError as error:
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
@@ -213,7 +213,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         qid[rows],
         table.file.name,
         tuple(features),
-        weights=table.numbers(columns.weight)[rows] if columns.weight else None,
+        weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
         grouped=grouped,
     )
@@ -276,7 +276,7 @@ def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None
     advice = f"Name {column} as {' and '.join(missing)} ({options})"
     if "qid" in missing:
         advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
-    table.require(by_option.values(), advice)
+    require(table.file, table.names, by_option.values(), advice)
 
 
 def _column_of(
@@ -305,7 +305,7 @@ def _column_of(
     levels, why = _levels(table, name, columns, categories)
     if not why:
         column = Column(name, "category", levels=levels)
-        return column, table.table.codes(column, {})
+        return column, table.codes(column, {})
     if named:
         option, kind = (
             ("categories", "category") if name in columns.categories else ("features", "feature")
@@ -322,7 +322,7 @@ def _levels(
     if not declared and table.are_dates(name):
         advice = ": convert what recurs, such as the day of the week, to numbers"
         return [], f"dates{advice if categories else ''}"
-    words = table.table.words(name, whole_numbers=declared)
+    words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
         return [], table.type_in_words(name)
     levels = words.drop_nulls().unique().sort().to_list()

@@ -85,7 +85,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     if not table_kind(file):
         whole = read_file(file, config.columns).data
         return StudyData(cross_validation(whole, N_FOLDS), [], config, whole)
-    table = TableFile(file)
+    table = TableFile.read(file)
     columns, guesses = guess_columns(table, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
     read = read_table_data(table, columns)

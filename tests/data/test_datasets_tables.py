@@ -143,7 +143,7 @@ def test_whole_numbers_are_categories_if_that_is_asked_for(tmp_path: Path, kind:
     frame = polars.DataFrame(cells)
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
     named = Columns("none", categories=("shop_id", "code"))
-    read = read_table_data(TableFile(file), named)
+    read = read_table_data(TableFile.read(file), named)
     assert read.data.categories == ("shop_id", "code")
     assert {one.name: one.levels for one in read.columns if one.kind == "category"} == {
         "shop_id": ["10", "7"], "code": ["12", "A3"]
@@ -157,9 +157,9 @@ def test_whole_numbers_are_categories_if_that_is_asked_for(tmp_path: Path, kind:
         (("label",), "--categories: 'label' is the column of the labels"),
     ):
         with pytest.raises(ValueError, match=message):
-            read_table_data(TableFile(file), Columns("none", categories=names))
+            read_table_data(TableFile.read(file), Columns("none", categories=names))
     with pytest.raises(ValueError, match="'code' is in --categories and in --drop"):
-        read_table_data(TableFile(file), Columns("none", categories=("code",), drop=("code",)))
+        read_table_data(TableFile.read(file), Columns("none", categories=("code",), drop=("code",)))
 
 
 # Identifiers -------------------------------------------------------------------------------------
