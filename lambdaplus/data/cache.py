@@ -69,7 +69,7 @@ def write_binary(data: RankingData, file: Path) -> None:
     """Write a data set to a file, which only exists once it is complete."""
     import joblib
 
-    content = {each.name: getattr(data, each.name) for each in fields(data) if each.init}
+    content = {field.name: getattr(data, field.name) for field in fields(data) if field.init}
     with written_whole(file) as temporary:
         joblib.dump(content, temporary)
 
@@ -80,11 +80,11 @@ def read_binary(file: Path) -> RankingData:
 
     content = joblib.load(file, mmap_mode="c")
     # Compiled code needs plain arrays, not numpy.memmap.
-    plain: dict[str, Any] = {
+    in_memory: dict[str, Any] = {
         name: np.asarray(value) if isinstance(value, np.ndarray) else value
         for name, value in content.items()
     }
-    return RankingData(**plain)
+    return RankingData(**in_memory)
 
 
 def fingerprint(data: RankingData) -> str:

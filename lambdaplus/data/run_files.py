@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.compute.arrays import number_of, refuse_rounded
+from lambdaplus.compute.arrays import number_of
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LONGEST_LINE, opened, require
+from lambdaplus.data.scoring import LONGEST_LINE, changed, opened, require
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
@@ -270,8 +270,8 @@ def _finite_number(text: str, what: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(f"{what} {text!r} is not a finite number")
-    if abs(number) >= 2.0**53:
-        refuse_rounded(text, what)
+    if abs(number) >= 2.0**53 and (why := changed(text, number)):
+        raise ValueError(f"{what}{why}")
     return number
 
 

@@ -50,7 +50,9 @@ _COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # how gzip, xz an
 _SEPARATORS = b",;\t"
 _BLANK = ord(" ")
 _IS_BLANK = bytes(byte in b" \t\n\r\v\f" for byte in range(256))  # as in bytes.split
-_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"  # with an exponent, a number is rounded already
+# Commas are decimal points in some files.  Exponents, as in 1.2345678901234567e+16, are those of
+# rounded numbers.
+_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"
 
 
 class Column(NamedTuple):
@@ -82,12 +84,12 @@ def opened(file: Path) -> Iterator[BinaryIO]:
     """
     opener = OPENERS.get(file.suffix.lower())
     if opener is None:
-        with open(file, "rb") as plain:
-            yield plain
+        with open(file, "rb") as stream:
+            yield stream
         return
     try:
-        with opener(file, "rb") as stream:
-            yield io.BufferedReader(_Decompressed(stream, file))
+        with opener(file, "rb") as packed:
+            yield io.BufferedReader(_Decompressed(packed, file))
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
             f"{file} is cut short or damaged, and cannot be decompressed: {error}"
@@ -226,15 +228,15 @@ def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) 
 
 def like(name: str, names: Sequence[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
-    short = [each for each in names if len(each) <= LONGEST]  # the time is that of the square
-    close = difflib.get_close_matches(name, short, n=1) if len(name) <= LONGEST else []
+    known = [other for other in names if len(other) <= LONGEST]  # the time is that of the square
+    close = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST else []
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def changed(text: str, number: float) -> str:
     """What to say of a cell whose number a float64 does not hold; empty if it does."""
-    whole = re.fullmatch(_INTEGER, text)
-    if whole and (np.isinf(number) or int(whole[1]) != number):
+    integer = re.fullmatch(_INTEGER, text)
+    if integer and (np.isinf(number) or int(integer[1]) != number):
         return (
             f" contains {reprlib.repr(text)[1:-1]}, which a float64 cannot represent: integers "
             "beyond 2**53 would become equal to others; subtract an offset, or pass ranks"
@@ -279,14 +281,14 @@ def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) 
     import polars as pl
 
     packed = file.suffix.lower() in OPENERS
-    whole = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
-    names = whole.collect_schema().names()
+    scan = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
+    names = scan.collect_schema().names()
     require(file, names, columns, OF_MODEL)
-    whole = whole.select(columns or names)
+    scan = scan.select(columns or names)
     rows = max(1, int(min(size, 2**34)) // (8 * len(columns or names) or 8))
     first = 0
     while True:
-        frame = (whole if np.isinf(size) else whole.slice(first, rows)).collect()
+        frame = (scan if np.isinf(size) else scan.slice(first, rows)).collect()
         if frame.height or not first:
             yield Table(file, frame)
         if frame.height != rows or np.isinf(size):
@@ -699,7 +701,7 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
 def _is_sound(column: Column) -> bool:
     """Whether a column is one that lambdaplus has written."""
     words = [column.name, column.kind, *column.levels]
-    return isinstance(column.levels, list | tuple) and all(isinstance(each, str) for each in words)
+    return isinstance(column.levels, list | tuple) and all(isinstance(word, str) for word in words)
 
 
 def main(arguments: Sequence[str]) -> int:

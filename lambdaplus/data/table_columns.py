@@ -338,8 +338,7 @@ def _levels(
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     """Why a column of numbers is left out unless it is named; empty if it is a feature."""
     keeps = f"--features +{name} keeps it"
-    whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
-    if not whole or table.is_flag(name):
+    if not _are_integers(values) or table.is_flag(name):
         return ""
     if values.min() >= 19000101 and table.are_dates(name, DATES_AS_NUMBERS):
         return f"dates; {keeps}"
@@ -372,25 +371,22 @@ def agreed(plans: Mapping[Path, Sequence[Column]]) -> list[Column]:
     for file, columns in plans.items():
         for column in columns:
             found.setdefault(column.name, {})[file] = column
-    return [_agreed(name, by_file, [*plans]) for name, by_file in found.items()]
-
-
-def _agreed(name: str, by_file: Mapping[Path, Column], files: Sequence[Path]) -> Column:
-    used = [file for file, column in by_file.items() if column.kind != LEFT_OUT]
-    first = by_file[used[0]] if used else next(iter(by_file.values()))
-    for other in (file for file in files if used and file not in used):
-        why = f"it is left out: {by_file[other].why}" if other in by_file else "there is none"
-        raise ValueError(
-            f"{used[0]} has the feature {name!r}, but in {other} {why}. All files of a data set "
-            f"need the same features: --drop {name} leaves it out of all"
-        )
-    kinds, whys = (
-        {getattr(column, what) for column in by_file.values()} for what in ("kind", "why")
-    )
-    return first._replace(
-        kind=first.kind if len(kinds) == 1 else "number",
-        why=first.why if len(whys) == 1 or not used else "",
-    )
+    plan = []
+    for name, by_file in found.items():
+        used = [file for file, column in by_file.items() if column.kind != LEFT_OUT]
+        if other := [file for file in plans if used and file not in used]:
+            lacking = by_file.get(other[0])
+            raise ValueError(
+                f"{used[0]} has the feature {name!r}, but in {other[0]} "
+                f"{f'it is left out: {lacking.why}' if lacking else 'there is none'}. All files of "
+                f"a data set need the same features: --drop {name} leaves it out of all"
+            )
+        first, *others = by_file.values()
+        if used and any(column != first for column in others):
+            kinds = {column.kind for column in by_file.values()}
+            first = Column(name, first.kind if len(kinds) == 1 else "number")
+        plan.append(first)
+    return plan
 
 
 def plan_in_words(columns: Sequence[Column]) -> str:
@@ -415,7 +411,12 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
                 f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
                 f"--drop {name}."
             )
-        elif name not in data.categories and _counts_rows(column):
+        elif (
+            name not in data.categories
+            and column.size > 100
+            and _are_integers(column)
+            and np.unique(column).size == column.size
+        ):
             found.append(
                 f"{name} is used as a feature, but has a different whole number in each row: pass "
                 f"--drop {name} if it numbers the rows."
@@ -423,6 +424,5 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
     return found
 
 
-def _counts_rows(column: Floats) -> bool:
-    whole = np.isfinite(column).all() and (column == np.floor(column)).all()
-    return bool(whole) and column.size > 100 and np.unique(column).size == column.size
+def _are_integers(values: Floats) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())

@@ -149,8 +149,8 @@ class TableFile(Table):
                 )
             if column.dtype.is_float():
                 numbers = identifiers(column.to_numpy())
-                whole = numbers.astype(np.int64)
-                return whole if np.array_equal(whole, numbers) else numbers.astype(np.str_)
+                integers = numbers.astype(np.int64)
+                return integers if np.array_equal(integers, numbers) else numbers.astype(np.str_)
             words = column.cast(str).to_list()
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
