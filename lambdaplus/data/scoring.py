@@ -370,8 +370,13 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
     # The header is read as a row, because polars renames a repeated column.
     options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
     options |= {"null_values": ["NULL"], "separator": separator}
+    columns = unquoted.count(separator.encode()) + 1  # or more, if a name has a line break
+    text = _without_blank_lines(content) if columns > 1 else content
+    if text.count(b"\n") * (columns - 1) > text.count(separator.encode()):
+        # Of short lines, polars would make rows of all columns, which take a lot of memory.
+        _blank_lines(file, content, separator, lines_before)
     try:
-        frame = pl.read_csv(content, **options)
+        frame = pl.read_csv(text, **options)
     except pl.exceptions.ComputeError:
         _blank_lines(file, content, separator, lines_before)  # which names a line, if it can
         raise
@@ -379,16 +384,26 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise ValueError(f"{file}, line 1: the header contains {', '.join(map(repr, twice))} twice")
     if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
-        blank = _blank_lines(file, content, separator, lines_before)
-        frame = frame.filter(~pl.Series(blank)) if any(blank) else frame
+        _blank_lines(file, content, separator, lines_before)
+        blank = _blank_lines(file, text, separator, lines_before)
+        frame = frame.filter(~np.frombuffer(blank, np.bool_)) if any(blank) else frame
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
     return Table(file, frame, decimal_commas=separator == ";")
 
 
-def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) -> list[bool]:
+def _without_blank_lines(content: bytes) -> bytes:
+    """Text without blank lines that are not within quotes, of which polars makes rows."""
+    if b"\n\n" not in content and b"\n\r\n" not in content:
+        return content
+    parts = content.split(b'"')
+    parts[::2] = [re.sub(rb"(?<=\n)(\r?\n)+", b"", part) for part in parts[::2]]
+    return b'"'.join(parts)
+
+
+def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) -> bytearray:
     """Whether each line is blank; a ValueError for the first with other fields than the header."""
     reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), ""), delimiter=separator)
-    width, blank = 0, []
+    width, blank = 0, bytearray()
     for fields in reader:
         width, line = width or len(fields), reader.line_num + lines_before
         if fields and len(fields) != width:

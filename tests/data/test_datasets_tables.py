@@ -227,6 +227,29 @@ def test_tabs_and_compressed_tables(tmp_path: Path, name: str) -> None:
             read_data(file)
 
 
+def test_many_blank_lines_are_no_rows_before_they_take_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, heights = polars.read_csv, []
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        frame = read(*arguments, **options)
+        heights.append(frame.height)
+        return frame
+
+    text = 'qid,label,x,"a\n\nb"\n1,1,2,"a\n\nc"' + "\r\n" * 3 + "\n" * 1000 + "1,0,,\n"
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    monkeypatch.setattr(polars, "read_csv", noted)
+    with pytest.warns(UserWarning, match="left out: a\n\nb"):
+        data = read_columns(tmp_path / "a.csv")
+    np.testing.assert_array_equal(data.features, [[2.0], [np.nan]])
+    assert heights == [3]
+    (tmp_path / "a.csv").write_bytes(text.encode() + b"1,0\n")
+    with pytest.raises(ValueError, match=r"a\.csv, line 1010: 2 fields for 4 columns"):
+        read_columns(tmp_path / "a.csv")
+    assert heights == [3]
+
+
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     data = read_columns(written(tmp_path / "a.csv", CSV.replace("\n1,1", "\n\n1,1") + "\n\n"))
     assert data.features.tolist() == [[0.5, 3], [0.25, 4]]
