@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import hint, warn
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column, require
+from lambdaplus.data.scoring import LEFT_OUT, Column, like, require
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
@@ -91,7 +91,7 @@ class Columns:
                 column = name.removeprefix("+") if option == "features" else name
                 if column not in names:
                     raise ValueError(
-                        f"--{option}: there is no column {column!r}{hint(column, names)}; there "
+                        f"--{option}: there is no column {column!r}{like(column, names)}; there "
                         f"are: {', '.join(names)}"
                     )
                 if column in taken:
@@ -324,7 +324,8 @@ def _levels(
         return [], f"dates{advice if categories else ''}"
     words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
-        return [], table.type_in_words(name)
+        dtype = table.frame[name].dtype
+        return [], "dates" if dtype.is_temporal() else str(dtype).replace("String", "text")
     levels = words.drop_nulls().unique().sort().to_list()
     n_rows, why = words.len() - words.null_count(), f"text with {len(levels):,} different values"
     if 2 * len(levels) > n_rows:

@@ -122,10 +122,6 @@ class TableFile(Table):
         """Whether a column has at least two values, on two rows or more on average."""
         return 2 <= self.frame[name].n_unique() <= self.frame.height / 2
 
-    def type_in_words(self, name: str) -> str:
-        kind = self.frame[name].dtype
-        return "dates" if kind.is_temporal() else str(kind).replace("String", "text")
-
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
         column = self.frame[name]

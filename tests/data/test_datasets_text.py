@@ -53,17 +53,40 @@ def test_a_small_file(tmp_path: Path, suffix: str, start: str, end: str) -> None
     assert data.qid.tolist() == [10, 10, 4]
 
 
+ODD = {  # texts, and features, labels and queries
+    "  1\t qid:-3  1:.5 \v2:5.\f\r\n": ([[0.5, 5]], [1], [-3]),
+    "+1 qid:+4 01:+4 +2:-0 3:1E2\n-1.5 qid:007": ([[4, 0, 100], [0, 0, 0]], [1, -1.5], [4, 7]),
+    "1e-3 qid:9223372036854775807 3:-Infinity 4:NaN 5:NULL":
+        ([[0, 0, -np.inf, np.nan, np.nan]], [1e-3], [2**63 - 1]),
+    "0 qid:1 1:1e-400 2:0.1000000000000000055511151231257827 3:123456789.123456789":
+        ([[0, 0.1, 123456789.123456789]], [0], [1]),
+    "# 1 qid:1 2:9 # 3\n\n1 qid:1 2:5# a:b 7:7\n   \n\r\n": ([[0, 5]], [1], [1]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wanted"), ODD.items())
+def test_odd_text_is_read_as_by_python(tmp_path: Path, text: str, wanted: Any) -> None:
+    data = read(text, tmp_path)
+    for found, right in zip((data.features, data.labels, data.qid), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
 BEFORE = "# first\n1 qid:1 1:2 2:3\n"
 NOT_A_ROW = r"(, line 3: not 'label qid:ID| has 3 rows, but)"
 REFUSED = {
     **{
         f"{BEFORE}{line}\n2 qid:2 1:1\n": NOT_A_ROW
         for line in ("x qid:1 1:2", "1 qid:1 1:abc", "1 qid:1 1", "1 qid:q1 1:1", "1 qid:1 2:2 2:3",
-                     "1 qid:1\0 1:1", "1 2:3", "1 qid:9999999999999999999 1:1")
+                     "1 qid:1\0 1:1", "1 2:3", "1 qid:9999999999999999999 1:1", "1 qid:1 2:",
+                     "1 qid:1 2:0.5 1:3", "1 1:1 qid:1", "qid:1 1:1", "nan qid:1 1:1",
+                     "-inf qid:1 1:1", "1 qid:1 -1:1", "1 qid:1 1:1:2", "1 qid:1 :1", "1 qid: 1:1",
+                     "1:2 qid:1 1:1", "1 qid:1 1.0:1", "x,shop\n1,2", "1 qid:1\xa01:1",
+                     # Parts of which NumPy or C read as numbers.
+                     "1 qid:1 1:nan(1)", "1 qid:1 1:0x10", "1 qid:1 1:5-3 2:x", "1 qid:1 1:1e",
+                     "1 qid:1 1:1d5", "1 qid:1 1:infinit", "1 qid:1 1:2\0",
+                     "1 qid:12345678901234567890")
     },
     "1 qid:7 1:1\n1 qid:8 1:1\n0 qid:7 1:1\n": ": .*query 7 are not adjacent",
-    "nan qid:7 1:1\n": ", line 1: not 'label qid:ID",
-    "inf qid:7 1:1\n": ", line 1: not 'label qid:ID",
     "# only a comment\n": ": .*labels is empty",
     "\ufeff": ": .*labels is empty",
     # Python reads these as other numbers.

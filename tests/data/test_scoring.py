@@ -292,11 +292,11 @@ LETOR = {
 
 
 @pytest.mark.parametrize("text", LETOR.values(), ids=LETOR)
-def test_svmlight_is_read_as_in_training(text: str, tmp_path: Path) -> None:
+def test_batches_of_lines_change_no_feature(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "a.txt").write_text(text, encoding="utf-8")
     read = read_letor(file, grouped=False).features
     names = [str(j) for j in range(1, 10)]
-    for size in (np.inf, 5):
+    for size in (np.inf, 5, 72, 150):
         found = np.concatenate([*numbered_features(file, names, size)])
         np.testing.assert_array_equal(found[:, : read.shape[1]], read)
         assert not found[:, read.shape[1] :].any()
@@ -325,18 +325,7 @@ def test_numbered_features_are_found_in_any_file(
 
 REFUSED_LINES = {
     "1 qid:1 1:0.5\n1 qid:1 1:0.5 2": "line 2: not 'label qid:ID 1:value 2:value'",
-    "1 qid:1 1:0.5 2:": "line 1: not",
-    "1 qid:1 2:0.5 1:3": "line 1: not",
-    "1 qid:1 1:1 1:2": "line 1: not",
-    "1 qid:x 1:1": "line 1: not",
-    "1 1:1 qid:1": "line 1: not",
-    "qid:1 1:1": "line 1: not",
-    "nan qid:1 1:1": "line 1: not",
-    "1 qid:1 1:1_0": "line 1: '1:1_0': a number with an underscore",
-    "1 qid:1 -1:1": "line 1: not",
-    "1 qid:1 1:1:2": "line 1: not",
     "x,shop\n1,2": "line 1: not",
-    "1 qid:1 1:1e400": "line 1: '1:1e400': '1e400' is beyond the largest float64",
     "1 qid:1 1:9007199254740993": "which a float64 cannot represent",
     "1 qid:1 0:1 1:2": "has a feature 0, and the model was trained with features from 1",
     "# nothing": "has no rows",
@@ -344,14 +333,11 @@ REFUSED_LINES = {
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED_LINES.items())
-def test_lines_that_are_refused(
+def test_what_training_refuses_is_refused(
     models: dict[str, Path], text: str, message: str, tmp_path: Path, capsys: Any
 ) -> None:
     (file := tmp_path / "a.txt").write_text(text)
     assert message in both(models["numbered"], file, capsys)[1]
-    if "0:1" not in text:
-        with pytest.raises(ValueError, match=str(file)):
-            read_letor(file, grouped=False)
 
 
 def test_features_that_count_from_another_number_are_refused(tmp_path: Path) -> None:
