@@ -123,7 +123,7 @@ def table_kind(file: Path) -> str:
     return suffix if suffix in TABLES else ""
 
 
-class Table(NamedTuple):
+class TableRows(NamedTuple):
     """Rows of a CSV, TSV or Parquet file; the columns of a CSV file are text."""
 
     file: Path
@@ -254,7 +254,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=level)
 
 
-def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[Table]:
+def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[TableRows]:
     """The rows of a file in batches of about this many bytes; by default, all in one.
 
     A ValueError names the file, and a damaged line, or one of these columns that is missing.
@@ -277,7 +277,9 @@ def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Ite
         raise ValueError(f"{file} has no rows below its header")
 
 
-def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+def _parquet(
+    file: Path, stream: BinaryIO, size: float, columns: Sequence[str]
+) -> Iterator[TableRows]:
     import polars as pl
 
     packed = file.suffix.lower() in OPENERS
@@ -290,13 +292,13 @@ def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) 
     while True:
         frame = (scan if np.isinf(size) else scan.slice(first, rows)).collect()
         if frame.height or not first:
-            yield Table(file, frame)
+            yield TableRows(file, frame)
         if frame.height != rows or np.isinf(size):
             return
         first += rows
 
 
-def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[TableRows]:
     header, lines_before, latin = b"", 0, False
     for piece in pieces(file, stream, size, quotes=True):
         if piece.startswith(_COMPRESSED):  # polars would decompress it, or try to
@@ -359,7 +361,7 @@ def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
     return False
 
 
-def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
+def _csv_table(file: Path, content: bytes, lines_before: int) -> TableRows:
     """A table of text, with a header."""
     import polars as pl
 
@@ -388,7 +390,7 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
         blank = _blank_lines(file, text, separator, lines_before)
         frame = frame.filter(~np.frombuffer(blank, np.bool_)) if any(blank) else frame
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
-    return Table(file, frame, decimal_commas=separator == ";")
+    return TableRows(file, frame, decimal_commas=separator == ";")
 
 
 def _without_blank_lines(content: bytes) -> bytes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.identifiers import identifiers, int_or_text
-from lambdaplus.data.scoring import FLAGS, KINDS, Table, opened, table_kind, tables
+from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, table_kind, tables
 
 if TYPE_CHECKING:
     import polars
@@ -28,7 +28,7 @@ DATES = f"^({_DATE})([T ]{_TIME})?$"
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 
 
-class TableFile(Table):
+class TableFile(TableRows):
     """All rows of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
     @classmethod
