@@ -152,7 +152,7 @@ class _Features:
         left = self._first - int(self._first and rows.numbers.all())  # a column of the feature 0
         self._first -= left
         before, end = self._values.shape[1], self._rows + rows.labels.size
-        width = max(left + before, rows.numbers.max(initial=0) + 1 - self._first)
+        width = max(left + before, int(rows.numbers.max(initial=0)) + 1 - self._first)
         if width > before:
             values = np.zeros((max(end, len(self._values)), width))
             values[: self._rows, left : left + before] = self._values[: self._rows]

@@ -514,7 +514,8 @@ def _parsed(text: bytes) -> LetorRows:
     first, end = np.delete(first, field), np.delete(end, field)
     start, colon, row = np.delete(start, query), np.delete(colon, query), np.delete(row, query)
     numbers = _whole_numbers(cells, start, colon)
-    _refuse((numbers < 0) | (np.diff(numbers, prepend=-1) <= 0) & (np.diff(row, prepend=-1) == 0))
+    _refuse((numbers < 0) | (numbers >= 2**32))
+    _refuse((np.diff(numbers, prepend=-1) <= 0) & (np.diff(row, prepend=-1) == 0))
 
     values = _numbers(cells) if first.size else np.zeros(0)
     _refuse(values.size != first.size)

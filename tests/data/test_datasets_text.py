@@ -80,7 +80,8 @@ REFUSED = {
                      "1 qid:1\0 1:1", "1 2:3", "1 qid:9999999999999999999 1:1", "1 qid:1 2:",
                      "1 qid:1 2:0.5 1:3", "1 1:1 qid:1", "qid:1 1:1", "nan qid:1 1:1",
                      "-inf qid:1 1:1", "1 qid:1 -1:1", "1 qid:1 1:1:2", "1 qid:1 :1", "1 qid: 1:1",
-                     "1:2 qid:1 1:1", "1 qid:1 1.0:1", "x,shop\n1,2", "1 qid:1\xa01:1",
+                     "1:2 qid:1 1:1", "1 qid:1 1.0:1", "1 qid:1 4294967296:1",
+                     "x,shop\n1,2", "1 qid:1\xa01:1",
                      # Parts of which NumPy or C read as numbers.
                      "1 qid:1 1:nan(1)", "1 qid:1 1:0x10", "1 qid:1 1:5-3 2:x", "1 qid:1 1:1e",
                      "1 qid:1 1:1d5", "1 qid:1 1:infinit", "1 qid:1 1:2\0",
@@ -104,9 +105,10 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
 
 
 def test_data_beyond_memory_is_refused_by_name(tmp_path: Path) -> None:
-    text = "1 qid:1 1:1\n" * 50_000 + "1 qid:1 2147483647:1\n"
-    with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate"):
-        read(text, tmp_path)
+    for number in (2147483647, 4294967295):
+        text = "1 qid:1 1:1\n" * 50_000 + f"1 qid:1 {number}:1\n"
+        with pytest.raises(MemoryError, match=r"a.txt: Unable to allocate"):
+            read(text, tmp_path)
 
 
 def test_the_missing_values_of_istella_and_letor_are_missing(tmp_path: Path) -> None:
