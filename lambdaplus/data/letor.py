@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -72,13 +73,11 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
     ([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], [2.0, 0.0], [7, 7])
     """
     file = Path(path)
-    data = cached(file, _read)
+    data = cached(file, partial(_read, grouped=grouped), f"grouped={grouped}")
     if beside(file, "init"):
         warn(f"{beside(file, 'init')}: initial scores are not read, and training starts at 0")
     sizes, weights = (_numbers_beside(file, *suffixes) for suffixes in (SIZES, ("weight",)))
-    if not grouped:
-        data = replace(data, qid=np.zeros(data.labels.size, np.int64), grouped=False)
-    elif not data.grouped:
+    if grouped and not data.grouped:
         if sizes is None:
             raise ValueError(
                 f"{file} has no queries: after the label there must be qid:ID, or the sizes of the "
@@ -122,7 +121,7 @@ def _numbers_beside(file: Path, *suffixes: str) -> NDArray[np.float64] | None:
         return None if other is None else np.loadtxt(other, ndmin=1)
 
 
-def _read(file: Path) -> RankingData:
+def _read(file: Path, *, grouped: bool) -> RankingData:
     """Read the text in batches, whose features take their places in one array."""
     features, labels, queries = _Features(), [np.zeros(0)], [np.zeros(0, np.int64)]
     for rows in letor_rows(file):
@@ -131,7 +130,7 @@ def _read(file: Path) -> RankingData:
         labels.append(rows.labels)
         queries.append(rows.queries)
     label, query = np.concatenate(labels), np.concatenate(queries)
-    grouped = query.size > 0
+    grouped = grouped and query.size > 0
     if grouped and query.size < label.size:
         raise ValueError(f"{file} has {label.size} rows, but only {query.size} have qid:ID")
     query = query if grouped else np.zeros(label.size, np.int64)

@@ -279,6 +279,10 @@ def test_lines_without_queries_are_one_ranking_if_that_is_asked_for(tmp_path: Pa
         read("1 1:0.5\n0 2:3\n", tmp_path)
     data = read_letor(tmp_path / "a.txt", grouped=False)
     assert (data.features.tolist(), data.grouped) == ([[0.5, 0], [0, 3]], False)
+    # Queries in the file are ignored, wherever they are.
+    (tmp_path / "a.txt").write_text("1 qid:7 1:0.5\n0 qid:8 2:3\n2 qid:7\n0 1:4\n")
+    data = read_letor(tmp_path / "a.txt", grouped=False)
+    assert (data.qid.tolist(), data.labels.tolist()) == ([0] * 4, [1, 0, 2, 0])
 
 
 # Compressed files and TREC -----------------------------------------------------------------------
