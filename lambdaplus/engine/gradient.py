@@ -168,7 +168,7 @@ def queries_to_round(
 
     Plain gradients have no log-loss.
     """
-    workers = queries.list_workers
+    workers = queries.workers_of_list
     if workers.size > 1:  # each has a part of the scores
         refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
         return [0]

@@ -34,7 +34,7 @@ def mean_values(
     for metric, scored in zip(parts, each, strict=True):
         ranked = scored.queries
         warn_of_one_class(metric, queries)
-        if ranked.list_workers.size > 1:
+        if ranked.workers_of_list.size > 1:
             mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
             continue
         query_values = values(metric, scored) if ranked.n_queries else np.empty(0)

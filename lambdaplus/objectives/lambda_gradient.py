@@ -26,7 +26,7 @@ ALONE = Terms()
 
 def is_table(weights: PairWeights, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    return not queries.divided and (weights.equal or not queries.grouped)
+    return queries.ranked_as == "table" or (queries.ranked_as == "one query" and weights.equal)
 
 
 def gradient_on(
@@ -44,17 +44,17 @@ def gradient_on(
     plain = not (all_pairs or terms.log_loss)
     long = queries_to_round(metric, weights.equal, arrays, queries, plain)
     return LambdaGradient(
-        metric, weights.equal, arrays, queries.multiplicities, queries.list_workers,
-        not queries.divided, is_table(weights, queries), total, of_class, terms,
+        metric, weights.equal, arrays, queries.multiplicities, queries.workers_of_list,
+        queries.ranked_as != "queries", is_table(weights, queries), total, of_class, terms,
         queries.strata(metric.relevant).label if terms.log_loss else NONE,
         float(options.sigma), options.normalize, all_pairs,
-        [] if all_pairs and queries.list_workers.size == 1 else long,
+        [] if all_pairs and queries.workers_of_list.size == 1 else long,
     )  # fmt: skip
 
 
 def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tuple[float, Floats]:
     """The sum of the absolute gradients of a table, and factors of the Hessians of its classes."""
-    if queries.divided:
+    if queries.ranked_as == "queries":
         return 0.0, NONE
     if metric.compares_some:
         return queries.longest / 2, NONE  # as for log-loss of two equal classes
@@ -62,7 +62,7 @@ def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tu
     # That of log-loss at the base rates, so that bounds of Hessians mean the same.
     total = float((count * (1.0 - count / count.sum())).sum())
     # Of classes, not of many labels.
-    if not balance or queries.grouped or count.size > MOST_CLASSES:
+    if not balance or queries.ranked_as != "table" or count.size > MOST_CLASSES:
         return total, NONE
     # Rows of weight 0 do not count, nor do classes of such rows.
     return total, (count * ((count > 0).sum() / count.sum())) ** balance

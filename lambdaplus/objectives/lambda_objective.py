@@ -134,17 +134,19 @@ class LambdaObjective(PairOptions, Objective):
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         if terms is None:
-            terms = ALONE if ranked.divided or self.on_tables is self else HALF
+            terms = ALONE if ranked.ranked_as == "queries" or self.on_tables is self else HALF
         gradient = ranked.once((self, terms), lambda: self._gradient_on(ranked, terms))
         return gradient.at(ranked, scores, dtype)
 
     def _gradient_on(self, ranked: Queries, terms: Terms = ALONE) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = gradient_on(self.weighed_by(table=not ranked.divided), ranked, self, terms)
+        gradient = gradient_on(
+            self.weighed_by(table=ranked.ranked_as != "queries"), ranked, self, terms
+        )
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
-            where = "all labels of each query" if ranked.divided else "all labels"
+            where = "all labels of each query" if ranked.ranked_as == "queries" else "all labels"
             warn(
                 f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
                 "same, or no two of them differ in a way that matters to it"
@@ -166,7 +168,7 @@ class LambdaObjective(PairOptions, Objective):
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
-        return not is_table(self.weighed_by(table=not ranked.divided), ranked)
+        return not is_table(self.weighed_by(table=ranked.ranked_as != "queries"), ranked)
 
     def __repr__(self) -> str:
         words = [

@@ -169,7 +169,7 @@ class Objective(ABC):
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or all rows are one query and not a table."""
-        return queries.grouped
+        return queries.ranked_as != "table"
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)

@@ -93,7 +93,7 @@ class PositionBias(Objective):
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
-        if not queries.grouped:
+        if queries.ranked_as == "table":
             raise ValueError("position bias needs queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.workers if queries.workers.connected else ONE_MACHINE

@@ -245,7 +245,7 @@ class Study:
             versions=versions_in_words(),
             queries=relevant.size,
             without_relevant=int((~relevant).sum()),
-            n_rows=0 if tests[0].grouped else sum(test.n_documents for test in tests),
+            n_rows=sum(test.n_documents for test in tests if test.ranked_as != "queries"),
             planned=len(self),
             finished=len(self.fits.best),
             notes=self.notes,
