@@ -27,6 +27,7 @@ from lambdaplus.frameworks.data_sets import (
     rows_of_each_query,
     xgboost_field,
 )
+from lambdaplus.frameworks.internals import attribute_of
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,
@@ -42,7 +43,7 @@ except ImportError as error:  # pragma: no cover
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(xgboost, name)
+    return attribute_of(xgboost, name, __name__)
 
 
 def train(
