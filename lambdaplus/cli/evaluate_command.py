@@ -16,7 +16,7 @@ from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
-from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.metrics.names import split_names
 
 COLUMNS = "qid,label,score"

@@ -9,9 +9,9 @@ import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.compare import mean_effect
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.evaluation.run_comparison import Pair
-from lambdaplus.evaluation.trainings import ROUNDING
+from lambdaplus.evaluation.run_comparison import RunPair
 from lambdaplus.study.results import Results
 from lambdaplus.study.words import count, label, range_of
 
@@ -60,7 +60,7 @@ class Summary:
         spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
         return len(self.results.folds) > 1 or max(spreads) > ROUNDING
 
-    def _of_methods(self, pair: Pair) -> Pair:
+    def _of_methods(self, pair: RunPair) -> RunPair:
         """The pair; without a test if it is of two models, with one training of each method."""
         if self.replicated(pair.metric, pair.first, pair.second):
             return pair
@@ -108,7 +108,7 @@ class Summary:
         return mean_effect(self.runs[method], metric).interval()
 
     @cached_property
-    def verdicts(self) -> list[Pair]:
+    def verdicts(self) -> list[RunPair]:
         """For each metric, the best of lambdaplus and the best other method.
 
         Validation values choose both.  P-values and intervals are corrected for the number of
@@ -130,7 +130,7 @@ class Summary:
             for pair in self._tested(metric, ours, other, 1.0 - ALPHA / m)
         ]
 
-    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[Pair]:
+    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[RunPair]:
         """The test of a method against another; none without values to test."""
         two = {name: [_with(metric, run) for run in self.runs[name]] for name in (first, second)}
         return [*map(self._of_methods, compare_runs(two, confidence=confidence).of(metric))]
@@ -175,7 +175,7 @@ def _with(metric: str, run: Evaluation) -> Evaluation:
     return replace(run, per_query={metric: run.per_query[metric]})
 
 
-def outcome(pair: Pair) -> str:
+def outcome(pair: RunPair) -> str:
     """Whether the first of a pair is significantly better or worse; empty for neither."""
     if pair.p_corrected < ALPHA and pair.better:
         return "better" if pair.better == pair.first else "worse"

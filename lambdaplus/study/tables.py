@@ -8,8 +8,8 @@ import polars as pl
 
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.conventions import find_convention
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.result_tables import decimal, p_text
-from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
