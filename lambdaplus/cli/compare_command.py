@@ -158,7 +158,9 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
                 if report:
                     date = time.strftime("%Y-%m-%d")
                     with warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), data=shown, date=date)
+                        write_report(
+                            summary, made, config.to_toml(), data=shown, date=date, study=study
+                        )
                     folder.publish(outdated=["plots/"])
         except KeyboardInterrupt:
             console.print(

@@ -26,8 +26,8 @@ OF_STUDY = (
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
     {"choices", "results"},
-    {"summary", "tables", "plot_style", "plots", "report"},
-    {"study", "from_config", "saved_model"},
+    {"summary", "tables", "plot_style", "plots"},
+    {"study", "from_config", "saved_model", "report_models", "report"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer
