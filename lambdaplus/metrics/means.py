@@ -30,8 +30,8 @@ def mean_values(
     metrics = list(metrics)
     parts = list(dict.fromkeys(part for metric in metrics for part, _ in parts_of(metric)))
     mean = {}
-    each = scored_lists(parts, queries, queries.check_scores(scores), one_group)
-    for metric, scored in zip(parts, each, strict=True):
+    of_metrics = scored_lists(parts, queries, queries.check_scores(scores), one_group)
+    for metric, scored in zip(parts, of_metrics, strict=True):
         ranked = scored.queries
         warn_of_one_class(metric, queries)
         if ranked.workers_of_list.size > 1:

@@ -19,7 +19,7 @@ from lambdaplus.metrics.forms.form import MetricArrays, Ranked
 from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
-from lambdaplus.ranking.sort import Entries, Scored, each_alone, run_starts, split_ties
+from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
@@ -123,7 +123,7 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
     if queries.ranked_as == "table":
         return float(_steps(metric, arrays, entries)[0])
-    edges, score, code, *_ = each_alone(entries)
+    edges, score, code, *_ = one_entry_per_document(entries)
     ranked = Ranked(np.diff(edges), np.arange(score.size), score)
     value = _values(metric, arrays._replace(code=code), edges, ranked)
     return float(_for_ties(metric, value, edges, score)[0])

@@ -9,46 +9,48 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient, Terms, queries_to_round
+from lambdaplus.engine.gradient import LambdaGradient, TermWeights, queries_to_round
 from lambdaplus.engine.lists import NONE
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.forms.form import MetricArrays
-from lambdaplus.objectives.pair_options import PairOptions, PairWeights, refuse_pairs_of
+from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric, refuse_pairs_of
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 # The options of pairs in `gradients`.
 TEXTBOOK = {"sigma", "normalize", "pairs"}
 
-ALONE = Terms()
+ALONE = TermWeights()
 
 
-def is_table(weights: PairWeights, queries: Queries) -> bool:
+def is_table(weighing: WeighingMetric, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    return queries.ranked_as == "table" or (queries.ranked_as == "one query" and weights.equal)
+    one_query = queries.ranked_as == "one query"
+    return queries.ranked_as == "table" or (one_query and weighing.equal_pairs)
 
 
 def gradient_on(
-    weights: PairWeights, queries: Queries, options: PairOptions, terms: Terms = ALONE,
-    all_pairs: bool = False,
+    weighing: WeighingMetric, queries: Queries, options: PairOptions,
+    terms: TermWeights = ALONE, all_pairs: bool = False,
 ) -> LambdaGradient:  # fmt: skip
     """The gradient of a metric on a data set; a ValueError if it has none.
 
     Log-loss among the ``terms`` is that of a binary metric's relevance.  With ``all_pairs``, every
     pair is visited, instead of using the sweep.
     """
-    metric, arrays = weights.metric, metric_arrays(weights.metric, queries)
+    metric, equal_pairs = weighing
+    arrays = metric_arrays(metric, queries)
     refuse_large_gains(metric, arrays, queries, options)
     total, of_class = size_of_table(metric, queries, options.balance)
-    plain = not (all_pairs or terms.log_loss)
-    long = queries_to_round(metric, weights.equal, arrays, queries, plain)
+    with_many_labels = not (all_pairs or terms.log_loss)
+    to_round = queries_to_round(metric, equal_pairs, arrays, queries, with_many_labels)
     return LambdaGradient(
-        metric, weights.equal, arrays, queries.multiplicities, queries.workers_of_list,
-        queries.ranked_as != "queries", is_table(weights, queries), total, of_class, terms,
+        metric, equal_pairs, arrays, queries.multiplicities, queries.workers_of_list,
+        queries.ranked_as != "queries", is_table(weighing, queries), total, of_class, terms,
         queries.strata(metric.relevant).label if terms.log_loss else NONE,
         float(options.sigma), options.normalize, all_pairs,
-        [] if all_pairs and queries.workers_of_list.size == 1 else long,
+        [] if all_pairs and queries.workers_of_list.size == 1 else to_round,
     )  # fmt: skip
 
 
@@ -165,5 +167,5 @@ def gradients(
     if pairs.pairs != "default":
         refuse_pairs_of([optimised])
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    weights = PairWeights(optimised, pairs.pairs == "equal" or optimised.compares_some)
-    return gradient_on(weights, queries, pairs, all_pairs=all_pairs).at(queries, scores)
+    weighing = WeighingMetric(optimised, pairs.pairs == "equal" or optimised.compares_some)
+    return gradient_on(weighing, queries, pairs, all_pairs=all_pairs).at(queries, scores)

@@ -107,7 +107,7 @@ class PositionBias(Objective):
             bias = np.zeros(int(positions[0]))
         gradient, hessian = self.objective.derivatives(queries, scores + bias[position])
         size = bias.size
-        by_position = [np.bincount(position, each, size) for each in (None, gradient, hessian)]
+        by_position = [np.bincount(position, values, size) for values in (None, gradient, hessian)]
         count, slope, curve = workers.sum(np.array(by_position, np.float64))
         slope = slope + self.regularization * count * bias
         curve = curve + self.regularization * count
