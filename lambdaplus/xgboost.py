@@ -25,9 +25,8 @@ from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
-    xgboost_field,
 )
-from lambdaplus.frameworks.internals import attribute_of
+from lambdaplus.frameworks.internals import attribute_of, xgboost_field
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,

@@ -18,9 +18,8 @@ from lambdaplus.frameworks.data_sets import (
     Framework,
     framework_of,
     group_sizes,
-    xgboost_field,
 )
-from lambdaplus.frameworks.internals import own_metrics, xgboost_learner
+from lambdaplus.frameworks.internals import own_metrics, xgboost_field, xgboost_learner
 from lambdaplus.frameworks.stored_fields import StoredFields, read_lightgbm, read_xgboost
 from lambdaplus.frameworks.trainings import Training, training_of
 from lambdaplus.frameworks.workers import workers_of

@@ -3,10 +3,9 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.compute.arrays import checked_array, from_gpu
+from lambdaplus.compute.arrays import checked_array
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -61,28 +60,12 @@ def readable_by_lightgbm(X: Any) -> Any:
     return X
 
 
-def xgboost_field(data: Any, name: str) -> NDArray[Any]:
-    """A field of an xgboost.DMatrix, empty if it has none: "label", "weight", "group_ptr", ..."""
-    read = data.get_uint_info if name == "group_ptr" else data.get_float_info
-    field: NDArray[Any] = from_gpu(read(name))
-    return field
-
-
-def query_boundaries(data: Any) -> NDArray[Any] | None:
-    """Boundaries of the queries of a LightGBM data set, (n_queries + 1,); None if it has none."""
-    bounds: NDArray[Any] | None = data.get_field("group")
-    return None if bounds is None or len(bounds) < 2 else bounds
-
-
 def group_sizes(data: Any) -> Ints | None:
     """Sizes of the queries of a LightGBM data set, (n_queries,); None if it has none."""
-    bounds = query_boundaries(data)
-    return None if bounds is None else sizes_between(bounds)
-
-
-def sizes_between(boundaries: NDArray[Any]) -> Ints:
-    """Sizes of queries, (n_queries,), from their boundaries as any integers, (n_queries + 1,)."""
-    sizes: Ints = np.subtract(boundaries[1:], boundaries[:-1], dtype=np.int64)
+    bounds = data.get_field("group")
+    if bounds is None or len(bounds) < 2:
+        return None
+    sizes: Ints = np.subtract(bounds[1:], bounds[:-1], dtype=np.int64)
     return sizes
 
 

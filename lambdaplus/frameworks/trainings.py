@@ -1,5 +1,6 @@
 """One object for each training, with what our objectives and metrics know of it."""
 
+import copy
 import threading
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.frameworks.data_sets import Framework, framework_of
 from lambdaplus.frameworks.internals import lightgbm_parameter, xgboost_learner
 from lambdaplus.frameworks.openmp_team import OpenMPTeam, team_of
-from lambdaplus.frameworks.stored_fields import StoredFields, sizes_and_weights
+from lambdaplus.frameworks.stored_fields import StoredFields, weights_of_rows
 from lambdaplus.ranking.queries import Queries
 
 _MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
@@ -49,7 +50,11 @@ class Training:
         kept, workers = self.queries.setdefault(owner, []), self.workers
         recent = list(kept)
         # Compare the contents, since objects may be reused and arrays overwritten.
-        same = [old.workers.size == workers.size and was.same_as(stored) for was, old in recent]
+        here = workers.size, workers.number
+        same = [
+            (old.workers.size, old.workers.number) == here and _same(known, stored)
+            for known, old in recent
+        ]
         if workers.size > 1 and workers.connected:
             # New queries need reductions: all workers create them, or none.
             padded = np.array(same + [False] * (_MOST_KEPT - len(same)), np.int64)
@@ -59,13 +64,13 @@ class Training:
         queries = self._new_queries(framework, data, stored)
         # The caller may overwrite its arrays.  Copies of the same type are fast to compare.
         most = _MOST_KEPT if framework == "arrays" else 1
-        kept[:] = [*recent, (stored.copied(), queries)][-most:]
+        kept[:] = [*recent, (copy.deepcopy(stored), queries)][-most:]
         return queries
 
     def _new_queries(self, framework: Framework, data: Any, stored: StoredFields) -> Queries:
         """The queries of this worker, none if it has no rows, or its rows of one list."""
-        sizes, weights = sizes_and_weights(framework, data, stored)
-        labels, workers = stored.labels, self.workers
+        weights = weights_of_rows(framework, data, stored)
+        labels, sizes, workers = stored.labels, stored.sizes, self.workers
         if workers.size > 1 and (sizes is None or workers.connected):
             kinds = np.array([sizes is not None, labels.size > 0 and sizes is None], np.int64)
             with_queries, without = workers.largest(kinds)
@@ -76,6 +81,10 @@ class Training:
                 )
             sizes = np.empty(0) if with_queries and sizes is None else sizes
         return Queries(labels, group=sizes, weight=weights, workers=workers)
+
+
+def _same(kept: tuple[Any, ...], stored: tuple[Any, ...]) -> bool:
+    return all(map(np.array_equal, kept, stored))  # None is equal to None only
 
 
 _trainings: WeakKeyDictionary[Any, Training] = WeakKeyDictionary()
