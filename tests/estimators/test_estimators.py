@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from brute_force import kinds, plain
+from drawn_queries import by_default, kinds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
@@ -404,7 +404,9 @@ def test_early_stopping_watches_the_metric_that_is_promised(kind: Any, metric: s
 
 
 @pytest.mark.filterwarnings("ignore:eval_metric='auc' is a metric")
-@pytest.mark.parametrize("metric", ["cindex", *(str(plain(kind)) for kind in kinds(CATALOGUE))])
+@pytest.mark.parametrize(
+    "metric", ["cindex", *(str(by_default(kind)) for kind in kinds(CATALOGUE))]
+)
 @every_estimator
 def test_the_best_round_of_any_metric_is_the_one_with_the_best_ranking(
     kind: Any, metric: str

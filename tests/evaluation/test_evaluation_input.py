@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import examples
+from example_counts import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 from small_data import OnGPU
