@@ -61,18 +61,18 @@ def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
 
 def _fit(parent: Any, call: dict[str, Any]) -> None:
     """Fit one of LightGBM's estimators, with evaluation sets in the form of its version."""
-    sets = call.pop("eval_set") or ()
+    sets = call["eval_set"]
     if not sets or not _TAKES_EVAL_X:
-        parent.fit(**call, eval_set=sets or None)
+        parent.fit(**call)
     elif isinstance(parent, lgb.LGBMRanker):
         X, y = zip(*sets, strict=True)
-        parent.fit(**call, eval_X=X, eval_y=y)
+        parent.fit(**{**call, "eval_set": None}, eval_X=X, eval_y=y)
     else:
         # In the newer form, LGBMClassifier does not recognise the training rows, and does not
         # encode labels.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
-            parent.fit(**call, eval_set=sets)
+            parent.fit(**call)
 
 
 class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[misc]
