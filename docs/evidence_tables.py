@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,6 @@ from lambdaplus.evaluation import Table
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SHOWN = ("MAP", "NDCG@10")
-GAINS = (  # rows of the table of gains on the front page
-    "lambdarank, rank:ndcg, default trees",
-    "lambdarank, rank:ndcg, ranking_trees",
-    "lambdaplus, ranking_trees",
-    "lambdaplus less the best built-in objective, both with ranking_trees",
-)
 REAL = "LETOR, MSLR, ClueWeb09, flights"
 LONG = "lists of 1,000 documents"
 OF_KINDS = (  # words, kind in the results, metric, and whether the front page has it
@@ -57,20 +50,12 @@ def rows_of(name: str, title: str) -> list[list[str]]:
 
 def boxes() -> str:
     """What trees and objectives gain on real sets; bold if significant after Holm."""
-    found = _real_sets()
-    return _gains(found, [row[0] for row in found["rows"]])
-
-
-def gains() -> str:
-    """The rows of `boxes` that tell trees and objectives apart."""
-    return _gains(_real_sets(), GAINS)
-
-
-def _real_sets() -> dict[str, Any]:
     found: dict[str, Any] = next(
         t for t in measured("accuracy")["tables"] if t["title"] == "Real sets"
     )
-    return found
+    shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
+    rows = [[_code(row[0]), *(_cell(row[i]) for i in shown)] for row in found["rows"]]
+    return Table(("", *(found["columns"][i] for i in shown)), rows).to_markdown()
 
 
 def kinds(rows: str = "all") -> str:
@@ -103,14 +88,6 @@ def _less_log_loss(framework: str) -> str:
     """The AUC of lambda_auc on whole tables less that of log-loss."""
     found = {row[0]: row[1] for row in rows_of("whole-tables", f"Less log-loss, {framework}")}
     return f"{_cell(found['lambda_auc'])} (log-loss)"
-
-
-def _gains(found: dict[str, Any], names: Sequence[str]) -> str:
-    """The rows with these names."""
-    shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
-    rows = {row[0]: [_cell(row[i]) for i in shown] for row in found["rows"]}
-    kept = [[_code(name), *rows[name]] for name in names]
-    return Table(("", *(found["columns"][i] for i in shown)), kept).to_markdown()
 
 
 def _cell(text: str) -> str:
@@ -170,4 +147,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, gains, kinds, times)}
+KINDS = {made.__name__: made for made in (boxes, kinds, times)}

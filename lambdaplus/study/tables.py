@@ -189,8 +189,8 @@ def verdict_table(summary: Summary) -> Table | None:
 def choices_table(summary: Summary) -> Table | None:
     """`Results.chosen_fits`, for a report."""
     frame = summary.results.chosen_fits()
-    plain = pl.col("parameters").str.replace_all(r'[{}"]', "")
-    return Table(frame.columns, frame.with_columns(plain).rows()) if frame.height else None
+    bare = pl.col("parameters").str.replace_all(r'[{}"]', "")
+    return Table(frame.columns, frame.with_columns(bare).rows()) if frame.height else None
 
 
 def rules_table(results: Results) -> Table:
