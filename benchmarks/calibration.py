@@ -30,15 +30,22 @@ from whole_tables_data import read as read_table
 from lambdaplus import LightGBMClassifier
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.estimators.calibration import HeldOut, Scale, fit_calibrator, threshold_by_share
+from lambdaplus.estimators.calibration import (
+    HeldOut,
+    Scale,
+    Sigmoid,
+    fit_calibrator,
+    threshold_by_share,
+)
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 
 ROUNDS = 100
 TREES: dict[str, Any] = {"n_estimators": ROUNDS, "n_jobs": 1, "verbose": -1}
 TEST_ROWS = 50_000  # of a generated table
-AT_MOST = 50_000  # rows that a part's model scores, and rows that give the scale of scores
+AT_MOST = 50_000  # rows that a part's model scores, and rows that give the scale, but for BASE
 PARTS = {"a half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4, "a tenth": 1 / 10}
+LARGE = 100_000  # rows, of which the two worst ways are not tried
 BASE = "two halves"
 LOG_LOSS, HELD_OUT = "log-loss of LightGBM", "nine tenths, as the model"
 LEAST_ROWS = {"up to 10,000 rows": 0, "10,000 to 60,000 rows": 10_000, "300,000 rows": 60_001}
@@ -90,36 +97,54 @@ def raw(model: Any, X: Any, **rounds: int) -> Floats:
     return np.asarray(model.predict(X, raw_score=True, **rounds), np.float64)
 
 
-def held_out(model: Any, data: Data, train: Any, rest: Any, early: int = 0) -> HeldOut:
-    """Scores of the rest by a model of the rows ``train``, on the scale of the one of all rows.
+class Part:
+    """A model of some training rows, which scores others, on the scale of the one of all rows.
 
-    With ``early``, it continues that model after so many rounds.
+    With ``early``, it continues that one after so many rounds.
     """
-    X, rest, seen = data.X, rest[:AT_MOST], train[:AT_MOST]
 
-    def begun(rows: Any) -> Any:
-        return raw(model, X[rows], num_iteration=early) if early else np.zeros(len(rows))
+    def __init__(self, model: Any, data: Data, rows: tuple[Any, Any], early: int = 0) -> None:
+        self.all_rows, self.data, self.early = model, data, early
+        self.train, self.rest = rows
+        X, start, begin = data.X[self.train], None, time.process_time()
+        if early:
+            start = raw(model, X, num_iteration=early)
+        self.model = trained(X, data.y[self.train], ROUNDS - early, start)
+        self.seconds = time.process_time() - begin
 
-    part = trained(X[train], data.y[train], ROUNDS - early, begun(train) if early else None)
-    of_part = Scale.of(raw(part, X[seen]) + begun(seen))
-    scores = of_part.moved(raw(part, X[rest]) + begun(rest), to=Scale.of(raw(model, X[seen])))
-    return HeldOut(scores, data.y[rest], None)
+    def scores(self, rows: Any) -> Floats:
+        X = self.data.X[rows]
+        begun = raw(self.all_rows, X, num_iteration=self.early) if self.early else 0.0
+        return raw(self.model, X) + begun
+
+    def held_out(self, at_most: int) -> HeldOut:
+        """Scores of so many rows, and the scale by as many."""
+        seen, rest = self.train[:at_most], self.rest[:at_most]
+        scale = Scale.of(raw(self.all_rows, self.data.X[seen]))
+        scores = Scale.of(self.scores(seen)).moved(self.scores(rest), to=scale)
+        return HeldOut(scores, self.data.y[rest], None)
 
 
-def ways(model: Any, data: Data) -> Iterator[tuple[str, Callable[[], HeldOut]]]:
-    for name, share in PARTS.items():
-        shuffled = StratifiedShuffleSplit(1, train_size=share, random_state=0)
-        [rows] = shuffled.split(data.X, data.y)
-        yield name, lambda rows=rows: held_out(model, data, *rows)
-    [halves] = StratifiedShuffleSplit(1, train_size=0.5, random_state=0).split(data.X, data.y)
-    yield "the late rounds of a half", lambda: held_out(model, data, *halves, early=ROUNDS // 2)
+def ways(model: Any, data: Data) -> Iterator[tuple[str, list[Part], int]]:
+    """Names, the models that score rows, and how many rows each of them scores."""
+    split = {
+        name: next(StratifiedShuffleSplit(1, train_size=share, random_state=0).split(*data[:2]))
+        for name, share in PARTS.items()
+    }
+    parts = {name: Part(model, data, rows) for name, rows in split.items()}
+    for name, part in parts.items():
+        yield name, [part], AT_MOST
+    half, rows = parts["a half"], split["a half"]
+    yield "a half, which scores all others", [half], len(data.y)
+    yield BASE, [half, Part(model, data, rows[::-1])], len(data.y)
+    if len(data.y) > LARGE:
+        return
+    yield "the late rounds of a half", [Part(model, data, rows, early=ROUNDS // 2)], AT_MOST
 
-    def both() -> HeldOut:
-        found = [held_out(model, data, *rows) for rows in (halves, halves[::-1])]
-        scores, codes, _, _ = zip(*found, strict=True)
-        return HeldOut(np.concatenate(scores), np.concatenate(codes), None)
 
-    yield BASE, both
+def together(held_out: list[HeldOut]) -> HeldOut:
+    scores, codes, _, _ = zip(*held_out, strict=True)
+    return HeldOut(np.concatenate(scores), np.concatenate(codes), None)
 
 
 def measures(y: Any, scores: Floats, p: Floats, threshold: float) -> dict[str, float]:
@@ -129,10 +154,8 @@ def measures(y: Any, scores: Floats, p: Floats, threshold: float) -> dict[str, f
     return dict(zip(MEASURES, (*found, abs(predicted.mean() / y.mean() - 1)), strict=True))
 
 
-def calibrated(data: Data, scores: Floats, rows: HeldOut) -> dict[str, float]:
-    """The measures of these scores of test rows, with what held-out rows set."""
-    p = fit_calibrator(rows).predict_proba(scores[:, None])[:, 1]
-    return measures(data.y_test, scores, p, threshold_by_share(rows))
+def calibrated(y: Any, scores: Floats, sigmoid: Sigmoid, threshold: float) -> dict[str, float]:
+    return measures(y, scores, sigmoid.predict_proba(scores[:, None])[:, 1], threshold)
 
 
 def timed(act: Callable[[], Any]) -> tuple[Any, float]:
@@ -150,17 +173,21 @@ def fit(key: tuple[str, int]) -> dict[str, Any]:
         found = {LOG_LOSS: measures(data.y_test, p, p, 0.5) | {"seconds": seconds}}
         model, seconds_of_model = timed(lambda: trained(data.X, data.y))
         scores = raw(model, data.X_test)
-        for name, way in ways(model, data):
-            rows, seconds = timed(way)
-            _, more = timed(lambda rows=rows: (fit_calibrator(rows), threshold_by_share(rows)))
-            found[name] = calibrated(data, scores, rows) | {"seconds": seconds + more}
-        train, rest = train_test_split(
-            np.arange(len(data.y)), test_size=0.1, stratify=data.y, random_state=0
-        )
-        smaller, seconds = timed(lambda: trained(data.X[train], data.y[train]))
-        rows = HeldOut(raw(smaller, data.X[rest]), data.y[rest], None)
-        more = {"seconds": seconds - seconds_of_model}
-        found[HELD_OUT] = calibrated(data, raw(smaller, data.X_test), rows) | more
+        for name, parts, at_most in ways(model, data):
+            begin_way = time.process_time()
+            rows = together([part.held_out(at_most) for part in parts])
+            set_by_rows = fit_calibrator(rows), threshold_by_share(rows)
+            seconds = time.process_time() - begin_way + sum(part.seconds for part in parts)
+            found[name] = calibrated(data.y_test, scores, *set_by_rows) | {"seconds": seconds}
+        if len(data.y) <= LARGE:
+            train, rest = train_test_split(
+                np.arange(len(data.y)), test_size=0.1, stratify=data.y, random_state=0
+            )
+            smaller, seconds = timed(lambda: trained(data.X[train], data.y[train]))
+            rows = HeldOut(raw(smaller, data.X[rest]), data.y[rest], None)
+            scores, more = raw(smaller, data.X_test), {"seconds": seconds - seconds_of_model}
+            set_by_rows = fit_calibrator(rows), threshold_by_share(rows)
+            found[HELD_OUT] = calibrated(data.y_test, scores, *set_by_rows) | more
     return {
         "key": key, "rows": len(data.y), "positives": int(data.y.sum()), "ways": found,
         "seconds_of_model": seconds_of_model, "seconds": time.process_time() - begin,
@@ -232,15 +259,14 @@ def show(given: argparse.Namespace) -> None:
 
 def by_table(fits: Fits) -> Table:
     """What could hide in means: log-loss and time of all ways on each table."""
-    ways = [*next(iter(fits.values()))[0]["ways"]]
+    ways = [*dict.fromkeys(chain.from_iterable(t[0]["ways"] for t in fits.values()))]
     rows = []
     for name, of_table in fits.items():
-        first = of_table[0]
-        losses = [np.mean([one["ways"][way]["log-loss"] for one in of_table]) for way in ways]
-        cells = [
-            f"{loss:.4f} ({times({name: of_table}, way)})"
-            for loss, way in zip(losses, ways, strict=True)
-        ]
+        first, cells = of_table[0], []
+        for way in ways:
+            losses = [one["ways"][way]["log-loss"] for one in of_table if way in one["ways"]]
+            shown = f"{np.mean(losses):.4f} ({times({name: of_table}, way)})" if losses else ""
+            cells.append(shown)
         rows.append([name, first["rows"], first["positives"], len(of_table), *cells])
     foot = "log-loss of test rows, and time over that of LightGBM's log-loss"
     return Table(["table", "rows", "positives", "seeds", *ways], rows, [foot])
