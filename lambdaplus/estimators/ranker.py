@@ -134,11 +134,9 @@ class RankingEstimator(FrameworkEstimator):
                 continue
             read = _read(f"evaluation set {i}", X, y, ids[i], groups[i])
             held_out.append(train if same and read.has_rows_as(train) else read)
-        # Copies, since LightGBM takes a set with the arrays of the training for the training data.
-        call["eval_set"] = [
-            (part.X, part.queries.labels if part is train else part.queries.labels.copy())
-            for part in held_out
-        ]
+        # Labels of each part are arrays of its own: LightGBM takes a set with the arrays of the
+        # training for the training data.
+        call["eval_set"] = [(part.X, part.queries.labels) for part in held_out]
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))
         call[names.start] = train.in_order(call.get(names.start))

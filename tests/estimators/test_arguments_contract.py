@@ -64,6 +64,15 @@ def two_sets(kind: Any, form: Callable[[Any], Any]) -> Any:
     return [*curves(fit(kind, {**sets, **given, **quiet})).values()][1]
 
 
+def weighted_sets(kind: Any, *weights: Any) -> Any:
+    """Curves of two sets, of which so many have this entry."""
+    name = own_kind(kind, "eval_sample_weight", "sample_weight_eval_set")
+    sets = {"eval_set": [(X[HALF], Y[HALF]), (X.copy(), Y)], "eval_qid": [QID[HALF], QID]}
+    return curves(
+        fit(kind, {**sets, name: list(weights), **own_kind(kind, {}, {"verbose": False})})
+    )
+
+
 def newer_form() -> Any:
     """An evaluation set of rows in another order."""
     pytest.importorskip("lightgbm", "4.7")
@@ -101,6 +110,10 @@ RANKED: Rows = {
              lambda values: [one if one is None else pd.Series(one) for one in values]),
         )
     },
+    "weights of the first of two evaluation sets": (
+        lambda k: weighted_sets(k, WEIGHTS[QID[HALF]]),
+        lambda k: weighted_sets(k, WEIGHTS[QID[HALF]], None),
+    ),
     "a dictionary with a number that no set has":
         (lambda k: two_sets(k, lambda values: {2: values[1]}), Raises("has entries for .2., and")),
     "evaluation sets in a tuple": (

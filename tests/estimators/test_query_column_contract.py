@@ -60,6 +60,13 @@ RANKED: Rows = {
         )
     },
     **{
+        f"{name} queries than those of the column": (
+            lambda k, qid=qid: by_column(k, given={"qid": qid}),
+            Raises("the queries of qid= are not those of the column 'qid'"),
+        )
+        for name, qid in (("larger", QID // 2), ("smaller", np.arange(len(QID))))
+    },
+    **{
         f"{name} that agree with the column of queries": (
             lambda k, given=given: by_column(k, given=given), lambda k: fit(k).predict(X)
         )
