@@ -43,6 +43,8 @@ _NUMBERS |= {"Boolean", "Float32", "Float64"}
 
 def readable_by_lightgbm(X: Any) -> Any:
     """Features as in `canonical`; a ValueError for columns on which LightGBM ends Python."""
+    if isinstance(X, np.ndarray):  # narwhals takes a tenth of the time of predicting a row
+        return canonical(X)
     try:
         import narwhals
     except ImportError:  # a LightGBM that raises errors of its own

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from baseline_data import all_pairs
-from brute_force import examples
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
