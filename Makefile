@@ -28,8 +28,9 @@ LAMBDAPLUS := $(firstword $(wildcard $(BIN)/lambdaplus) $(shell command -v lambd
 
 demo: $(if $(LAMBDAPLUS),,$(VENV)/installed-demo)  ## compare objectives on built-in data
 	@echo "14 methods on 3 folds take about a minute on two idle cores, apart from the installation."
-	$(or $(LAMBDAPLUS),$(BIN)/lambdaplus) compare --folds 3 --methods lightgbm,xgboost,lightgbm:mrr --report --out build/demo
-	@echo "lightgbm:lambda_mrr is trained for MRR, for which LightGBM and XGBoost have no objective."
+	$(or $(LAMBDAPLUS),$(BIN)/lambdaplus) compare --folds 3 --methods lightgbm,xgboost,lightgbm:mrr \
+		--metrics map,mrr,auc,ndcg@10 --report --out build/demo
+	@echo "lambda_mrr is trained for MRR, for which LightGBM and XGBoost have no objective."
 	@echo "Accuracy on ranking data: docs/research/results/accuracy.md"
 
 test: $(VENV)/installed  ## all tests but the slow ones, on locked versions, with fewer random examples
