@@ -29,7 +29,7 @@ from lambdaplus import lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
-from lambdaplus.evaluation.trainings import on_queries, over_folds, over_sets
+from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion

@@ -166,7 +166,7 @@ def ranges() -> str:
 def _in_words(values: Any) -> str:
     if isinstance(values, tuple):
         return _listed(values)
-    kind = "integers " if values.whole else ""
+    kind = "integers " if values.integer else ""
     return f"{kind}{values.low:g} to {values.high:g}{', log scale' if values.log else ''}"
 
 

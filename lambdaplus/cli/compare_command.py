@@ -169,8 +169,8 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
             )
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
     if study.finished:  # printed only now, since a reader such as head may stop reading
-        for each in lines:
-            console.print(each)
+        for line in lines:
+            console.print(line)
         if shown == DIGITS:
             console.print(NO_EVIDENCE)
         what = ", study.toml and plots" if report else " and study.toml"

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.estimators.parent import each
+from lambdaplus.estimators.parent import by_set
 from lambdaplus.objectives import Objective
 from lambdaplus.ranking.documents import rows_of
 
@@ -72,7 +72,7 @@ def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start:
     X, codes, weights, names = call["X"], call["y"], call.get("sample_weight"), model._names
     weights = None if weights is None else np.asarray(weights)
     sets = call.get("eval_set") or []
-    of_sets = (each(call.get(name), len(sets)) for name in (names.eval_weights, names.eval_start))
+    of_sets = (by_set(call.get(name), len(sets)) for name in (names.eval_weights, names.eval_start))
     for (of_set, codes_of_set), of_rows, begin in reversed([*zip(sets, *of_sets, strict=True)]):
         of_rows = None if of_rows is None else np.asarray(of_rows)
         held_out = HeldOut(model._scores(of_set), codes_of_set, of_rows)
@@ -84,11 +84,11 @@ def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start:
     shift = model._shift(X, call.get(names.start))
     # Rows of weight 0 could leave a half without weight.
     used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
-    few, least = len(used) < 2 * model._least_rows(), int(np.bincount(codes[used]).min())
+    too_few, least = len(used) < 2 * model._least_rows(), int(np.bincount(codes[used]).min())
     reasons = {
         UNSEEN: model.cv is None,
         "A model that continues another has seen all rows: pass eval_set=": start is not None,
-        f"There are too few rows ({len(used)}) to train on half of them: pass eval_set=": few,
+        f"There are too few rows ({len(used)}) to train on half of them: pass eval_set=": too_few,
         "A class with a single row cannot be held out: pass eval_set=": least < 2,
     }
     for why_not in (reason for reason, applies in reasons.items() if applies):

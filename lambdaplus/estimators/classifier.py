@@ -20,7 +20,7 @@ from lambdaplus.estimators.calibration import (
     held_out_rows,
     threshold_by_share,
 )
-from lambdaplus.estimators.labels import encode
+from lambdaplus.estimators.class_codes import encode
 from lambdaplus.estimators.parent import FrameworkEstimator, arguments
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.objectives import Objective

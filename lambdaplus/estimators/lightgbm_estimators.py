@@ -11,7 +11,7 @@ from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
-    metric_of,
+    metric_of_score,
     refuse_reversed,
     refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
@@ -107,7 +107,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
-            wanted = metric_of(objective)
+            wanted = metric_of_score(objective)
         metrics, native = find_metrics(wanted, objective, self._one_ranking)
         refuse_unknown_to_lightgbm(native)
         if metrics is not None:

@@ -54,7 +54,7 @@ class FrameworkEstimator:
         ] or None
         for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
             if isinstance(call.get(name), dict | tuple):  # in a form that all parents take
-                call[name] = each(call[name], len(sets))
+                call[name] = by_set(call[name], len(sets))
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.
@@ -129,7 +129,7 @@ def levels_of(X: Any) -> dict[str, list[str]]:
     return levels
 
 
-def each(argument: Any, n: int) -> list[Any]:
+def by_set(argument: Any, n: int) -> list[Any]:
     """An ``eval_...`` argument as a list with an entry, which may be None, for each set.
 
     In a dictionary, as LightGBM takes it, keys are the numbers of sets.
@@ -146,7 +146,7 @@ def each(argument: Any, n: int) -> list[Any]:
     listed = isinstance(argument, list | tuple) and (
         argument[0] is None or hasattr(argument[0], "__len__")
     )
-    by_set = [argument] if n == 1 and not listed else list(argument)
-    if len(by_set) > n:
-        raise ValueError(f"an eval_ argument has {len(by_set)} entries for {n} evaluation sets")
-    return [*by_set, *[None] * (n - len(by_set))]
+    entries = [argument] if n == 1 and not listed else list(argument)
+    if len(entries) > n:
+        raise ValueError(f"an eval_ argument has {len(entries)} entries for {n} evaluation sets")
+    return [*entries, *[None] * (n - len(entries))]

@@ -78,5 +78,5 @@ def _indices(value: Any) -> Iterator[int]:
     if isinstance(value, int | np.integer):
         yield int(value)
     elif isinstance(value, list | tuple | set | np.ndarray):
-        for each in value:
-            yield from _indices(each)
+        for entry in value:
+            yield from _indices(entry)

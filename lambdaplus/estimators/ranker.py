@@ -3,11 +3,11 @@
 from typing import Any, ClassVar, Self
 
 from lambdaplus.compute.arrays import from_gpu
-from lambdaplus.estimators.metrics_by_name import metric_of
+from lambdaplus.estimators.metrics_by_name import metric_of_score
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     all_from_gpu,
-    each,
+    by_set,
 )
 from lambdaplus.estimators.query_column import (
     refuse_moved_indices,
@@ -96,7 +96,7 @@ class RankingEstimator(FrameworkEstimator):
         data = _read("score", X, y, qid, group)
         of_rows = self._of_rows(data, from_gpu(sample_weight))
         weights = RankingEstimator._weights(self, data, of_rows)
-        metric = metric_of(find_objective(self.objective), self.eval_metric)
+        metric = metric_of_score(find_objective(self.objective), self.eval_metric)
         labels, sizes = data.queries.labels, data.queries.sizes
         return float(metric(labels, self.predict(data.X), weights, sizes)[1])
 
@@ -121,7 +121,7 @@ class RankingEstimator(FrameworkEstimator):
             )
         sets, names = call.get("eval_set") or [], self._names
         arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
-        ids, groups, weights, starts = (each(given, len(sets)) for given in arguments)
+        ids, groups, weights, starts = (by_set(given, len(sets)) for given in arguments)
         held_out = []
         for i, (X, y) in enumerate(sets):
             # The frameworks recognise the training data among evaluation sets.

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.evaluation.scoring import choose_metrics
+from lambdaplus.evaluation.evaluate_run import choose_metrics
 from lambdaplus.frameworks.call_stack import called_as, maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
@@ -74,16 +74,16 @@ class EvalMetric:
             For invalid labels or two data sets of the same number of rows; and in an evaluation, if
             no labels are of its number of rows, or they were used for another data set before.
         """
-        checked = [Queries(each).labels for each in labels]
-        if not checked or len({each.size for each in checked}) < len(checked):
+        checked = [Queries(given).labels for given in labels]
+        if not checked or len({own.size for own in checked}) < len(checked):
             raise ValueError(
                 "on() needs labels of data sets with different numbers of rows, got "
-                f"{[each.size for each in checked]}: make a metric for each of them"
+                f"{[own.size for own in checked]}: make a metric for each of them"
             )
         return replace(self, own=tuple(map(OwnRows, checked)), suffix=f"_{name}")
 
     def _queries(self, queries: Queries, training: Training) -> Queries:
-        by_size = {each.labels.size: each for each in self.own if each.labels is not None}
+        by_size = {one.labels.size: one for one in self.own if one.labels is not None}
         if not by_size:
             return queries
         own = by_size.get(queries.n_documents, self.own[0])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.arrays import checked_array
 from lambdaplus.compute.messages import warn
 from lambdaplus.compute.parallel import limit_threads, on_team
 from lambdaplus.frameworks.call_stack import calling_booster
@@ -79,7 +79,7 @@ class Call(NamedTuple):
             return
         training = self.training
         if not training.rounds:
-            training.by_query = self.queries.divided
+            training.by_query = self.queries.ranked_as == "queries"
         training.rounds += 1
         if training.rounds <= 2 and framework_of(self.booster) == "xgboost":
             stops = self.booster.attr("best_score") is not None
@@ -94,18 +94,18 @@ class Call(NamedTuple):
         """
         if self.booster is None:
             return
-        training, divided = self.training, self.queries.divided
+        training, has_queries = self.training, self.queries.ranked_as == "queries"
         by_query = training.by_query
         if not training.rounds and self.framework == "lightgbm":  # an objective of LightGBM
             whole = getattr(self.data, "reference", None)  # the training data
             by_query = True if whole is not None and group_sizes(whole) is not None else None
-        if by_query and not divided and not one_group:
+        if by_query and not has_queries and not one_group:
             raise ValueError(LOST_QUERIES)
         unknown = not (training.rounds or training.is_evaluated) and by_query is None
-        if unknown and not (divided or one_group) and _ranks(self.booster):
+        if unknown and not (has_queries or one_group) and _ranks(self.booster):
             warn(f"if the training data has queries: {LOST_QUERIES}")
         training.is_evaluated = True
-        if by_query is False and divided:
+        if by_query is False and has_queries:
             warn(
                 "the training data has no queries, but an evaluation set has, so the objective "
                 "ranks all rows as one list, and the metric each query: pass group= (or qid=) with "
@@ -152,9 +152,9 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     team = team_of(booster, training.threads)
     with workers.together(), limit_threads(training.threads), on_team(team):
         if framework == "arrays":
-            sizes = None if group is None else plain(group, "group")
-            weights = None if weight is None else plain(weight, "weight")
-            raw, scores = RawData(plain(first, "labels"), sizes, weights), second
+            sizes = None if group is None else checked_array(group, "group")
+            weights = None if weight is None else checked_array(weight, "weight")
+            raw, scores = RawData(checked_array(first, "labels"), sizes, weights), second
         else:
             raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.compute.arrays import from_gpu, plain
+from lambdaplus.compute.arrays import checked_array, from_gpu
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -35,7 +35,7 @@ def canonical(X: Any) -> Any:
     values below a mask, for which a ValueError is raised.
     """
     if np.ma.is_masked(X):
-        plain(X, "X")
+        checked_array(X, "X")
     if not hasattr(X, "tocsr"):
         return X
     X = X if X.format in ("csr", "csc") else X.tocsr()

@@ -111,8 +111,8 @@ def _crowded(
     upto = np.append(0, np.cumsum(new))
     # Documents down to the end of each part, of all parts.
     down = upto[1:] + np.repeat(above - upto[np.cumsum(number) - number], number)
-    many = (new > CROWDED * n) | (new > FEW_IN_PART) & (new > CROWDED_TOP * down)
-    which = np.flatnonzero(many & (line[begin:, 0] - low[begin:] > NARROW))
+    crowded = (new > CROWDED * n) | (new > FEW_IN_PART) & (new > CROWDED_TOP * down)
+    which = np.flatnonzero(crowded & (line[begin:, 0] - low[begin:] > NARROW))
     # As many parts as their share of the documents would get of COARSE.
     pieces = np.maximum(COARSE * new[which] // n, FEWEST_PARTS)
     return begin + which, pieces, (down - new)[which]

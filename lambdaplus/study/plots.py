@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.trainings import ROUNDING
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.words import label

@@ -69,7 +69,7 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         return
     metric = study.results.main_metric
     boosted = [one.name for one in study.methods if isinstance(one.trainer, BoostedTrainer)]
-    if not (best := summary.chosen(metric, boosted)):
+    if not (best := summary.best_on_validation(metric, boosted)):
         return
     shown = ShownModel.of(study, best, metric)
     valid = shown.choice.fold.valid
@@ -156,7 +156,7 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         return
     metric, methods = study.results.main_metric, study.results.methods
     sides = [
-        summary.chosen(metric, [name for name, m in methods.items() if (m.origin == OURS) == ours])
+        summary.best_on_validation(metric, [name for name, m in methods.items() if (m.origin == OURS) == ours])
         for ours in (True, False)
     ]
     shown = {name: ShownModel.of(study, name, metric) for name in filter(None, sides)}

@@ -15,8 +15,8 @@ from sklearn.metrics import average_precision_score
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Cell, Evaluation, Table
+from lambdaplus.evaluation.effects import Effect, on_queries, over_folds, over_sets
 from lambdaplus.evaluation.significance import holm, rounded, wilcoxon
-from lambdaplus.evaluation.trainings import Effect, on_queries, over_folds, over_sets
 
 
 def run(noise: float, seed: int = 0, **given_: Any) -> Evaluation:

@@ -18,7 +18,7 @@ from small_data import OnGPU
 import lambdaplus as lp
 from lambdaplus.data import Run
 from lambdaplus.evaluation import CONVENTIONS, Rule
-from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.metrics import Declaration
 
 N = 12

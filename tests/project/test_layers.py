@@ -21,7 +21,7 @@ LAYERS = (
     {"study", "cli", "__main__"},
 )
 OF_STUDY = (
-    {"words", "config", "boosters", "search_spaces", "labels", "methods"},
+    {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer"},
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},

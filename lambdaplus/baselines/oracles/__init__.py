@@ -8,7 +8,7 @@ from lambdaplus.baselines.oracles.auc import AUCOracle
 from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
-from lambdaplus.baselines.oracles.pair_map import PairMapOracle
+from lambdaplus.baselines.oracles.partial_order import PartialOrderOracle
 from lambdaplus.compute.arguments import check_choice, whole_number
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.ranking.queries import Queries
@@ -68,7 +68,7 @@ def make_loss(
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
         return Loss(AUCOracle(queries, pair_scale), queries)
-    return Loss(PairMapOracle(metric, queries, pair_scale), queries)
+    return Loss(PartialOrderOracle(metric, queries, pair_scale), queries)
 
 
 __all__ = ["Constraint", "Loss", "Oracle", "make_loss"]

@@ -41,7 +41,7 @@ class DORMOracle:
         self.same = bool(np.array_equal(self.decay, self.arrays.discount))
         strata = queries.strata()
         stratum = np.repeat(strata.edges[:-1], queries.sizes) + strata.code  # of each row
-        self.many = np.flatnonzero(strata.n_classes > 2)
+        self.graded = np.flatnonzero(strata.n_classes > 2)
         self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
         self.query, self.stratum = strata.query[stratum], stratum
         rows = np.arange(stratum.size)
@@ -89,7 +89,7 @@ class DORMOracle:
                 _merge, boundaries, ranking, strata.code, strata.n_classes, self.arrays.discount,
                 self.decay, self.by_row, place,
             )  # fmt: skip
-            for q in self.many:
+            for q in self.graded:
                 self._assign(ranking, slice(*boundaries[q : q + 2]), place)
         return self._constraint(place)
 

@@ -1,4 +1,4 @@
-"""MAP, NDCG and MRR with the pair map of relevant and non-relevant documents.
+"""MAP, NDCG and MRR with the partial-order map, of pairs of relevant and other documents.
 
 With m_i bad documents ahead of good document i, 0 <= m_0 <= m_1 <= ... <= N, the searches maximise
 
@@ -22,7 +22,7 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 
-class PairMapOracle:
+class PartialOrderOracle:
     """Most violated constraints for 1 - metric, for queries with at most two classes.
 
     Under MRR, only the first good document has a credit.
@@ -55,11 +55,11 @@ class PairMapOracle:
     def __call__(self, ranking: Ranking) -> Constraint:
         credit = self.discount, self.gain, self.slope
         options = self.first_only, self.cutoff, self.convex, self.pair_scale
-        return of_each_query(_pair_map, self.queries, ranking, *credit, *options)
+        return of_each_query(_partial_order, self.queries, ranking, *credit, *options)
 
 
 @compiled
-def _pair_map(
+def _partial_order(
     first: int, last: int, boundaries: Ints, ranking: Ranking, code: Int32s, n_classes: Ints,
     discount: Floats, gains: Floats, slopes: Floats, only_first: bool, cutoff: int, convex: bool,
     pair_scale: bool, loss: Floats, coefficient: Floats,
@@ -77,7 +77,7 @@ def _pair_map(
         if only_first:
             _first_only(good, bad, discount, gain, weight, cutoff, m)
         elif cutoff < R + N or not convex:
-            _table(good, bad, discount, gain, slope, weight, min(cutoff, R + N), m)
+            _dynamic_programming(good, bad, discount, gain, slope, weight, min(cutoff, R + N), m)
         else:
             _divide_and_conquer(good, bad, discount, gain, slope, weight, m)
         for i in range(1 if only_first else R):
@@ -181,7 +181,7 @@ def _remainder(i: int, least: int, sums: TailSums) -> float:
 
 
 @compiled
-def _table(
+def _dynamic_programming(
     good: Floats, bad: Floats, discount: Floats, gain: float, slope: float, weight: float,
     cutoff: int, m: Ints,
 ) -> None:  # fmt: skip

@@ -58,7 +58,7 @@ class Effect(NamedTuple):
         return self.mean - half, self.mean + half
 
 
-class Runs(NamedTuple):
+class RunMeans(NamedTuple):
     """The runs of one system, or of two, on the same queries or rows.
 
     Attributes
@@ -79,32 +79,32 @@ class Runs(NamedTuple):
     counts: tuple[int, ...]
 
 
-def on_queries(*systems: ArrayLike) -> Runs:
+def on_queries(*systems: ArrayLike) -> RunMeans:
     """The runs of one or two systems, each (queries,) or (runs, queries) values, NaN if undefined.
 
     Queries without a value in one of the runs are left out.
     """
-    each = [np.atleast_2d(np.asarray(values, np.float64)) for values in systems]
-    values = np.concatenate(each)
+    of_systems = [np.atleast_2d(np.asarray(values, np.float64)) for values in systems]
+    values = np.concatenate(of_systems)
     values = values[:, ~np.isnan(values).any(axis=0)]
     k, n = values.shape
     means = values.mean(axis=1) if n else np.full(k, np.nan)
     unknown = np.full((k, k), np.nan)
     covariance = np.atleast_2d(np.cov(values)) / n if n > 1 else unknown
-    return Runs(means, covariance, n - 1.0, tuple(map(len, each)))
+    return RunMeans(means, covariance, n - 1.0, tuple(map(len, of_systems)))
 
 
-def over_folds(folds: Sequence[Runs]) -> Effect:
+def over_folds(folds: Sequence[RunMeans]) -> Effect:
     """The mean over folds of a system's value, or of the first less the second.
 
     Parameters
     ----------
-    folds : sequence of Runs
+    folds : sequence of RunMeans
         Each fold has its own queries or rows.
 
     Examples
     --------
-    >>> from lambdaplus.evaluation.trainings import on_queries, over_folds
+    >>> from lambdaplus.evaluation.effects import on_queries, over_folds
     >>> new, old = [0.5, 0.7, 0.6, 0.9], [0.4, 0.7, 0.3, 0.8]
     >>> round(over_folds([on_queries(new, old)]).p_value, 4)  # Student's paired t-test
     0.1411
@@ -125,18 +125,20 @@ def over_folds(folds: Sequence[Runs]) -> Effect:
 
 def over_sets(effects: Sequence[Effect]) -> Effect:
     """The mean of independent effects, such as those on several data sets, which count equally."""
-    variances = np.array([each.error**2 for each in effects]) / len(effects) ** 2
-    freedom = _freedom(variances, [each.freedom for each in effects])
-    return _effect(float(np.mean([each.mean for each in effects])), float(variances.sum()), freedom)
+    variances = np.array([effect.error**2 for effect in effects]) / len(effects) ** 2
+    freedom = _freedom(variances, [effect.freedom for effect in effects])
+    return _effect(
+        float(np.mean([effect.mean for effect in effects])), float(variances.sum()), freedom
+    )
 
 
-def _contrast(runs: Runs) -> Floats:
+def _contrast(runs: RunMeans) -> Floats:
     """The weights of the runs: the mean of the first system less that of the second."""
     signs = zip((1.0, -1.0), runs.counts, strict=False)
     return np.concatenate([np.full(count, sign / count) for sign, count in signs])
 
 
-def _variance_by_parts(runs: Runs) -> tuple[float, float]:
+def _variance_by_parts(runs: RunMeans) -> tuple[float, float]:
     """The variance of a difference on one fold, over queries and over seeds, and its freedom."""
     weights, begin = _contrast(runs), 0
     variance = float(weights @ runs.covariance @ weights)
@@ -155,9 +157,9 @@ def _variance_by_parts(runs: Runs) -> tuple[float, float]:
 
 def _freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
     """Satterthwaite's degrees of freedom of a sum of independent estimates of variances."""
-    each = np.asarray(variances, np.float64)
-    squares = float(np.sum(each**2 / np.asarray(freedoms, np.float64)))
-    return float(each.sum()) ** 2 / squares if squares else math.inf
+    parts = np.asarray(variances, np.float64)
+    squares = float(np.sum(parts**2 / np.asarray(freedoms, np.float64)))
+    return float(parts.sum()) ** 2 / squares if squares else math.inf
 
 
 def _effect(mean: float, variance: float, freedom: float) -> Effect:

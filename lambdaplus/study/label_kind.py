@@ -20,7 +20,7 @@ SQUARED_ERROR = ("regression", "reg:squarederror")
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelKind:
     """The kind of the labels; without arguments, grades of documents of queries."""
 
     real: bool = False
@@ -29,12 +29,12 @@ class Labels:
     grouped: bool = True
 
     @classmethod
-    def of(cls, folds: Sequence[Fold]) -> Labels:
+    def of(cls, folds: Sequence[Fold]) -> LabelKind:
         """Those of the training parts."""
-        each = [np.unique(fold.train.labels) for fold in folds]
-        every = np.unique(np.concatenate(each))
-        mixed = all(np.unique(labels >= 1).size == 2 for labels in each)
-        return cls(are_real(every), every.size <= 2, mixed, folds[0].test.grouped)
+        by_fold = [np.unique(fold.train.labels) for fold in folds]
+        distinct = np.unique(np.concatenate(by_fold))
+        mixed = all(np.unique(labels >= 1).size == 2 for labels in by_fold)
+        return cls(are_real(distinct), distinct.size <= 2, mixed, folds[0].test.grouped)
 
     @property
     def in_words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -168,7 +168,7 @@ def evaluate_run(
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
     numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
-    if numbers is not None and queries.divided:
+    if numbers is not None and queries.ranked_as == "queries":
         _refuse_twice(queries, run.query_ids, numbers)
     checked = queries.check_scores(run.scores)
     if convention.single:
@@ -195,7 +195,7 @@ def evaluate_run(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
-        if not queries.grouped and metric.ranks_all_rows:
+        if queries.ranked_as == "table" and metric.ranks_all_rows:
             rows[name] = RankedRows(queries.labels, checked, queries.weights)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
@@ -247,7 +247,8 @@ def _refuse_twice(queries: Queries, ids: NDArray[Any], docno: NDArray[Any]) -> N
 
 def _refuse_ignored_weights(metric: RankingMetric, ranked: Queries) -> None:
     """Raise a ValueError for weights of rows that differ, if they would not change the value."""
-    if ranked.weighted_list and not metric.weighs_rows and np.ptp(cast(Floats, ranked.weights)) > 0:
+    of_rows = None if ranked.ranked_as == "queries" else ranked.weights
+    if of_rows is not None and not metric.weighs_rows and np.ptp(of_rows) > 0:
         raise ValueError(
             f"{metric} does not weight the rows of one ranking: leave out weight=, or repeat each "
             "row by its weight, if weights are whole numbers"
@@ -270,7 +271,7 @@ def _without_negative_labels(queries: Queries) -> Queries:
         return queries
     return Queries(
         np.maximum(queries.labels, 0.0),
-        group=queries.sizes if queries.grouped else None,
+        group=queries.sizes if queries.ranked_as == "queries" else None,
         weight=queries.weights,
         returned=queries.returned,
     )
@@ -294,7 +295,7 @@ def _rules(
 ) -> str:
     """The rules of one metric in words, such as ``gain=exp2, ties=expected, empty=skip``."""
     if ties is None:
-        expected = "expected" if queries.grouped else "together"
+        expected = "together" if queries.ranked_as == "table" else "expected"
         ties = expected if metric.declaration.closed_ties else "worst"
         ties = "midranks" if metric.declaration.correlation else ties
     known = [parameter.name for parameter in metric.declaration.parameters]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary file, which replaces ``path`` if the block ends without an error.
 
     The folder of ``path`` is created if it does not exist.  An OSError names ``path``.
