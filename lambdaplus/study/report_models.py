@@ -190,10 +190,11 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         probabilities = {name: probability(model) for name, model in shown.items()}
         yield (
             "calibration",
-            f"Calibration of {of}: share of positives among test rows of about the same "
-            f"probability, and the number of these rows ({rows}). Log-loss has probabilities of "
-            f"its own, for which the round of the best {label(metric)} may be early; other scores "
-            "become probabilities by a logistic function that is fitted to validation rows.",
+            f"Calibration of {of}: share of positives in ten bins of equally many test rows "
+            f"({rows}), and the number of rows by probability, in the last bar of all from there. "
+            f"Log-loss has probabilities of its own, for which the round of the best "
+            f"{label(metric)} may be early; other scores become probabilities by a logistic "
+            "function that is fitted to validation rows.",
             calibration_plot(test.labels, probabilities),
         )
 
