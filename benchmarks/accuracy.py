@@ -35,7 +35,7 @@ from trees import (
 )  # fmt: skip
 
 from lambdaplus.evaluation import Table
-from lambdaplus.evaluation.trainings import Effect, Runs, on_queries, over_folds, over_sets
+from lambdaplus.evaluation.effects import Effect, RunMeans, on_queries, over_folds, over_sets
 
 METRICS = ("map", "ndcg@10", "auc", "mrr", "recall@20")
 OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr", "recall@20": "map"}
@@ -61,7 +61,7 @@ def seeds_of(fits: Fits, on: str, framework: str, one: Contender, metric: str) -
 
 def of_folds(
     fits: Fits, on: str, framework: str, contenders: Sequence[Contender], metric: str
-) -> list[Runs]:
+) -> list[RunMeans]:
     """The test queries of each fold, or draw, that all contenders have; seeds are runs of it."""
     seeds = set.intersection(*(seeds_of(fits, on, framework, one, metric) for one in contenders))
     folds: dict[int, list[int]] = {}

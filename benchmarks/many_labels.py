@@ -23,7 +23,7 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import Table
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives.lambda_gradient import gradient_on
-from lambdaplus.objectives.pair_options import PairOptions, PairWeights
+from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric
 from lambdaplus.ranking.queries import Queries
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)
@@ -37,9 +37,9 @@ Gradient = Callable[[Any], tuple[Any, Any]]
 
 def gradient_of(metric: str, labels: Any, all_pairs: bool = False) -> Gradient:
     queries = Queries(labels, group=[labels.size])
-    name, *equal = metric.split(", ")
-    weights = PairWeights(parse_metric(name), equal=bool(equal))
-    gradient = gradient_on(weights, queries, PairOptions(), all_pairs)
+    name, *equal_pairs = metric.split(", ")
+    weighing = WeighingMetric(parse_metric(name), equal_pairs=bool(equal_pairs))
+    gradient = gradient_on(weighing, queries, PairOptions(), all_pairs=all_pairs)
     return partial(gradient.at, queries)
 
 

@@ -29,7 +29,7 @@ from lambdaplus import lambda_objective
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
-from lambdaplus.evaluation.trainings import on_queries, over_folds, over_sets
+from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion
@@ -174,7 +174,15 @@ class Curves:
 
 
 def fit(key: tuple[Any, ...]) -> dict[str, Any]:
-    on, framework, trees, name, seed, metrics, patience = key
+    """Train for up to 60 rounds over the rate, with a patience in the same unit."""
+    on, _, trees, *_, patience = key
+    rate = rate_of(trees)
+    every = 10 if rate < 0.03 or on.startswith("generated:") else 5
+    return train(key, round(60 / rate), round(patience / rate), every)
+
+
+def train(key: tuple[Any, ...], rounds: int, patience: int, every: int) -> dict[str, Any]:
+    on, framework, trees, name, seed, metrics, *_ = key
     fold = fold_of(on, seed)
     params = dict(THEIRS[framework].get(name, {}))
     target: Any = params.pop("objective", None)
@@ -182,14 +190,12 @@ def fit(key: tuple[Any, ...]) -> dict[str, Any]:
         metric, _, own = name.partition(", ")
         target = lambda_objective(metric, surrogate=metric if own else None)
     params |= parameters_of(trees, framework, name != "log-loss")
-    rate = rate_of(trees)
-    every = 10 if rate < 0.03 or on.startswith("generated:") else 5
-    curves = Curves(fold, metrics.split(","), round(patience / rate), every)
+    curves = Curves(fold, metrics.split(","), patience, every)
     with limit_threads(1):
         curves.looking = time.process_time()
         FIT[framework](
             target, params, fold.train, evaluated(on, seed), curves.see,
-            rounds=round(60 / rate), seed=seed, threads=1,
+            rounds=rounds, seed=seed, threads=1,
         )  # fmt: skip
     return {
         "key": key,

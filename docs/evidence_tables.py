@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,6 @@ from lambdaplus.evaluation import Table
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SHOWN = ("MAP", "NDCG@10")
-GAINS = (  # rows of the table of gains on the front page
-    "lambdarank, rank:ndcg, default trees",
-    "lambdarank, rank:ndcg, ranking_trees",
-    "lambdaplus, ranking_trees",
-    "lambdaplus less the best built-in objective, both with ranking_trees",
-)
 REAL = "LETOR, MSLR, ClueWeb09, flights"
 LONG = "lists of 1,000 documents"
 OF_KINDS = (  # words, kind in the results, metric, and whether the front page has it
@@ -26,8 +19,6 @@ OF_KINDS = (  # words, kind in the results, metric, and whether the front page h
     (LONG, LONG, "NDCG@10", False),
     (LONG, LONG, "AUC", False),
     (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP", True),
-    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "NDCG@10", False),
-    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "AUC", False),
     ("short lists with grades, flights", REAL, "MAP", True),
     ("short lists with grades, flights", REAL, "NDCG@10", False),
     ("short lists, a metric that nobody else trains", REAL, "AUC", False),
@@ -57,20 +48,12 @@ def rows_of(name: str, title: str) -> list[list[str]]:
 
 def boxes() -> str:
     """What trees and objectives gain on real sets; bold if significant after Holm."""
-    found = _real_sets()
-    return _gains(found, [row[0] for row in found["rows"]])
-
-
-def gains() -> str:
-    """The rows of `boxes` that tell trees and objectives apart."""
-    return _gains(_real_sets(), GAINS)
-
-
-def _real_sets() -> dict[str, Any]:
     found: dict[str, Any] = next(
         t for t in measured("accuracy")["tables"] if t["title"] == "Real sets"
     )
-    return found
+    shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
+    rows = [[_code(row[0]), *(_cell(row[i]) for i in shown)] for row in found["rows"]]
+    return Table(("", *(found["columns"][i] for i in shown)), rows).to_markdown()
 
 
 def kinds(rows: str = "all") -> str:
@@ -105,14 +88,6 @@ def _less_log_loss(framework: str) -> str:
     return f"{_cell(found['lambda_auc'])} (log-loss)"
 
 
-def _gains(found: dict[str, Any], names: Sequence[str]) -> str:
-    """The rows with these names."""
-    shown = [i for i, head in enumerate(found["columns"]) if head.startswith(SHOWN)]
-    rows = {row[0]: [_cell(row[i]) for i in shown] for row in found["rows"]}
-    kept = [[_code(name), *rows[name]] for name in names]
-    return Table(("", *(found["columns"][i] for i in shown)), kept).to_markdown()
-
-
 def _cell(text: str) -> str:
     """A difference with three digits, bold if it has a star; a name in brackets as code."""
     if not text:
@@ -137,26 +112,23 @@ def times() -> str:
     """Training times relative to lambdarank, rank:ndcg or, without queries, log-loss."""
     rows = []
     for words, title in TRAININGS.items():
-        cells = [span(*each) for each in _ratios(title, r"lambda_[\w@]+")]
+        cells = [span(*each) for each in _ratios(title)]
         rows.append([words, *cells])
-    for size, words in (("10,000", "10,000 rows"), ("1,000,000", "a million rows")):
-        for cv in ("", ", cv=None"):
-            found = _ratios(f"Classifiers: {size} rows", rf"\w+Classifier{cv}", ours=False)
-            cells = [span(max(each, key=float)) for each in found]
-            rows.append([f"a classifier of {words}{', `cv=None`' if cv else ''}", *cells])
     heads = [f"{name}, {t}" for name in FRAMEWORKS.values() for t in ("1 thread", "2 threads")]
     return Table(("data", *heads), rows).to_markdown()
 
 
-def _ratios(title: str, pattern: str, *, ours: bool = True) -> list[list[str]]:
-    """The ratios of the rows that a pattern describes, by framework and number of threads."""
-    found = []
-    for framework in FRAMEWORKS.values():
-        for name in ("training-1-thread", "training"):
-            wanted = re.compile(f"{framework}, {pattern}" if ours else f"{framework[:3]}{pattern}")
-            rows = rows_of(name, title)
-            found.append([row[2] for row in rows if wanted.fullmatch(row[0])])
-    return found
+def _ratios(title: str) -> list[list[str]]:
+    """The ratios of the rows of lambdaplus, by framework and number of threads."""
+    return [
+        [
+            row[2]
+            for row in rows_of(name, title)
+            if re.fullmatch(rf"{framework}, lambda_[\w@]+", row[0])
+        ]
+        for framework in FRAMEWORKS.values()
+        for name in ("training-1-thread", "training")
+    ]
 
 
 def span(*ratios: str) -> str:
@@ -170,4 +142,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, gains, kinds, times)}
+KINDS = {made.__name__: made for made in (boxes, kinds, times)}

@@ -38,11 +38,11 @@ def preference_pairs(queries: Queries) -> PreferencePairs:
     count = strata.count.astype(np.int64)
     # A document of a stratum is above those of all lower strata of its query, which are adjacent.
     begin_query = queries.boundaries[strata.query]
-    each = np.repeat(np.cumsum(count) - count - begin_query, count)
-    edges = np.append(0, np.cumsum(each))
+    below = np.repeat(np.cumsum(count) - count - begin_query, count)
+    edges = np.append(0, np.cumsum(below))
     # A mark every 2^shift pairs, two to four for each document, so that a search begins near its
     # end.
-    shift = max(int(edges[-1]) // (2 * each.size), 1).bit_length() - 1
+    shift = max(int(edges[-1]) // (2 * below.size), 1).bit_length() - 1
     marks = np.arange(0, edges[-1] + 2**shift, 2**shift)
     return PreferencePairs(
         edges=edges,

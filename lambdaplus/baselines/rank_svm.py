@@ -63,7 +63,7 @@ class RankSVM(BaseRanker):
     max_iter: AtLeastOne = 100
 
     def _fit(self, X: Floats, queries: Queries) -> None:
-        objective = PairHinge(X, queries, self.C * pair_weight(queries))
+        objective = PrimalObjective(X, queries, self.C * pair_weight(queries))
         point, self.n_iter_ = _minimise(objective, self.tol, self.max_iter)
         if point.gap > self.tol * point.value:
             warnings.warn(
@@ -92,7 +92,7 @@ class Point(NamedTuple):
         return 0.5 * float(self.gradient @ self.gradient)
 
 
-class PairHinge:
+class PrimalObjective:
     """P(w) = |w|^2/2 + C sum_q b_q sum over pairs of max(0, 1 - (s_i - s_j))^2, with s = X w.
 
     Let N_i be the number of active pairs of a document, D_i the number in which it is the higher
@@ -133,7 +133,7 @@ class PairHinge:
         return np.asarray(direction + self.X.T @ bend)
 
 
-def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Point, int]:
+def _minimise(objective: PrimalObjective, tolerance: float, max_iter: int) -> tuple[Point, int]:
     """Newton steps until the gap is at most a share of the value; return also their number."""
     d = objective.X.shape[1]
     point = objective.at(np.zeros(d))
@@ -154,7 +154,7 @@ def _minimise(objective: PairHinge, tolerance: float, max_iter: int) -> tuple[Po
     return point, max_iter
 
 
-def _line_search(objective: PairHinge, point: Point, direction: Floats) -> Point | None:
+def _line_search(objective: PrimalObjective, point: Point, direction: Floats) -> Point | None:
     """Halve the step until the objective decreases by a share of the predicted decrease."""
     slope = float(point.gradient @ direction)
     step = 1.0

@@ -158,7 +158,9 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
                 if report:
                     date = time.strftime("%Y-%m-%d")
                     with warnings_told(console), console.status("Writing the report ..."):
-                        write_report(summary, made, config.to_toml(), data=shown, date=date)
+                        write_report(
+                            summary, made, config.to_toml(), data=shown, date=date, study=study
+                        )
                     folder.publish(outdated=["plots/"])
         except KeyboardInterrupt:
             console.print(
@@ -167,8 +169,8 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
             )
             return 128 + signal.SIGINT  # the exit code that shells use for a signal
     if study.finished:  # printed only now, since a reader such as head may stop reading
-        for each in lines:
-            console.print(each)
+        for line in lines:
+            console.print(line)
         if shown == DIGITS:
             console.print(NO_EVIDENCE)
         what = ", study.toml and plots" if report else " and study.toml"

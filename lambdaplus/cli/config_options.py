@@ -16,7 +16,7 @@ from lambdaplus.study.config import Config
 OTHERS = ("data", "every", "grid")
 """Fields that are no options: the argument, and what is set in TOML files and in Python only."""
 CHOICES: dict[str, Iterable[str]] = {"convention": CONVENTIONS, "trees": SIZES}
-OPTIONS = {each.name: each for each in fields(Config) if each.name not in OTHERS}
+OPTIONS = {option.name: option for option in fields(Config) if option.name not in OTHERS}
 
 
 def with_config_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -16,7 +16,7 @@ from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.table_files import NO_QUERIES
 from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
-from lambdaplus.evaluation.scoring import evaluate_run
+from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.metrics.names import split_names
 
 COLUMNS = "qid,label,score"
@@ -60,8 +60,8 @@ def evaluate(
         if per_query is not None:
             _refuse_overwriting(per_query, [*runs, data, qrels])
         read = _read_runs(runs, data, qrels, columns)
-        whole = any(run.qid is None for run in read.values())
-        names = split_names(metrics or ("auc,map" if whole else "ndcg@10,map,mrr,p@10"))
+        without_queries = any(run.qid is None for run in read.values())
+        names = split_names(metrics or ("auc,map" if without_queries else "ndcg@10,map,mrr,p@10"))
         evaluations = {
             name: evaluate_run(run, names, convention=convention) for name, run in read.items()
         }
@@ -76,16 +76,16 @@ def evaluate(
             tables = [comparison.table, *([by_pair] if pairs else [])]
         if per_query is not None:
             per_query.write_text(_per_query(evaluations).write_csv(), encoding="utf-8")
-        for table in tables:
-            Terminal().print(table)
+        for shown in tables:
+            Terminal().print(shown)
 
 
 def _per_query(evaluations: dict[str, Evaluation]) -> pl.DataFrame:
     tables = []
     for run, evaluation in evaluations.items():
         for metric, values in evaluation.per_query.items():
-            whole = len(values) != evaluation.n_queries  # one ranking of all rows
-            qid = ["all"] if whole else list(map(str, evaluation.qid.tolist()))
+            over_all = len(values) != evaluation.n_queries  # one ranking of all rows
+            qid = ["all"] if over_all else list(map(str, evaluation.qid.tolist()))
             columns = {"run": run, "qid": qid, "metric": metric, "value": values}
             tables.append(pl.DataFrame(columns))
     return pl.concat(tables).with_columns(pl.col("value").fill_nan(None))

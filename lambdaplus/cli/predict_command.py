@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from lambdaplus.cli.terminal import Terminal, errors_of, warnings_told
+from lambdaplus.data.atomic_files import atomic_write
 from lambdaplus.data.scoring import score_file
-from lambdaplus.data.whole_files import written_whole
 
 
 def predict(
@@ -29,5 +29,5 @@ def predict(
         if out is None:
             typer.echo(text, nl=False)
         else:
-            with written_whole(out) as part:
+            with atomic_write(out) as part:
                 part.write_text(text, encoding="utf-8")

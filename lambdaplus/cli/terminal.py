@@ -50,7 +50,7 @@ class Terminal(Console):
         super().__init__(markup=False, emoji=False, **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        texts = [printable(each) if isinstance(each, str) else each for each in objects]
+        texts = [printable(item) if isinstance(item, str) else item for item in objects]
         try:
             super().print(*texts, **options)
         except (BrokenPipeError, SystemExit):  # rich exits

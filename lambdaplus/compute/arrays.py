@@ -15,7 +15,7 @@ def from_gpu(values: Any) -> Any:
     return values.get() if on_gpu else values
 
 
-def plain(values: Any, name: str) -> NDArray[Any]:
+def checked_array(values: Any, name: str) -> NDArray[Any]:
     """Convert the values to an array, also from a GPU; a ValueError if NumPy would change some."""
     array = unmasked(values, name)
     if array.dtype.kind in "cmMV":
@@ -57,8 +57,8 @@ def number_of(text: str) -> float:
 
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
-    """Convert the values to float64; a ValueError as in `plain`, for text, or if numbers merge."""
-    array = plain(values, name)
+    """Convert to float64; a ValueError as in `checked_array`, for text, or if numbers merge."""
+    array = checked_array(values, name)
     text = array.dtype.kind in "SUT"
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
@@ -108,7 +108,7 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
 
 def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
     """Convert the values to (n,) bool; a ValueError if they are not n times True or False."""
-    flags = plain(values, name)
+    flags = checked_array(values, name)
     if flags.shape != (n,) or not np.isin(flags, (0, 1)).all():
         raise ValueError(f"{name} must be True or False for each of the {n} rows")
     return flags.astype(bool)

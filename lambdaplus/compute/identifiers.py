@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arrays import from_gpu, plain, unmasked
+from lambdaplus.compute.arrays import checked_array, from_gpu, unmasked
 
 LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
 
@@ -53,7 +53,7 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     else:
         array = unmasked(values, name)
         if array.dtype.kind not in "mM":  # dates are not numbers, but valid identifiers
-            array = plain(array, name)
+            array = checked_array(array, name)
     if array.dtype.kind == "O" and array.size:
         array = _of_one_kind(array, name)
     if array.dtype.kind == "U" and array.dtype.itemsize > LONGEST * array.dtype.alignment:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.data.atomic_files import atomic_write
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.whole_files import written_whole
 
 _VERSION = "7"  # increase this number when the reader or the binary form changes
 _ENTRY = re.compile(r"[0-9a-f]{40}\.npz")
@@ -50,7 +50,7 @@ def cached(file: Path, read: Callable[[Path], RankingData], options: str = "") -
     with contextlib.suppress(OSError):  # no space, or no permission
         entry.parent.mkdir(parents=True, exist_ok=True)
         entry.parent.chmod(0o700)  # the text may be private
-        with written_whole(entry) as temporary, open(temporary, "xb", opener=_private) as stream:
+        with atomic_write(entry) as temporary, open(temporary, "xb", opener=_private) as stream:
             np.savez(
                 stream, features=data.features, labels=data.labels, qid=data.qid,
                 feature_names=np.array(data.feature_names, np.str_), grouped=data.grouped,
@@ -70,7 +70,7 @@ def write_binary(data: RankingData, file: Path) -> None:
     import joblib
 
     content = {field.name: getattr(data, field.name) for field in fields(data) if field.init}
-    with written_whole(file) as temporary:
+    with atomic_write(file) as temporary:
         joblib.dump(content, temporary)
 
 

@@ -103,7 +103,7 @@ def compare_images(images: Floats, queries: Ints, documents: Ints) -> Floats:
 def _best_shift(images: Floats, queries: Ints, documents: Ints) -> Floats:
     framed = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     shifted = (framed[:, i : i + 8, j : j + 8] for i in range(3) for j in range(3))
-    squares = [((images[queries] - one[documents]) ** 2).sum(axis=(1, 2)) for one in shifted]
+    squares = [((images[queries] - view[documents]) ** 2).sum(axis=(1, 2)) for view in shifted]
     return np.asarray(np.sqrt(np.min(squares, axis=0)))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from lambdaplus.data.whole_files import written_whole
+from lambdaplus.data.atomic_files import atomic_write
 
 
 class OutputFolder:
@@ -93,7 +93,7 @@ class OutputFolder:
         if last:
             (self.folder / last).unlink(missing_ok=True)
         for name, path in files.items():
-            with written_whole(self.folder / name) as temporary:
+            with atomic_write(self.folder / name) as temporary:
                 shutil.copyfile(path, temporary)
         # Names that an earlier run wrote and this one did not, such as a plot of another metric.
         gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
@@ -126,7 +126,7 @@ class OutputFolder:
             return False
 
     def _note(self, written: dict[str, list[str]]) -> None:
-        with written_whole(self._own / "written.json") as temporary:
+        with atomic_write(self._own / "written.json") as temporary:
             temporary.write_text(json.dumps(written, indent=1), encoding="utf-8")
 
 

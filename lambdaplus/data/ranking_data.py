@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import plain
+from lambdaplus.compute.arrays import checked_array
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.queries import Queries
 
@@ -71,7 +71,7 @@ class RankingData:
     def __post_init__(self) -> None:
         if hasattr(self.features, "tocsr"):
             raise ValueError("features must be a dense array: pass features.toarray()")
-        features = plain(self.features, "features").astype(np.float64, copy=False)
+        features = checked_array(self.features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid if self.grouped else None, weight=self.weights)
         if not self.grouped and qid.shape != queries.labels.shape:

@@ -2,7 +2,8 @@
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
 are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
-(`sums`) are normalised; log-loss is added (`pointwise`); and rows get the values of their entry.
+(`sums`) are normalised; log-loss is added (`shifted_log_loss`); and rows get the values of their
+entry.
 """
 
 import math
@@ -20,8 +21,8 @@ from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.label_tree import rising, split_labels
 from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
-from lambdaplus.engine.pointwise import add_log_loss
-from lambdaplus.engine.rounded_tree import ManyLabels
+from lambdaplus.engine.rounded_tree import RoundedLabelTree
+from lambdaplus.engine.shifted_log_loss import add_shifted_log_loss
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
@@ -32,7 +33,7 @@ from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
 
 
-class Terms(NamedTuple):
+class TermWeights(NamedTuple):
     """The weights of the sum over pairs and of log-loss in a gradient."""
 
     pairs: float = 1.0
@@ -48,38 +49,38 @@ class LambdaGradient:
     """
 
     metric: RankingMetric
-    equal: bool  # whether all pairs of two classes have the same weight
+    equal_pairs: bool  # whether all pairs of two classes have the same weight
     arrays: MetricArrays
     copies: Floats | None  # multiplicities of the rows
     workers: Workers  # those that have a part of the rows of one list
     one_list: bool  # whether all rows are one list, not divided into queries
-    table: bool
+    is_table: bool
     total: float  # sum of the absolute gradients of a table
     of_class: Floats  # factors of the Hessians of each class; empty if these are 1
-    terms: Terms
+    terms: TermWeights
     labels: Floats  # of log-loss, by stratum; empty without it
     sigma: float
     normalize: bool
     all_pairs: bool  # visit every pair instead of using the sweep
-    long: list[int]  # the queries whose scores are rounded
+    to_round: list[int]  # the queries whose scores are rounded
     batches: dict[tuple[int, int], Batch] = field(default_factory=dict)
 
     def at(self, queries: Queries, scores: ArrayLike, dtype: type = np.float64) -> tuple[Any, Any]:
         """Gradient and Hessian of every row times its weight, (n,) of this type each."""
         boundaries = queries.boundaries
         # Rounding reads scores of either type.
-        checked = queries.check_scores(scores, single=self.long == [0] and boundaries.size == 2)
+        checked = queries.check_scores(scores, single=self.to_round == [0] and boundaries.size == 2)
         out: tuple[Any, Any] = np.empty(checked.size, dtype), np.empty(checked.size, dtype)
         start = 0
-        for long in [*self.long, boundaries.size - 1]:
-            if long > start:
+        for q in [*self.to_round, boundaries.size - 1]:
+            if q > start:
                 of_batch = partial(self._of_queries, queries, start, checked, out)
-                over_batches(of_batch, boundaries[start : long + 1])
-            if long < boundaries.size - 1:
-                few = np.diff(self.arrays.strata)[long] <= MOST_CLASSES
-                write = self._of_rounded if few else self._of_many_labels
-                write(queries, long, checked, out)
-            start = long + 1
+                over_batches(of_batch, boundaries[start : q + 1])
+            if q < boundaries.size - 1:
+                few_classes = np.diff(self.arrays.strata)[q] <= MOST_CLASSES
+                write = self._of_rounded if few_classes else self._of_many_labels
+                write(queries, q, checked, out)
+            start = q + 1
         return out
 
     def _of_queries(
@@ -108,25 +109,25 @@ class LambdaGradient:
         arrays, rows = self.arrays, slice(*queries.boundaries[q : q + 2])
         strata = slice(*arrays.strata[q : q + 2])
         count = queries.strata(self.metric.relevant).count[strata].astype(np.int64)
-        many = ManyLabels(
+        tree = RoundedLabelTree(
             scores[rows],
             queries.row_order[rows] - rows.start,
             arrays.code[rows],
             np.append(0, np.cumsum(count)),
-            gain=weighing_gains(self.metric, self.equal, arrays)[strata],
-            discount=NONE if self.equal else arrays.discount[: count.sum()],
+            gain=weighing_gains(self.metric, self.equal_pairs, arrays)[strata],
+            discount=NONE if self.equal_pairs else arrays.discount[: count.sum()],
             sigma=self.sigma,
         )
-        sums = many.sums()
+        sums = tree.sums()
         factor = self._factor(sums, arrays.scale[q : q + 1])
-        weight = 1.0 if queries.weights is None else queries.weights[rows][many.order]
+        weight = 1.0 if queries.weights is None else queries.weights[rows][tree.order]
         for part, total in zip(out, (sums.gradient, sums.hessian), strict=True):
-            part[rows][many.order] = factor * total * weight
+            part[rows][tree.order] = factor * total * weight
 
     def _batch(self, queries: Queries, first: int, last: int) -> Batch:
         if (first, last) not in self.batches:
             some = first, last, queries.boundaries, self.arrays
-            self.batches[first, last] = Batch.of(self.metric, self.equal, *some)
+            self.batches[first, last] = Batch.of(self.metric, self.equal_pairs, *some)
         return self.batches[first, last]
 
     def _of_entries(self, batch: Batch, entries: Entries) -> Sums:
@@ -134,20 +135,21 @@ class LambdaGradient:
         sums = no_sums(entries.score.size, batch.scale.size)
         if self.terms.pairs:
             weighted = self.copies is not None
-            for lists in ranked_lists(self.metric, self.equal, batch, entries, weighted):
-                for few in split_labels(lists) if batch.many and not self.all_pairs else [lists]:
-                    add_pairs(few, self.sigma, self.all_pairs, sums)
+            for lists in ranked_lists(self.metric, self.equal_pairs, batch, entries, weighted):
+                splits = batch.may_split and not self.all_pairs
+                for part in split_labels(lists) if splits else [lists]:
+                    add_pairs(part, self.sigma, self.all_pairs, sums)
             share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
         if self.terms.log_loss:
             # Of all rows, their sum; of queries, their mean in bits, which is of the size of pairs.
             size = np.ones(1) if self.one_list else math.log(2.0) * np.diff(batch.boundaries)
             strata, weight = batch.metric.strata, self.terms.log_loss / size
-            add_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
+            add_shifted_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
         return sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         """What multiplies the sums of each query; ``scale`` is 1 / Z."""
-        if self.normalize and self.table:
+        if self.normalize and self.is_table:
             size = float(np.abs(sums.gradient).sum())
             scale = np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         elif self.normalize:
@@ -156,32 +158,35 @@ class LambdaGradient:
         return self.terms.pairs * scale
 
 
-def weighing_gains(metric: RankingMetric, equal: bool, arrays: MetricArrays) -> Floats:
+def weighing_gains(metric: RankingMetric, equal_pairs: bool, arrays: MetricArrays) -> Floats:
     """Gains whose differences weight pairs; empty if all pairs of labels weigh the same."""
-    return NONE if equal and metric.declaration.form.potentials_by_classes else arrays.gain
+    return NONE if equal_pairs and metric.declaration.form.potentials_by_classes else arrays.gain
 
 
 def queries_to_round(
-    metric: RankingMetric, equal: bool, arrays: MetricArrays, queries: Queries, plain: bool
-) -> list[int]:
-    """The long queries: those of few classes, and, if ``plain``, of many as in `ManyLabels`.
+    metric: RankingMetric, equal_pairs: bool, arrays: MetricArrays, queries: Queries,
+    with_many_labels: bool,
+) -> list[int]:  # fmt: skip
+    """The long queries whose scores are rounded: those of few classes, and, if asked, of many.
 
-    Plain gradients have no log-loss.
+    `RoundedLabelTree` sums over the pairs of many labels, without log-loss.
     """
-    workers = queries.list_workers
+    workers = queries.workers_of_list
     if workers.size > 1:  # each has a part of the scores
         refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
         return [0]
-    long = queries.sizes >= THRESHOLDS.long_list
-    if not long.any():
+    is_long = queries.sizes >= THRESHOLDS.long_list
+    if not is_long.any():
         return []
     strata, n_classes = arrays.strata, np.diff(arrays.strata)
     rounded = n_classes <= MOST_CLASSES
-    one_list = equal or not metric.declaration.form.potentials_by_classes
-    if plain and one_list and queries.multiplicities is None and not metric.compares_some:
-        many = queries.sizes >= THRESHOLDS.long_list_of_labels
-        rounded |= many & rising(strata[:-1], n_classes, weighing_gains(metric, equal, arrays))
-    found: list[int] = np.flatnonzero(long & rounded).tolist()
+    one_list = equal_pairs or not metric.declaration.form.potentials_by_classes
+    with_many_labels &= one_list and not metric.compares_some
+    if with_many_labels and queries.multiplicities is None:
+        gains = weighing_gains(metric, equal_pairs, arrays)
+        longer = queries.sizes >= THRESHOLDS.long_list_of_labels
+        rounded |= longer & rising(strata[:-1], n_classes, gains)
+    found: list[int] = np.flatnonzero(is_long & rounded).tolist()
     return found
 
 

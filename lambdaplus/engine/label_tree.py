@@ -22,8 +22,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.lists import Lists
 
-FEW_WITH_FACTORS = (1, 1)
-WHOLE, OF_LOWER = 0, 1  # kinds of lists of a node; the third one is of the upper half
+UNSPLIT, OF_LOWER = 0, 1  # kinds of lists of a node; the third one is of the upper half
 
 
 def split_labels(lists: Lists) -> Iterator[Lists]:
@@ -31,20 +30,21 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
 
     Lists of many labels whose gains rise with the label are split, level by level; others are not.
     """
-    few = THRESHOLDS.few_labels, THRESHOLDS.few_elements
-    # A sweep has no factors of classes: those of a long list become weights of single labels.
-    many = (lists.n_classes > few[0] * (not lists.factors.size)) & (
-        lists.stop - lists.start > few[1]
-    )
-    few = FEW_WITH_FACTORS if lists.factors.size else few
-    if not many.any():
+    # Nodes of so few labels or elements are not split.  A sweep has no factors of classes: those of
+    # a long list become weights of single labels.
+    leaf_labels, leaf_size = THRESHOLDS.few_labels, THRESHOLDS.few_elements
+    size = lists.stop - lists.start
+    to_split = (lists.n_classes > leaf_labels * (not lists.factors.size)) & (size > leaf_size)
+    if lists.factors.size:
+        leaf_labels = leaf_size = 1
+    if not to_split.any():
         yield lists
         return
-    many &= rising(lists.gain_at, lists.n_classes, lists.gain)
-    if not many.all():
-        yield _some(lists, ~many)
-    start, n_classes = lists.start[many], lists.n_classes[many]
-    size, query = lists.stop[many] - start, lists.query[many]
+    to_split &= rising(lists.gain_at, lists.n_classes, lists.gain)
+    if not to_split.all():
+        yield _some(lists, ~to_split)
+    start, n_classes = lists.start[to_split], lists.n_classes[to_split]
+    size, query = size[to_split], lists.query[to_split]
     # A node has the elements order[begin:end], in ranked order, and the labels low to high - 1,
     # which are numbered through all lists.
     end, high = np.cumsum(size), np.cumsum(n_classes)
@@ -53,36 +53,37 @@ def split_labels(lists: Lists) -> Iterator[Lists]:
     upto = np.zeros(int(n_classes.sum()) + 1, np.int64)  # elements of the labels before each label
     _plant(start, begin, end, low, lists.code, order, label, upto)
     gain, factors = lists.gain, lists.factors
-    of_label = np.repeat(lists.gain_at[many] - low, n_classes) + np.arange(upto.size - 1)
-    gain, factors = (each[of_label] if each.size else each for each in (gain, factors))
+    of_label = np.repeat(lists.gain_at[to_split] - low, n_classes) + np.arange(upto.size - 1)
+    gain, factors = (values[of_label] if values.size else values for values in (gain, factors))
     # The gains of two classes with a pair weight of 1 are behind those of the labels.
     gains = np.append(gain, [0.0, 1.0]) if gain.size else gain
     while query.size:
         middle, size = middles(upto, low, high), end - begin
-        m, whole = between(gain, low, middle, high), (high - low <= few[0]) | (size <= few[1])
+        m = between(gain, low, middle, high)
+        unsplit = (high - low <= leaf_labels) | (size <= leaf_size)
         # A node is one list of its labels, or a list for each half, in which |gain - m| is a factor
         # of that half: it is 0 if the half is one label. Without gains, the first one is enough.
         of_lower = (middle - low > 1) | (not gain.size)
         of_upper = (high - middle > 1) & (gain.size > 0)
-        kinds = whole & (high - low > 1), ~whole & of_lower, ~whole & of_upper
+        kinds = unsplit & (high - low > 1), ~unsplit & of_lower, ~unsplit & of_upper
         node, kind = np.nonzero(np.stack(kinds, axis=1))
         stop, n = np.cumsum(size[node]), int(size[node].sum())
         entry, code, weight = np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n)
         nodes, worth = (begin, end, low, middle, m), (gain, factors, lists.weight)
         _write_lists(node, kind, nodes, order, label, worth, (entry, code, weight))
         if stop.size:
-            gain_at = np.where(kind == WHOLE, low[node], gain.size)
-            classes = np.where(kind == WHOLE, (high - low)[node], 2)
+            gain_at = np.where(kind == UNSPLIT, low[node], gain.size)
+            classes = np.where(kind == UNSPLIT, (high - low)[node], 2)
             bounds = stop - size[node], stop, gain_at, gains, classes
             U = lists.U[entry] if lists.U.size else lists.U
             elements = lists.score[entry], code, U, U, weight
             parts: Any = (*bounds, *elements, query[node], entry)
             yield Lists(*parts)
-        _divide(begin[~whole], end[~whole], middle[~whole], order, label)
+        _divide(begin[~unsplit], end[~unsplit], middle[~unsplit], order, label)
         edge = begin + upto[middle] - upto[low]
         lowers, uppers = (query, begin, edge, low, middle), (query, edge, end, middle, high)
         query, begin, end, low, high = (
-            in_turn(lower[~whole], upper[~whole])
+            in_turn(lower[~unsplit], upper[~unsplit])
             for lower, upper in zip(lowers, uppers, strict=True)
         )
 
@@ -93,8 +94,8 @@ def in_turn(lower: Ints, upper: Ints) -> Ints:
 
 
 def _some(lists: Lists, which: Bools) -> Lists:
-    of_each = "start", "stop", "gain_at", "n_classes", "query"
-    return lists._replace(**{name: getattr(lists, name)[which] for name in of_each})
+    by_list = "start", "stop", "gain_at", "n_classes", "query"
+    return lists._replace(**{name: getattr(lists, name)[which] for name in by_list})
 
 
 @compiled
@@ -165,7 +166,7 @@ def _write_lists(
             if factors.size:
                 factor *= factors[x, half]
             entry[n], weights[n] = i, weight[i] * factor
-            code[n] = x - low[k] if kind[which] == WHOLE else half
+            code[n] = x - low[k] if kind[which] == UNSPLIT else half
             n += 1
 
 

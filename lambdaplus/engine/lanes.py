@@ -68,8 +68,8 @@ def _operation(result: Any, *arguments: Any, build: Callable[..., Any]) -> Any:
     """An intrinsic whose code is ``build(builder, *values)``; numbers are in every lane."""
 
     def emit(_context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        each = zip(signature.args, values, strict=True)
-        return build(builder, *(_splat(builder, x) if kind == _NUMBER else x for kind, x in each))
+        typed = zip(signature.args, values, strict=True)
+        return build(builder, *(_splat(builder, x) if kind == _NUMBER else x for kind, x in typed))
 
     arguments = tuple(_NUMBER if isinstance(kind, types.Number) else kind for kind in arguments)
     return result(*arguments), emit
@@ -222,9 +222,9 @@ def _exp(builder: Any, exponent: Any, degree: int) -> Any:
     # In a float64 of this size the last bit is worth 1, so the addition rounds to the nearest
     # integer and leaves it, in two's complement, in the low bits of the significand.
     shifted = builder.fadd(builder.fmul(exponent, _constant(1 / math.log(2))), _constant(_ROUND))
-    whole = builder.fsub(shifted, _constant(_ROUND))
+    nearest = builder.fsub(shifted, _constant(_ROUND))
     # Without "reassoc": LLVM before 20 would expand the product with _ROUND and lose precision.
-    rest = _madd(builder, whole, _constant(-math.log(2)), exponent, flags=("contract",))
+    rest = _madd(builder, nearest, _constant(-math.log(2)), exponent, flags=("contract",))
     # Horner's rule.
     series = _constant(1 / math.factorial(degree))
     for power in range(degree - 1, -1, -1):

@@ -82,17 +82,17 @@ class Batch(NamedTuple):
     gain: Floats
     classes: Ints
     factors: Floats
-    whole: bool  # whether one list is enough
-    many: bool  # whether lists may have to be split by label
+    list_per_query: bool  # whether one list is enough
+    may_split: bool  # whether lists may have to be split by label
 
     @classmethod
     def of(
-        cls, metric: RankingMetric, equal: bool, first: int, last: int, boundaries: Ints,
+        cls, metric: RankingMetric, equal_pairs: bool, first: int, last: int, boundaries: Ints,
         arrays: MetricArrays,
     ) -> Self:  # fmt: skip
         """The queries first .. last - 1 of a data set.
 
-        All pairs of two classes weigh the same if ``equal``, or else by swap deltas of the metric.
+        All pairs of two classes weigh the same if ``equal_pairs``, otherwise by swap deltas.
         """
         strata, scale = arrays.strata[first : last + 1], arrays.scale[first:last]
         n_classes, by_classes = np.diff(strata), metric.declaration.form.potentials_by_classes
@@ -104,22 +104,22 @@ class Batch(NamedTuple):
         gain, gain_at = TWO_CLASSES, b
         if not by_classes:
             gain, gain_at = arrays.gain, strata[query]
-        elif equal:
+        elif equal_pairs:
             # Neighbours change a sum of ranks by the difference of their gains, and a number of
             # pairs by one.
             gain = NONE
             if metric.compares_some:
                 factors = np.column_stack([arrays.coupling.row, arrays.coupling.column])
                 gain_at = strata[query]
-        whole = equal or not by_classes or not (classes > 2).any()
+        list_per_query = equal_pairs or not by_classes or not (classes > 2).any()
         declared, bounds = arrays._replace(strata=strata), boundaries[first : last + 1]
-        many = factors.size > 0 or bool((classes > THRESHOLDS.few_labels).any())
-        of_lists = query, b + 1, b, gain_at, gain, classes, factors, whole, many
+        may_split = factors.size > 0 or bool((classes > THRESHOLDS.few_labels).any())
+        of_lists = query, b + 1, b, gain_at, gain, classes, factors, list_per_query, may_split
         return cls(bounds, declared, scale, n_classes, *of_lists)
 
 
 def ranked_lists(
-    metric: RankingMetric, equal: bool, batch: Batch, entries: Entries, weighted: bool
+    metric: RankingMetric, equal_pairs: bool, batch: Batch, entries: Entries, weighted: bool
 ) -> Iterator[Lists]:
     """Yield the lists of these queries and entries.
 
@@ -129,16 +129,16 @@ def ranked_lists(
         entries.edges, metric.declaration.form, batch.query, batch.a, batch.b
     )  # fmt: skip
     gain_at, classes, entry = batch.gain_at, batch.classes, NO_ENTRIES
-    if batch.whole:
+    if batch.list_per_query:
         # The entries are the elements themselves, without a copy.
         start, stop = edges[query], edges[query + 1]
         score, code, weight = entries.score, entries.code, entries.weight
     else:
-        query, a, b, start, stop, entry = _each_two_classes(query, batch.n_classes, entries)
+        query, a, b, start, stop, entry = _class_pairs(query, batch.n_classes, entries)
         classes, score, weight = np.full_like(query, 2), entries.score[entry], entries.weight[entry]
         code = (entries.code[entry] == np.repeat(a, stop - start)).astype(np.int32)
         gain_at = np.zeros_like(query)
-    if equal:
+    if equal_pairs:
         elements = score, code, NONE, NONE, weight, query, entry
         yield Lists(start, stop, gain_at, batch.gain, classes, *elements, batch.factors)
         return
@@ -164,7 +164,7 @@ def ranked_lists(
             )
         times = weight
         if part is OWN:
-            of_element = copies if batch.whole else copies[entry]
+            of_element = copies if batch.list_per_query else copies[entry]
             times = weight * np.where(code == 1, of_element, 1.0)
         elements = score, code, U, V, times, query, entry
         yield Lists(start, stop, gain_at, batch.gain, classes, *elements)
@@ -186,7 +186,7 @@ def _has_both_signs(start: Ints, stop: Ints, code: Int32s, U: Floats, V: Floats)
     return False
 
 
-def _each_two_classes(
+def _class_pairs(
     active: Ints, n_classes: Ints, entries: Entries
 ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
     """A list for each pair of classes: query, classes a > b, first and last element, entries."""

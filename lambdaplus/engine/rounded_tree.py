@@ -36,7 +36,7 @@ NEGLIGIBLE = 1e-4
 PIECE = 32_768  # rows that are worth a thread; halves with more are a piece each
 
 
-class ManyLabels:
+class RoundedLabelTree:
     """One long list, and the sums over its pairs.
 
     ``by_label``, (n,), sorts the rows by label, ``edge``, (labels + 1,), is the first of each label
@@ -70,7 +70,8 @@ class ManyLabels:
         edge, n = self.edge, self.cell.size
         # The number of pairs of a range of rows, or the sum of the differences of their gains.
         below = self.gain if self.gain.size else np.repeat(edge[:-1] * 1.0, np.diff(edge))
-        before, moment = (np.append(0.0, np.cumsum(below * each)) for each in (1.0, np.arange(n)))
+        before = np.append(0.0, np.cumsum(below))
+        moment = np.append(0.0, np.cumsum(below * np.arange(n)))
 
         def weight_within(b: Ints, e: Ints) -> Floats:
             total: Floats = before[e] - before[b]

@@ -62,10 +62,11 @@ def add_few_pairs(
     Few are ``most`` pairs for each element and class.  ``left`` gets for each list whether it is
     still to be swept.
     """
-    longest, many = 0, 0
+    longest, most_classes = 0, 0
     for k in range(first, last):
-        longest, many = max(longest, lists.stop[k] - lists.start[k]), max(many, lists.n_classes[k])
-    count, room = np.empty(many, np.int64), np.zeros((11, longest + 2 * LANES))
+        longest = max(longest, lists.stop[k] - lists.start[k])
+        most_classes = max(most_classes, lists.n_classes[k])
+    count, room = np.empty(most_classes, np.int64), np.zeros((11, longest + 2 * LANES))
     elements = Elements(
         room[0], room[1], room[2], room[3], room[4], room[5], room[6], room[7], room[8], room[9],
         room[10],

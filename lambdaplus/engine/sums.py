@@ -24,11 +24,11 @@ def add_pairs(lists: Lists, sigma: float, all_pairs: bool, sums: Sums) -> None:
     out = no_sums(lists.score.size, n_lists) if own else sums._replace(received=np.zeros(n_lists))
     most, left = np.inf if all_pairs else THRESHOLDS.pairs_by_rows, np.empty(n_lists, np.bool_)
 
-    def few(which: Ints) -> None:
+    def by_rows(which: Ints) -> None:
         first, last = which[0], which[-1] + 1
         add_few_pairs(first, last, lists, sigma, most, out, left[first:last])
 
-    _in_pieces(few, np.arange(n_lists), lists)
+    _in_pieces(by_rows, np.arange(n_lists), lists)
     if left.any():
         add_sweep(np.flatnonzero(left), lists, pair_function(sigma), out)
     if own:
@@ -41,14 +41,14 @@ def add_pairs(lists: Lists, sigma: float, all_pairs: bool, sums: Sums) -> None:
 def add_sweep(which: Ints, lists: Lists, fits: Exponentials, out: Sums) -> None:
     """Near-linear in the number of elements, with sums of exponentials."""
     # Of two classes, U and V differ; of more, they are the same (see `Lists`).
-    two, long = lists.n_classes == 2, lists.stop - lists.start > THRESHOLDS.long_sweep
+    two, is_long = lists.n_classes == 2, lists.stop - lists.start > THRESHOLDS.long_sweep
     given = (part if part.size else None for part in (lists.U, lists.V))
     of_lists = (lists, *given, fits)
     for kernel, some in ((sweep_two_classes, two), (sweep_many_classes, ~two)):
-        if (some & long)[which].any():
-            _sweep_long(kernel, which[(some & long)[which]], of_lists, out)
+        if (some & is_long)[which].any():
+            _sweep_long(kernel, which[(some & is_long)[which]], of_lists, out)
         sweep = partial(_sweep_short, kernel, of_lists, out)
-        _in_pieces(sweep, which[(some & ~long)[which]], lists)
+        _in_pieces(sweep, which[(some & ~is_long)[which]], lists)
 
 
 def _in_pieces(work: Callable[[Ints], None], which: Ints, lists: Lists) -> None:

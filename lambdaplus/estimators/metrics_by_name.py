@@ -118,7 +118,7 @@ def warn_of_minimised(watched: Iterable[Any], stops: Callable[[str], bool]) -> N
             )
 
 
-def metric_of(objective: Any, preferred: Any = None) -> EvalMetric:
+def metric_of_score(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None
     for candidate in (preferred, getattr(objective, "metric", native)):

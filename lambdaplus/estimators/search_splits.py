@@ -22,10 +22,10 @@ def warn_of_split_queries(qid: Any) -> None:
         return
     fitted, rows = identifiers(qid), splits[0]["train"]
     for split in splits:
-        for whole in _of_all_rows(split):
-            if not np.array_equal(_taken(whole, rows), fitted):
+        for of_all_rows in _of_all_rows(split):
+            if not np.array_equal(_taken(of_all_rows, rows), fitted):
                 continue
-            if np.isin(np.asarray(whole), fitted).sum() > len(fitted):
+            if np.isin(np.asarray(of_all_rows), fitted).sum() > len(fitted):
                 warn(
                     "this cross-validation splits queries: some have rows that are fitted and "
                     "others that are scored or left out, so scores are not those of new queries. "

@@ -12,7 +12,7 @@ from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported, data_of
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
-    metric_of,
+    metric_of_score,
     refuse_reversed,
     warn_of_minimised,
     warn_of_watched_losses,
@@ -63,7 +63,9 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
         self._prepare(call)
         ours = isinstance(objective, Objective)
         called = ours or (callable(objective) and isinstance(self, xgb.XGBRanker))
-        wanted = metric_of(objective) if self.eval_metric is None and ours else self.eval_metric
+        wanted = (
+            metric_of_score(objective) if self.eval_metric is None and ours else self.eval_metric
+        )
         metrics, native = find_metrics(wanted, objective, self._one_ranking)
         if metrics is not None:
             refuse_reversed(metrics, objective)
@@ -82,7 +84,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
     def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
         by_name = [metric for metric in native if isinstance(metric, str)]
         functions = [metrics] if metrics is not None else []
-        functions += [metric_for_xgboost(self, each) for each in native if callable(each)]
+        functions += [metric_for_xgboost(self, one) for one in native if callable(one)]
         if len(functions) > 1:
             raise ValueError(
                 "XGBoost supports one callable metric: pass that alone, or only names of metrics"

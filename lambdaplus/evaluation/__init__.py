@@ -7,6 +7,7 @@ tools print different values, `eval_metric` creates metrics for training, such a
 
 from lambdaplus.evaluation.compare import compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention, Rule
+from lambdaplus.evaluation.evaluate_run import evaluate
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.explanation import Explanation, explain
 from lambdaplus.evaluation.feval import (
@@ -19,9 +20,8 @@ from lambdaplus.evaluation.feval import (
     eval_ndcg,
 )
 from lambdaplus.evaluation.result_tables import Cell, Table
-from lambdaplus.evaluation.run_comparison import Pair, RunComparison
+from lambdaplus.evaluation.run_comparison import RunComparison, RunPair
 from lambdaplus.evaluation.scorers import scorer
-from lambdaplus.evaluation.scoring import evaluate
 
 __all__ = [
     "CONVENTIONS",
@@ -30,9 +30,9 @@ __all__ = [
     "EvalMetric",
     "Evaluation",
     "Explanation",
-    "Pair",
     "Rule",
     "RunComparison",
+    "RunPair",
     "Table",
     "compare_runs",
     "eval_auc",

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.evaluation import Evaluation, queries_in_words
 from lambdaplus.evaluation.significance import RankedRows
-from lambdaplus.evaluation.trainings import ROUNDING
 
 
 class FoldRuns(NamedTuple):
@@ -68,16 +68,16 @@ def _by_fold(name: str, runs: Sequence[Evaluation]) -> dict[Any, list[Evaluation
 
 def _aligned(runs: Mapping[str, list[Evaluation]]) -> FoldRuns:
     named = {
-        f"run {number} of {name}" if len(each) > 1 else name: run
-        for name, each in runs.items()
-        for number, run in enumerate(each, start=1)
+        f"run {number} of {name}" if len(of_system) > 1 else name: run
+        for name, of_system in runs.items()
+        for number, run in enumerate(of_system, start=1)
     }
-    by_run = {metric: iter(each.values()) for metric, each in aligned_values(named).items()}
+    by_run = {metric: iter(found.values()) for metric, found in aligned_values(named).items()}
     values = {
         metric: {
-            name: np.array([next(each) for _ in of_system]) for name, of_system in runs.items()
+            name: np.array([next(in_turn) for _ in of_system]) for name, of_system in runs.items()
         }
-        for metric, each in by_run.items()
+        for metric, in_turn in by_run.items()
     }
     rows = {metric: ranked for metric in values if (ranked := aligned_rows(metric, named))}
     return FoldRuns(runs, values, rows)
@@ -108,13 +108,13 @@ def systems(
         raise ValueError(f"baseline={baseline!r} is not one of the runs: {', '.join(runs)}")
     every = {}
     for name, given in runs.items():
-        each = list(given) if isinstance(given, list | tuple) else [given]
-        if not each or not all(isinstance(run, Evaluation) for run in each):
+        of_system = list(given) if isinstance(given, list | tuple) else [given]
+        if not of_system or not all(isinstance(run, Evaluation) for run in of_system):
             raise ValueError(
                 f"{name!r} is not a result of evaluate, nor a list of such results, such as those "
                 "of several seeds or folds"
             )
-        every[name] = cast(list[Evaluation], each)
+        every[name] = cast(list[Evaluation], of_system)
     return every
 
 

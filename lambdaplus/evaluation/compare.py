@@ -1,6 +1,6 @@
 """Comparison of several systems on the same queries or rows, with significance tests.
 
-Runs are aligned (`aligned_runs`), their differences are tested (`trainings`, `significance`), and
+Runs are aligned (`aligned_runs`), their differences are tested (`effects`, `significance`), and
 the result is a `RunComparison` (`run_comparison`).
 """
 
@@ -14,14 +14,15 @@ import numpy as np
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import FoldRuns, aligned_folds, systems
+from lambdaplus.evaluation.effects import Effect, RunMeans, on_queries, over_folds
 from lambdaplus.evaluation.evaluation import (
     Evaluation,
-    metric_of,
+    metric_named,
     queries_in_words,
     rules_in_words,
     sample_in_words,
 )
-from lambdaplus.evaluation.run_comparison import Pair, RunComparison
+from lambdaplus.evaluation.run_comparison import RunComparison, RunPair
 from lambdaplus.evaluation.significance import (
     TESTS,
     RowStatistics,
@@ -32,7 +33,6 @@ from lambdaplus.evaluation.significance import (
     row_statistics,
     wilcoxon,
 )
-from lambdaplus.evaluation.trainings import Effect, Runs, on_queries, over_folds
 from lambdaplus.metrics.means import mean_of
 
 
@@ -137,7 +137,7 @@ def compare_runs(
     number("alpha", alpha, most=1.0)
     number("confidence", confidence, most=1.0)
     every = systems(runs, baseline)
-    several = any(len(each) > 1 for each in every.values())
+    several = any(len(of_system) > 1 for of_system in every.values())
     if several and test == "wilcoxon":
         raise ValueError(
             "test='wilcoxon' compares two models by query, not lists of runs: use test='t', which "
@@ -149,24 +149,26 @@ def compare_runs(
         compared = [(name, baseline) for name in names if name != baseline]
     else:
         compared = list(itertools.combinations(names, 2))
-    pairs: list[Pair] = []
+    pairs: list[RunPair] = []
     means: dict[str, dict[str, float]] = {}
     intervals: dict[str, dict[str, tuple[float, float]]] = {}
     deviations: dict[str, dict[str, float]] = {}
     seeds = any(len(runs) > 1 for fold in folds for runs in fold.runs.values())
     alone = len(folds) == 1 or seeds  # or else the means of folds are compared
     for metric in first.per_query:
-        each = [_OnFold.of(fold, metric, alone) for fold in folds]
-        by_run = [fold.means() for fold in each]
+        on_folds = [_OnFold.of(fold, metric, alone) for fold in folds]
+        by_run = [fold.means() for fold in on_folds]
         means[metric] = {
             name: float(np.mean([np.mean(fold[name]) for fold in by_run])) for name in names
         }
         if seeds:
             deviations[metric] = {n: _deviation([fold[n] for fold in by_run]) for n in names}
         if metric in first.rows:
-            intervals[metric] = {n: _interval(each, n, means[metric][n], confidence) for n in names}
-        if len(folds) > 1 or each[0].can_be_tested:
-            pairs += [_tested(metric, a, b, each, test, confidence) for a, b in compared]
+            intervals[metric] = {
+                n: _interval(on_folds, n, means[metric][n], confidence) for n in names
+            }
+        if len(folds) > 1 or on_folds[0].can_be_tested:
+            pairs += [_tested(metric, a, b, on_folds, test, confidence) for a, b in compared]
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
     marks = f"Letters: better than that run at {alpha:g}"
@@ -194,7 +196,7 @@ def _foot(
 
     ``compared`` has the numbers of queries on which pairs of systems have values.
     """
-    first, several = folds[0].first, any(len(each) > 1 for each in every.values())
+    first, several = folds[0].first, any(len(of_system) > 1 for of_system in every.values())
     sample = sample_in_words(first)
     if len(folds) > 1:
         queries = queries_in_words(sum(fold.first.n_queries for fold in folds))
@@ -232,7 +234,7 @@ class _OnFold:
         """With their errors over rows if the fold is tested alone, or with several seeds."""
         first, rows = fold.first, fold.rows.get(metric, [])
         by_query = not rows and len(first.per_query[metric]) == first.n_queries
-        statistics = row_statistics(metric_of(first, metric), rows) if rows and alone else None
+        statistics = row_statistics(metric_named(first, metric), rows) if rows and alone else None
         return cls(fold.values[metric], first.weights if by_query else None, by_query, statistics)
 
     @property
@@ -247,36 +249,36 @@ class _OnFold:
         defined = ~np.isnan(np.concatenate([*self.values.values()])).any(axis=0)
         weights = None if self.weights is None else self.weights[defined]
         return {
-            name: np.array([mean_of(run[defined], weights) for run in each])
-            for name, each in self.values.items()
+            name: np.array([mean_of(run[defined], weights) for run in of_system])
+            for name, of_system in self.values.items()
         }
 
-    def of_systems(self, *names: str) -> Runs:
+    def of_systems(self, *names: str) -> RunMeans:
         """The runs of one system or two."""
         if self.by_query:
             return on_queries(*self._weighted(names))
         counts = tuple(len(self.values[name]) for name in names)
         means = np.concatenate([self.values[name][:, 0] for name in names])
         if self.rows is None:
-            return Runs(means, np.full((len(means),) * 2, np.nan), np.nan, counts)
+            return RunMeans(means, np.full((len(means),) * 2, np.nan), np.nan, counts)
         places = self.places(*names)
-        return Runs(means, self.rows.covariance[np.ix_(places, places)], np.inf, counts)
+        return RunMeans(means, self.rows.covariance[np.ix_(places, places)], np.inf, counts)
 
     def places(self, *names: str) -> list[int]:
         """The numbers of the runs of these systems among all runs."""
-        owners = [name for name, each in self.values.items() for _ in each]
+        owners = [name for name, of_system in self.values.items() for _ in of_system]
         return [place for name in names for place, owner in enumerate(owners) if owner == name]
 
     def _weighted(self, names: Sequence[str]) -> list[Floats]:
         """The values times the weights, whose mean is 1, so that means are weighted ones."""
-        each = [self.values[name] for name in names]
+        of_systems = [self.values[name] for name in names]
         if self.weights is None:
-            return each
-        known = ~np.isnan(np.concatenate(each)).any(axis=0) & (self.weights > 0.0)
+            return of_systems
+        known = ~np.isnan(np.concatenate(of_systems)).any(axis=0) & (self.weights > 0.0)
         scaled = np.where(known, self.weights, np.nan)
         if known.any():
             scaled /= self.weights[known].mean()
-        return [values * scaled for values in each]
+        return [values * scaled for values in of_systems]
 
     def difference(self, a: str, b: str) -> Floats:
         """Means over runs on each query on which all runs of both have a value."""
@@ -288,23 +290,23 @@ class _OnFold:
 
 
 def _interval(
-    each: Sequence[_OnFold], name: str, value: float, confidence: float
+    on_folds: Sequence[_OnFold], name: str, value: float, confidence: float
 ) -> tuple[float, float]:
     """The interval of the value of a system over all rows."""
-    rows = each[0].rows
-    if len(each) == 1 and rows is not None and len(each[0].values[name]) == 1:
-        return rows.interval(each[0].places(name)[0], value, confidence)
-    return over_folds([fold.of_systems(name) for fold in each]).interval(confidence)
+    rows = on_folds[0].rows
+    if len(on_folds) == 1 and rows is not None and len(on_folds[0].values[name]) == 1:
+        return rows.interval(on_folds[0].places(name)[0], value, confidence)
+    return over_folds([fold.of_systems(name) for fold in on_folds]).interval(confidence)
 
 
 def _tested(
-    metric: str, a: str, b: str, each: Sequence[_OnFold], test: Test, confidence: float
-) -> Pair:
+    metric: str, a: str, b: str, on_folds: Sequence[_OnFold], test: Test, confidence: float
+) -> RunPair:
     """The test of a pair of systems."""
-    by_query = rounded(np.concatenate([fold.difference(a, b) for fold in each]))
-    effect = over_folds([fold.of_systems(a, b) for fold in each])
+    by_query = rounded(np.concatenate([fold.difference(a, b) for fold in on_folds]))
+    effect = over_folds([fold.of_systems(a, b) for fold in on_folds])
     interval, p, favours = effect.interval(confidence), effect.p_value, effect.mean
-    if test == "wilcoxon" and each[0].by_query:
+    if test == "wilcoxon" and on_folds[0].by_query:
         varies = by_query.size > 1 and np.ptp(by_query) > 0.0
         if varies:  # otherwise it is that of equal differences
             interval = interval_over_queries(by_query, np.ones_like(by_query), confidence)
@@ -314,7 +316,9 @@ def _tested(
         better = a if effect.mean > 0 else b
     signs = np.sign(by_query)
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
-    return Pair(metric, a, b, signs.size, effect.mean, interval, wins, losses, ties, p, p, better)
+    return RunPair(
+        metric, a, b, signs.size, effect.mean, interval, wins, losses, ties, p, p, better
+    )
 
 
 def _deviation(by_fold: Sequence[Floats]) -> float:

@@ -132,7 +132,7 @@ class Evaluation(Tabular):
         number("confidence", confidence, most=1.0)
         name = self.name_of(metric)
         if rows := self.rows.get(name):
-            return row_statistics(metric_of(self, name), [rows]).interval(
+            return row_statistics(metric_named(self, name), [rows]).interval(
                 0, self.mean[name], confidence
             )
         values = self.per_query[name]
@@ -148,7 +148,9 @@ class Evaluation(Tabular):
         return interval_over_queries(values[known], weights[known], confidence)
 
     def _columns(self) -> dict[str, Floats]:
-        return {name: each for name, each in self.per_query.items() if len(each) == self.n_queries}
+        return {
+            name: values for name, values in self.per_query.items() if len(values) == self.n_queries
+        }
 
     def to_pandas(self) -> Any:
         """A pandas frame with a row for each query, whose index is `qid`, and a column a metric.
@@ -189,7 +191,7 @@ class Evaluation(Tabular):
         ]
         used = sample_in_words(self)
         relevance = any(
-            re.search("relevant=|gain=|top=", each) for each in self.conventions.values()
+            re.search("relevant=|gain=|top=", said) for said in self.conventions.values()
         )
         if relevance and not self.rows:
             used += f", {self.without_relevant} without relevant documents"
@@ -214,6 +216,6 @@ def rules_in_words(evaluation: Evaluation) -> tuple[str, ...]:
     return (f"Convention {evaluation.convention.name}:", *rules)
 
 
-def metric_of(evaluation: Evaluation, name: str) -> RankingMetric:
+def metric_named(evaluation: Evaluation, name: str) -> RankingMetric:
     """The metric of a name in an evaluation, which may have lost it in pickling."""
     return evaluation.metrics.get(name) or evaluation.convention.metric(name)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
+from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.evaluation.evaluation import queries_in_words
 from lambdaplus.evaluation.result_tables import Table, Tabular
-from lambdaplus.evaluation.scoring import evaluate_run
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.ranking.runs import Labels, run_of
 

@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.evaluation.scoring import choose_metrics
-from lambdaplus.frameworks.call_stack import called_as, maximise_early_stopping
+from lambdaplus.evaluation.evaluate_run import choose_metrics
+from lambdaplus.frameworks.call_stack import maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
 from lambdaplus.metrics import Metric, RankingMetric
@@ -74,16 +74,16 @@ class EvalMetric:
             For invalid labels or two data sets of the same number of rows; and in an evaluation, if
             no labels are of its number of rows, or they were used for another data set before.
         """
-        checked = [Queries(each).labels for each in labels]
-        if not checked or len({each.size for each in checked}) < len(checked):
+        checked = [Queries(given).labels for given in labels]
+        if not checked or len({own.size for own in checked}) < len(checked):
             raise ValueError(
                 "on() needs labels of data sets with different numbers of rows, got "
-                f"{[each.size for each in checked]}: make a metric for each of them"
+                f"{[own.size for own in checked]}: make a metric for each of them"
             )
         return replace(self, own=tuple(map(OwnRows, checked)), suffix=f"_{name}")
 
     def _queries(self, queries: Queries, training: Training) -> Queries:
-        by_size = {each.labels.size: each for each in self.own if each.labels is not None}
+        by_size = {one.labels.size: one for one in self.own if one.labels is not None}
         if not by_size:
             return queries
         own = by_size.get(queries.n_documents, self.own[0])
@@ -116,11 +116,11 @@ class EvalMetric:
         over all rows.  With queries, it equals the value on one machine.  Without, scores are
         rounded to cells first, and documents in the same cell are tied.
         """
-        if called_as() == "objective":
-            name = str(self.metrics[0])
-            raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            if call.caller.takes_it_for == "objective":
+                name = str(self.metrics[0])
+                raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
             call.evaluates(self.one_group)
             queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
@@ -134,7 +134,7 @@ class EvalMetric:
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
-            maximise_early_stopping(self, [self.__name__], call.training)
+            maximise_early_stopping(self, [self.__name__], call.training, call.caller)
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
@@ -142,7 +142,7 @@ class EvalMetric:
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
         shown = call.reported_names(values)
-        maximise_early_stopping(self, shown.values(), call.training)
+        maximise_early_stopping(self, shown.values(), call.training, call.caller)
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 

@@ -14,7 +14,7 @@ from lambdaplus.metrics import Metric
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
-class Pair(NamedTuple):
+class RunPair(NamedTuple):
     """The comparison of two systems with one metric.
 
     Attributes
@@ -71,7 +71,7 @@ class RunComparison(Tabular):
     means : dict of str to dict of str to float
         By metric, then system: means over the queries on which every system has a value, weighted
         as in the evaluations.
-    pairs : tuple of Pair
+    pairs : tuple of RunPair
         ``pandas.DataFrame(comparison.pairs)`` has a row for each.
     test : str
     alpha, confidence : float
@@ -98,7 +98,7 @@ class RunComparison(Tabular):
 
     names: tuple[str, ...]
     means: dict[str, dict[str, float]]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RunPair, ...]
     test: Test
     alpha: float
     confidence: float
@@ -107,7 +107,7 @@ class RunComparison(Tabular):
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     deviations: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def of(self, metric: Metric) -> list[Pair]:
+    def of(self, metric: Metric) -> list[RunPair]:
         """The pairs of one metric, by its name in ``means``; a KeyError if it was not compared."""
         wanted = str(metric)
         if wanted not in self.means:

@@ -3,7 +3,7 @@
 Metrics over all rows, which have no values by query, have errors over rows.  AUC has DeLong's
 covariance: an AUC is a mean over rows with label 1, and one over the others, of the share of the
 rows of the other side that a row is ranked correctly against.  Other metrics are bootstrapped over
-rows.  The tests of differences are in `trainings`.
+rows.  The tests of differences are in `effects`.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.trainings import ROUNDING, Effect
+from lambdaplus.evaluation.effects import ROUNDING, Effect
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
@@ -40,9 +40,9 @@ def rounded(difference: Floats) -> Floats:
     order = np.argsort(size)
     # Steps between clusters, where rounding to digits could part two sizes that differ by an error.
     larger = np.diff(size[order], prepend=0.0) > ROUNDING * max(1.0, size.max(initial=0.0))
-    equal = np.empty_like(size)
-    equal[order] = np.append(0.0, size[order][larger])[np.cumsum(larger)]
-    return np.copysign(equal, difference)
+    level = np.empty_like(size)
+    level[order] = np.append(0.0, size[order][larger])[np.cumsum(larger)]
+    return np.copysign(level, difference)
 
 
 def wilcoxon(difference: Floats) -> tuple[float, float]:

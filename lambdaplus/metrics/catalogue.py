@@ -75,7 +75,7 @@ CONCORDANCE = _of_pairs(
     title="Graded concordance: share of pairs of different labels in the right order",
     source="Harrell's c without censoring (see cindex); for two classes it is AUC",
     normalizer=c.unequal_pairs,
-    form=CountAbove(c.each_one, c.each_one, "higher"),
+    form=CountAbove(c.one_per_label, c.one_per_label, "higher"),
 )
 
 CINDEX = _of_pairs(

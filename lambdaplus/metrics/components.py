@@ -235,7 +235,7 @@ def nothing(counts: LabelCounts) -> Floats:
     return np.zeros_like(counts.label)
 
 
-def each_one(counts: LabelCounts) -> Floats:
+def one_per_label(counts: LabelCounts) -> Floats:
     return np.ones_like(counts.label)
 
 

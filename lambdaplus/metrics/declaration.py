@@ -151,10 +151,10 @@ class Declaration:
         """Raise a ValueError for a field that is no text, flag, function, tuple or form."""
         for flag in ("binary", "follows_label_order", "closed_ties", "correlation"):
             check_flag(**{flag: getattr(self, flag)})
-        for name, many in (("parameters", self.parameters), ("aliases", self.aliases)):
-            if not isinstance(many, tuple | list):
-                raise ValueError(f"{self.name}: {name} must be a tuple, got {many!r}")
-            object.__setattr__(self, name, tuple(many))  # which has a hash
+        for name, given in (("parameters", self.parameters), ("aliases", self.aliases)):
+            if not isinstance(given, tuple | list):
+                raise ValueError(f"{self.name}: {name} must be a tuple, got {given!r}")
+            object.__setattr__(self, name, tuple(given))  # which has a hash
         for name in ("name", "title", "source", "surrogate"):
             check_text(**{name: getattr(self, name)})
         for alias in self.aliases:

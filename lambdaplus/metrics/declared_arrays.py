@@ -16,11 +16,11 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
     A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
     declared, lists = metric.declaration, queries
-    if metric.over_data_set or not queries.grouped:
+    if metric.over_data_set or queries.ranked_as == "table":
         if declared.pooled:
-            lists = queries.ungrouped if queries.grouped else queries
+            lists = queries.without_queries("table")
         elif metric.ranks_all_rows or one_group:
-            lists = queries.as_one_query
+            lists = queries.without_queries("one query")
         else:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the data has no queries: set "
@@ -30,13 +30,13 @@ def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Q
             )
     if metric.compares_some:
         return lists.once(("labels", metric), lambda: _relabelled(metric, lists))
-    return lists.in_units if declared.pooled == "middle" else lists
+    return lists.with_rescaled_multiplicities() if declared.pooled == "middle" else lists
 
 
 def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:
     """The same documents with the labels that the metric sees."""
     # Of all workers, which must number labels alike.
-    workers, renumber = queries.list_workers, metric.declaration.form.labels
+    workers, renumber = queries.workers_of_list, metric.declaration.form.labels
     different = np.unique(workers.concatenate(np.unique(queries.labels)))
     numbers = as_declared(metric, "labels", cast(Any, renumber)(metric, different), different)
     return queries.with_labels(numbers[np.searchsorted(different, queries.labels)])

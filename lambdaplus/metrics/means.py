@@ -30,11 +30,11 @@ def mean_values(
     metrics = list(metrics)
     parts = list(dict.fromkeys(part for metric in metrics for part, _ in parts_of(metric)))
     mean = {}
-    each = scored_lists(parts, queries, queries.check_scores(scores), one_group)
-    for metric, scored in zip(parts, each, strict=True):
+    of_metrics = scored_lists(parts, queries, queries.check_scores(scores), one_group)
+    for metric, scored in zip(parts, of_metrics, strict=True):
         ranked = scored.queries
         warn_of_one_class(metric, queries)
-        if ranked.list_workers.size > 1:
+        if ranked.workers_of_list.size > 1:
             mean[str(metric)] = rounded_value(metric, ranked, scored.scores)
             continue
         query_values = values(metric, scored) if ranked.n_queries else np.empty(0)

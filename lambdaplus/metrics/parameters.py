@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.arrays import number_of, plain
+from lambdaplus.compute.arrays import checked_array, number_of
 
 Value = str | float | tuple[float, ...]
 
@@ -74,7 +74,7 @@ class Parameter:
     def _per_label(self, value: Any) -> tuple[float, ...]:
         try:
             listed = [*map(number_of, value.split("/"))] if isinstance(value, str) else value
-            numbers = plain(listed, self.name).astype(np.float64)
+            numbers = checked_array(listed, self.name).astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             numbers = np.empty(0)
         if numbers.ndim != 1 or numbers.size == 0:

@@ -19,7 +19,7 @@ from lambdaplus.metrics.forms.form import MetricArrays, Ranked
 from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
-from lambdaplus.ranking.sort import Entries, Scored, each_alone, run_starts, split_ties
+from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
 
@@ -63,7 +63,7 @@ def values(
             f"{metric} of weighted rows without queries is only defined with ties='together'"
         )
     # Without queries, tied rows are one step by default, and always if rows have weights.
-    step = not queries.grouped and (ties is None or queries.weights is not None)
+    step = queries.ranked_as == "table" and (ties is None or queries.weights is not None)
     if pooled is not None and (ties == "together" or step):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranked = queries.sizes
@@ -115,15 +115,15 @@ def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Flo
 
 def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> float:
     """The value of a metric on one list on several workers; rows of one cell count as tied."""
-    copies, workers = queries.multiplicities, queries.list_workers
+    copies, workers = queries.multiplicities, queries.workers
     rows = float(queries.n_documents if copies is None else copies.sum())
     metric = metric.of_size(float(workers.sum(np.array([rows]))[0]))
     arrays = metric_arrays(metric, queries)
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
-    if not queries.grouped:
+    if queries.ranked_as == "table":
         return float(_steps(metric, arrays, entries)[0])
-    edges, score, code, *_ = each_alone(entries)
+    edges, score, code, *_ = one_entry_per_document(entries)
     ranked = Ranked(np.diff(edges), np.arange(score.size), score)
     value = _values(metric, arrays._replace(code=code), edges, ranked)
     return float(_for_ties(metric, value, edges, score)[0])

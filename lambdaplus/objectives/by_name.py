@@ -114,7 +114,7 @@ def find_objective(objective: Any, one_ranking: bool = False) -> Any:
 def _of_one_ranking(objective: Any, part: bool = False) -> Any:
     """The objective with ``one_group``; some metrics rank all rows together without it."""
     if isinstance(objective, CombinedObjective):
-        parts = [(_of_one_ranking(each, part=True), weight) for each, weight in objective.parts]
+        parts = [(_of_one_ranking(part, part=True), weight) for part, weight in objective.parts]
         return CombinedObjective(tuple(parts))
     if isinstance(objective, ObjectiveOn):
         return objective.of(_of_one_ranking(objective.objective, part))

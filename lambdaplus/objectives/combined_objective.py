@@ -46,15 +46,15 @@ class CombinedObjective(Objective):
     def __post_init__(self) -> None:
         ranking = self._ranking()
         # The metric of the labels of the data set, if any part is of these.
-        named = [each for each in ranking if not each[0].has_own_labels] or ranking[:1]
+        named = [part for part in ranking if not part[0].has_own_labels] or ranking[:1]
         terms = [(cast(RankingMetric, part.metric), weight) for part, weight in named]
-        whole = WeightedSum(tuple(terms))
+        total = WeightedSum(tuple(terms))
         if len(self.parts) > len(ranking) + 1:
             raise ValueError("log-loss occurs twice in the sum: give it one weight")
         for part, weight in self.parts:
             name = part.metric if isinstance(part, Objective) else part
             number(f"the weight of {name} in a sum", weight, least=1e-6, most=1e6)
-        self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else whole
+        self.metric = terms[0][0] if len(terms) == 1 < len(self.parts) else total
         self.one_group = all(part.one_group for part, _ in ranking)
 
     def _ranking(self) -> list[tuple[Objective, float]]:
@@ -81,11 +81,11 @@ class CombinedObjective(Objective):
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
         gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
-        for part, weight, log_loss in self._terms():
+        for part, weight, log_loss_weight in self._terms():
             if isinstance(part, LogLoss):
                 derivatives = part.derivatives(queries, scores)
             else:
-                derivatives = part.as_term(queries, scores, log_loss / weight)
+                derivatives = part.as_term(queries, scores, log_loss_weight / weight)
             gradient += weight * derivatives[0]
             hessian += weight * derivatives[1]
         return gradient, hessian
@@ -93,7 +93,7 @@ class CombinedObjective(Objective):
     def _terms(self) -> list[tuple[Objective | LogLoss, float, float]]:
         """The parts and their weights, and the weight of log-loss that is computed with a part."""
         ranking = self._ranking()
-        terms: list[tuple[Objective | LogLoss, float, float]] = [(*each, 0.0) for each in ranking]
+        terms: list[tuple[Objective | LogLoss, float, float]] = [(*term, 0.0) for term in ranking]
         for loss, weight in self.parts:
             if not isinstance(loss, LogLoss):
                 continue

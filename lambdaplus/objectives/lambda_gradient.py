@@ -9,52 +9,54 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient, Terms, queries_to_round
+from lambdaplus.engine.gradient import LambdaGradient, TermWeights, queries_to_round
 from lambdaplus.engine.lists import NONE
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.forms.form import MetricArrays
-from lambdaplus.objectives.pair_options import PairOptions, PairWeights, refuse_pairs_of
+from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric, refuse_pairs_of
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 # The options of pairs in `gradients`.
 TEXTBOOK = {"sigma", "normalize", "pairs"}
 
-ALONE = Terms()
+ALONE = TermWeights()
 
 
-def is_table(weights: PairWeights, queries: Queries) -> bool:
+def is_table(weighing: WeighingMetric, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    return not queries.divided and (weights.equal or not queries.grouped)
+    one_query = queries.ranked_as == "one query"
+    return queries.ranked_as == "table" or (one_query and weighing.equal_pairs)
 
 
 def gradient_on(
-    weights: PairWeights, queries: Queries, options: PairOptions, terms: Terms = ALONE,
-    all_pairs: bool = False,
+    weighing: WeighingMetric, queries: Queries, options: PairOptions,
+    terms: TermWeights = ALONE, all_pairs: bool = False,
 ) -> LambdaGradient:  # fmt: skip
     """The gradient of a metric on a data set; a ValueError if it has none.
 
     Log-loss among the ``terms`` is that of a binary metric's relevance.  With ``all_pairs``, every
     pair is visited, instead of using the sweep.
     """
-    metric, arrays = weights.metric, metric_arrays(weights.metric, queries)
+    metric, equal_pairs = weighing
+    arrays = metric_arrays(metric, queries)
     refuse_large_gains(metric, arrays, queries, options)
     total, of_class = size_of_table(metric, queries, options.balance)
-    plain = not (all_pairs or terms.log_loss)
-    long = queries_to_round(metric, weights.equal, arrays, queries, plain)
+    with_many_labels = not (all_pairs or terms.log_loss)
+    to_round = queries_to_round(metric, equal_pairs, arrays, queries, with_many_labels)
     return LambdaGradient(
-        metric, weights.equal, arrays, queries.multiplicities, queries.list_workers,
-        not queries.divided, is_table(weights, queries), total, of_class, terms,
+        metric, equal_pairs, arrays, queries.multiplicities, queries.workers_of_list,
+        queries.ranked_as != "queries", is_table(weighing, queries), total, of_class, terms,
         queries.strata(metric.relevant).label if terms.log_loss else NONE,
         float(options.sigma), options.normalize, all_pairs,
-        [] if all_pairs and queries.list_workers.size == 1 else long,
+        [] if all_pairs and queries.workers_of_list.size == 1 else to_round,
     )  # fmt: skip
 
 
 def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tuple[float, Floats]:
     """The sum of the absolute gradients of a table, and factors of the Hessians of its classes."""
-    if queries.divided:
+    if queries.ranked_as == "queries":
         return 0.0, NONE
     if metric.compares_some:
         return queries.longest / 2, NONE  # as for log-loss of two equal classes
@@ -62,7 +64,7 @@ def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tu
     # That of log-loss at the base rates, so that bounds of Hessians mean the same.
     total = float((count * (1.0 - count / count.sum())).sum())
     # Of classes, not of many labels.
-    if not balance or queries.grouped or count.size > MOST_CLASSES:
+    if not balance or queries.ranked_as != "table" or count.size > MOST_CLASSES:
         return total, NONE
     # Rows of weight 0 do not count, nor do classes of such rows.
     return total, (count * ((count > 0).sum() / count.sum())) ** balance
@@ -165,5 +167,5 @@ def gradients(
     if pairs.pairs != "default":
         refuse_pairs_of([optimised])
     queries = scope(optimised, Queries(labels, group=group, qid=qid, weight=weight), one_group)
-    weights = PairWeights(optimised, pairs.pairs == "equal" or optimised.compares_some)
-    return gradient_on(weights, queries, pairs, all_pairs=all_pairs).at(queries, scores)
+    weighing = WeighingMetric(optimised, pairs.pairs == "equal" or optimised.compares_some)
+    return gradient_on(weighing, queries, pairs, all_pairs=all_pairs).at(queries, scores)

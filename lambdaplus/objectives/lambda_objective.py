@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
-from lambdaplus.engine.gradient import LambdaGradient, Terms
+from lambdaplus.engine.gradient import LambdaGradient, TermWeights
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -25,15 +25,15 @@ from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import (
     PairOptions,
-    PairWeights,
-    may_be_equal,
+    WeighingMetric,
+    allows_equal_pairs,
     refuse_pairs_of,
 )
 from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 DEFAULT = PairOptions()
-HALF = Terms(pairs=0.5, log_loss=0.5)  # of AUC without queries: research/results/options.md
+HALF = TermWeights(pairs=0.5, log_loss=0.5)  # of AUC without queries: research/results/options.md
 MANY_VISITS = 5e7  # of documents, which take about a second
 
 
@@ -96,7 +96,7 @@ class LambdaObjective(PairOptions, Objective):
         if self.on_tables is not self:
             paragraphs.append(f"Of data without queries, it is {self.on_tables!r}.")
         paragraphs.append("See `lambda_objective` for options, and for data without queries.")
-        return "\n\n".join(textwrap.fill(each, 88) for each in paragraphs)
+        return "\n\n".join(textwrap.fill(paragraph, 88) for paragraph in paragraphs)
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
@@ -106,9 +106,9 @@ class LambdaObjective(PairOptions, Objective):
         return self._at(call.queries, call.scores, np.float32)
 
     def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
     ) -> tuple[Floats, Floats]:
-        return self._at(queries, scores, np.float64, Terms(1.0, log_loss))
+        return self._at(queries, scores, np.float64, TermWeights(1.0, log_loss_weight))
 
     def has_classes_of(self, loss: LogLoss) -> bool:
         metric = self.metric
@@ -128,23 +128,24 @@ class LambdaObjective(PairOptions, Objective):
         return self.pairs == "default" and self.surrogate == default_surrogate(self.metric)
 
     def _at(
-        self, queries: Queries, scores: ArrayLike, dtype: type, terms: Terms | None = None
+        self, queries: Queries, scores: ArrayLike, dtype: type, terms: TermWeights | None = None
     ) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         if terms is None:
-            terms = ALONE if ranked.divided or self.on_tables is self else HALF
+            terms = ALONE if ranked.ranked_as == "queries" or self.on_tables is self else HALF
         gradient = ranked.once((self, terms), lambda: self._gradient_on(ranked, terms))
         return gradient.at(ranked, scores, dtype)
 
-    def _gradient_on(self, ranked: Queries, terms: Terms = ALONE) -> LambdaGradient:
+    def _gradient_on(self, ranked: Queries, terms: TermWeights = ALONE) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        gradient = gradient_on(self.weighed_by(table=not ranked.divided), ranked, self, terms)
+        weighing = self.weighed_by(of_table=ranked.ranked_as != "queries")
+        gradient = gradient_on(weighing, ranked, self, terms)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
-            where = "all labels of each query" if ranked.divided else "all labels"
+            where = "all labels of each query" if ranked.ranked_as == "queries" else "all labels"
             warn(
                 f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
                 "same, or no two of them differ in a way that matters to it"
@@ -152,21 +153,23 @@ class LambdaObjective(PairOptions, Objective):
         _warn_of_price(gradient, ranked)
         return gradient
 
-    def weighed_by(self, table: bool) -> PairWeights:
+    def weighed_by(self, of_table: bool) -> WeighingMetric:
         """What weights the pairs of a table, or of queries."""
         if self.pairs != "default":
-            return PairWeights(self.surrogate, self.pairs == "equal")
+            return WeighingMetric(self.surrogate, self.pairs == "equal")
         # A table's largest swap deltas are those of outliers far down, which no split mends: the
         # section "Whole tables" of research/results/options.md.
-        if table and may_be_equal(self.metric) and self._is_default():
-            return PairWeights(self.metric, equal=True)
+        if of_table and allows_equal_pairs(self.metric) and self._is_default():
+            return WeighingMetric(self.metric, equal_pairs=True)
         # The swap deltas of concordance depend on all documents between the two.
-        equal = self.surrogate.declaration.name == "concordance" or self.surrogate.compares_some
-        return PairWeights(self.surrogate, equal)
+        equal_pairs = (
+            self.surrogate.declaration.name == "concordance" or self.surrogate.compares_some
+        )
+        return WeighingMetric(self.surrogate, equal_pairs)
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
-        return not is_table(self.weighed_by(table=not ranked.divided), ranked)
+        return not is_table(self.weighed_by(of_table=ranked.ranked_as != "queries"), ranked)
 
     def __repr__(self) -> str:
         words = [
@@ -183,7 +186,7 @@ class LambdaObjective(PairOptions, Objective):
 
 def _warn_of_price(gradient: LambdaGradient, ranked: Queries) -> None:
     """Warn of many labels, if the metric visits the documents for each pair of labels."""
-    if gradient.equal or not gradient.metric.declaration.form.potentials_by_classes:
+    if gradient.equal_pairs or not gradient.metric.declaration.form.potentials_by_classes:
         return
     n_labels = np.diff(gradient.arrays.strata)
     visits = float((n_labels * (n_labels - 1.0) / 2.0 * ranked.sizes).sum())
@@ -310,10 +313,10 @@ def lambda_objective(
         parsed = parse_metric(name, **next(shares))
         weighs = parsed if surrogate is None else parse_metric(surrogate)
         weighing.append(weighs)
-        own = pairs if may_be_equal(weighs) else "default"
+        own = pairs if allows_equal_pairs(weighs) else "default"
         if own == "default" and surrogate is None:
             weighs = default_surrogate(parsed)
-        elif own == "default" and may_be_equal(weighs):
+        elif own == "default" and allows_equal_pairs(weighs):
             own = "swap"
         made = LambdaObjective(parsed, weighs, one_group, **{**vars(of_pairs), "pairs": own})
         parts.append((made, weight))

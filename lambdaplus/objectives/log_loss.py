@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.arrays import number_of
-from lambdaplus.engine.gradient import LambdaGradient, Terms
+from lambdaplus.engine.gradient import LambdaGradient, TermWeights
 from lambdaplus.metrics.catalogue import AUC
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.parameters import RELEVANT, shortest
 from lambdaplus.objectives.lambda_gradient import gradient_on
-from lambdaplus.objectives.pair_options import PairOptions, PairWeights
+from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric
 from lambdaplus.ranking.queries import Queries
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
@@ -65,8 +65,11 @@ class LogLoss:
         def gradient() -> LambdaGradient:
             if self.relevant is None:
                 _refuse_other_labels(queries)
-            options, weights = PairOptions(sigma=self.sigma), PairWeights(metric, equal=True)
-            return gradient_on(weights, ranked, options, Terms(pairs=0.0, log_loss=1.0))
+            options, weighing = (
+                PairOptions(sigma=self.sigma),
+                WeighingMetric(metric, equal_pairs=True),
+            )
+            return gradient_on(weighing, ranked, options, TermWeights(pairs=0.0, log_loss=1.0))
 
         return ranked.once(self, gradient).at(ranked, scores)
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.frameworks.call_stack import called_as
 from lambdaplus.frameworks.calls import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
@@ -89,12 +88,12 @@ class Objective(ABC):
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
-        if called_as() == "metric":
-            raise TypeError(
-                f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= or "
-                f"eval_metric=): pass eval_metric({str(self.metric)!r})"
-            )
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            if call.caller.takes_it_for == "metric":
+                raise TypeError(
+                    f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= "
+                    f"or eval_metric=): pass eval_metric({str(self.metric)!r})"
+                )
             call.trains()
             if not self.uses_positions:
                 call.warn_of_positions(self)
@@ -158,9 +157,9 @@ class Objective(ABC):
         return ObjectiveOn(self, weights=weights)
 
     def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
     ) -> tuple[Floats, Floats]:
-        """The same as a term of a sum, plus ``log_loss`` times log-loss of its classes."""
+        """The same as a term of a sum, plus log-loss of its classes with this weight."""
         return self.derivatives(queries, scores)
 
     def has_classes_of(self, loss: Any) -> bool:
@@ -169,7 +168,7 @@ class Objective(ABC):
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or all rows are one query and not a table."""
-        return queries.grouped
+        return queries.ranked_as != "table"
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)
@@ -209,7 +208,7 @@ class ObjectiveOn(Objective):
         self.weights = checked.weights
         self.labels = None if labels is None else checked.labels
         self.has_own_labels = labels is not None
-        self.own_rows = tuple(each for each in (self.labels, self.weights) if each is not None)
+        self.own_rows = tuple(rows for rows in (self.labels, self.weights) if rows is not None)
         self._own = OwnRows(self.labels, self.weights)
         self._set_objective(objective)
 
@@ -229,7 +228,7 @@ class ObjectiveOn(Objective):
         return self.objective.derivatives(own, scores)
 
     def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss: float = 0.0
+        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
     ) -> tuple[Floats, Floats]:
         own = self._own.of(queries, repr(self))
         return self.objective.as_term(own, scores)

@@ -13,23 +13,23 @@ from lambdaplus.metrics import RankingMetric
 EQUAL_AT_NEIGHBOURS = ("auc", "mauc", "concordance")
 
 
-class PairWeights(NamedTuple):
-    """What weights pairs: the swap deltas of a metric, or those of neighbours if ``equal``."""
+class WeighingMetric(NamedTuple):
+    """The metric whose swap deltas weight pairs, those of neighbours if ``equal_pairs``."""
 
     metric: RankingMetric
-    equal: bool = False
+    equal_pairs: bool = False
 
 
 def refuse_pairs_of(metrics: Sequence[RankingMetric]) -> None:
     """Raise a ValueError if none of the metrics has the option ``pairs``."""
-    if not any(map(may_be_equal, metrics)):
+    if not any(map(allows_equal_pairs, metrics)):
         raise ValueError(
             f"{', '.join(map(str, metrics))} has no option 'pairs', which is for "
             f"{', '.join(EQUAL_AT_NEIGHBOURS)}"
         )
 
 
-def may_be_equal(metric: RankingMetric) -> bool:
+def allows_equal_pairs(metric: RankingMetric) -> bool:
     """Whether all pairs of two labels may have the same weight."""
     return metric.declaration.name in EQUAL_AT_NEIGHBOURS
 

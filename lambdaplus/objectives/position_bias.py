@@ -93,7 +93,7 @@ class PositionBias(Objective):
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
-        if not queries.grouped:
+        if queries.ranked_as == "table":
             raise ValueError("position bias needs queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.workers if queries.workers.connected else ONE_MACHINE
@@ -107,7 +107,7 @@ class PositionBias(Objective):
             bias = np.zeros(int(positions[0]))
         gradient, hessian = self.objective.derivatives(queries, scores + bias[position])
         size = bias.size
-        by_position = [np.bincount(position, each, size) for each in (None, gradient, hessian)]
+        by_position = [np.bincount(position, values, size) for values in (None, gradient, hessian)]
         count, slope, curve = workers.sum(np.array(by_position, np.float64))
         slope = slope + self.regularization * count * bias
         curve = curve + self.regularization * count

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
 
 T = TypeVar("T")
+RankedAs = Literal["queries", "one query", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,22 @@ class Strata:
 class Queries:
     """Checked labels, query boundaries and weights of one data set; a ValueError for invalid ones.
 
-    What is ranked together is one of three kinds:
+    ``ranked_as`` says what is ranked together:
 
-    - queries, given by their sizes (``group``) or by one ``qid`` per row, whose rows are adjacent:
-      ``divided`` and ``grouped``;
-    - with ``one_query``, all rows of all workers as a query, in which weights are factors, too:
-      ``grouped`` only;
-    - a table, all rows of all workers, in which a row of weight k counts as k rows: neither.
+    - "queries": the rows of each query, given by their sizes (``group``) or by one ``qid`` per row,
+      whose rows are adjacent;
+    - "one query": all rows of all workers, without queries.  Weights are factors;
+    - "table", the default without queries: all rows of all workers.  A row of weight k counts as k
+      rows.
 
     ``returned``, (n,) bool, is False for documents without a rank, which have the lowest scores of
     their query.
 
     Attributes
     ----------
+    ranked_as : "queries", "one query" or "table"
+    workers : Workers
+        Those of the training, of which this one has these rows.
     multiplicities : (n,) float64, optional
         The weights of a table.
     """
@@ -71,25 +75,24 @@ class Queries:
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         returned: ArrayLike | None = None,
-        one_query: bool = False,
+        ranked_as: Literal["one query", "table"] = "table",
         workers: Workers = ONE_MACHINE,
     ) -> None:
         self.labels: Floats = vector(labels, "labels")
         n = self.labels.size
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
-        self.divided = divided = group is not None or qid is not None
-        self.grouped = divided or one_query
+        has_queries = group is not None or qid is not None
+        self.ranked_as: RankedAs = "queries" if has_queries else ranked_as
         self.workers = workers
-        self.list_workers = ONE_MACHINE if divided else workers  # those that share its lists
         self.weights: Floats | None = None if weight is None else _weights(weight, n)
         self._n_rows = n
-        if workers.size == 1 or not divided:
+        if workers.size == 1 or not has_queries:
             self._check_whole()
-        nothing = divided and not n  # no query is on this worker
+        nothing = has_queries and not n  # no query is on this worker
         self.boundaries: Ints = np.zeros(1, np.int64) if nothing else _boundaries(n, group, qid)
         self.returned = None if returned is None else flags_of_rows(returned, n, "returned")
-        self.multiplicities = None if self.grouped else self.weights
+        self.multiplicities = self.weights if self.ranked_as == "table" else None
         self._results: dict[Hashable, Any] = {}
 
     def _check_whole(self) -> None:
@@ -97,8 +100,8 @@ class Queries:
         n, weights = self.labels.size, self.weights
         some = n > 0 if weights is None else weights.any()
         flags = np.array([weights is not None, some], np.int64)
-        weighted, some = self.list_workers.largest(flags)
-        self._n_rows = int(self.list_workers.sum(np.array([n]))[0])
+        weighted, some = self.workers_of_list.largest(flags)
+        self._n_rows = int(self.workers_of_list.sum(np.array([n]))[0])
         if not self._n_rows:
             raise ValueError("labels is empty: there is nothing to rank")
         if not some:
@@ -136,19 +139,19 @@ class Queries:
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
     @property
-    def weighted_list(self) -> bool:
-        """Whether all rows are one list, whose weights are not of queries."""
-        return self.weights is not None and not self.divided
+    def workers_of_list(self) -> Workers:
+        """Those that have a part of the rows of each list; of queries, this one alone."""
+        return ONE_MACHINE if self.ranked_as == "queries" else self.workers
 
     @property
     def longest(self) -> int:
-        return self._n_rows if self.list_workers.size > 1 else int(self.sizes.max())
+        return self._n_rows if self.workers_of_list.size > 1 else int(self.sizes.max())
 
     @property
     def query_weights(self) -> Floats | None:
         """Weight of each query in a mean over queries, (n_queries,): the mean of its rows'."""
         weights = self.weights
-        if weights is None or not self.grouped:
+        if weights is None or self.ranked_as == "table":
             return None
         sums = self.once("weights", lambda: np.add.reduceat(weights, self.boundaries[:-1]))
         return sums / self.sizes
@@ -169,34 +172,30 @@ class Queries:
         order = np.lexsort(keys)
         return order.astype(np.int32) if order.size < 2**31 else order
 
-    @property
-    def as_one_query(self) -> Queries:
-        """The same rows as one query, in which weights are factors, not multiplicities."""
-        return self.once("one query", lambda: self._undivided(one_query=True))
+    def without_queries(self, ranked_as: Literal["one query", "table"]) -> Queries:
+        """The same rows as one query, or as a table, in which weights are multiplicities."""
+        if self.ranked_as == ranked_as:
+            return self
+        return self.once(
+            ranked_as,
+            lambda: Queries(
+                self.labels, weight=self.weights, ranked_as=ranked_as, workers=self.workers
+            ),
+        )
 
-    @property
-    def ungrouped(self) -> Queries:
-        """The same rows without queries; weights are multiplicities then."""
-        return self.once("table", self._undivided)
-
-    def _undivided(self, one_query: bool = False) -> Queries:
-        weight, workers = self.weights, self.workers
-        return Queries(self.labels, weight=weight, one_query=one_query, workers=workers)
-
-    @property
-    def in_units(self) -> Queries:
+    def with_rescaled_multiplicities(self) -> Queries:
         """The same rows, with multiplicities in a unit in which the largest is about 1.
 
         For AUC, a sum of ranks: next to the 1 by which ranks differ, tiny multiplicities would be
         rounded away.  The unit is 1 unless all multiplicities are below 1/1000.
         """
-        return self.once("units", self._in_smaller_units) or self
+        return self.once("smaller units", self._in_smaller_units) or self
 
     def _in_smaller_units(self) -> Queries | None:
         copies = self.multiplicities
         if copies is None:
             return None
-        largest = float(self.list_workers.largest(np.array([copies.max(initial=0.0)]))[0])
+        largest = float(self.workers.largest(np.array([copies.max(initial=0.0)]))[0])
         if largest >= 1e-3:
             return None
         # A power of two divides without rounding, so that equal multiplicities stay equal.
@@ -226,7 +225,7 @@ class Queries:
         other = copy.copy(self)
         other._results = {}
         setattr(other, name, values)
-        if name == "weights" and not self.grouped:
+        if name == "weights" and self.ranked_as == "table":
             other.multiplicities = values
         return other
 
@@ -236,7 +235,7 @@ class Queries:
 
     def _split(self, relevant: float | None) -> Strata:
         label = self.labels if relevant is None else reaches(self.labels, relevant)
-        workers = self.list_workers
+        workers = self.workers_of_list
         if self.n_queries == 1:  # a sort of all rows would be slow
             # A worker may lack a class, but must number those that it has as the others do.
             labels = np.unique(workers.concatenate(np.unique(label).astype(np.float64)))

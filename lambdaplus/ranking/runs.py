@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import plain, refuse_rounding
+from lambdaplus.compute.arrays import checked_array, refuse_rounding
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.ranking.documents import rows_by_query
 from lambdaplus.ranking.queries import Queries
@@ -79,7 +79,7 @@ class Run:
         changed: dict[str, Any] = {"qid": ids[rows]}
         for name in ("labels", "scores", "docno", "weight"):
             if getattr(self, name) is not None:
-                values = plain(getattr(self, name), name)
+                values = checked_array(getattr(self, name), name)
                 if len(values) != ids.size:
                     raise ValueError(f"{name} has {len(values)} rows, but qid has {ids.size}")
                 changed[name] = values[rows]

@@ -214,7 +214,7 @@ class Scored:
         return self._entries[relevant]
 
 
-def each_alone(entries: Entries) -> Entries:
+def one_entry_per_document(entries: Entries) -> Entries:
     """The documents of the entries in the same order, one entry for each."""
     size = entries.size
     return Entries(

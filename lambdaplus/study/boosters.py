@@ -26,6 +26,7 @@ class Boosted:
 
     predict: Callable[[RankingData, int], Floats]  # scores, (n,), by the trees of the first rounds
     save: Callable[[str], Any]  # to a file, in the framework's own format
+    booster: Any  # LightGBM's or XGBoost's
 
     def first(self, rounds: int) -> Callable[[RankingData], Floats]:
         """The scores by the trees of the first rounds."""
@@ -97,7 +98,7 @@ def fit_lightgbm(
         scores = booster.predict(data.features, raw_score=True, **given)
         return np.asarray(scores, dtype=np.float64)
 
-    return Boosted(predict, booster.save_model)
+    return Boosted(predict, booster.save_model, booster)
 
 
 def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
@@ -169,4 +170,4 @@ def fit_xgboost(
         scores = booster.predict(matrix(data), output_margin=True, iteration_range=(0, rounds))
         return np.asarray(scores, dtype=np.float64)
 
-    return Boosted(predict, booster.save_model)
+    return Boosted(predict, booster.save_model, booster)

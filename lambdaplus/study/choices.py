@@ -114,8 +114,8 @@ class Choice:
         test, valid = self.fold.test, self.fold.valid
         qid = [str(qid) for qid in test.qid[test.queries.boundaries[:-1]].tolist()]
         for metric, tested in self.tested.items():
-            whole = not test.grouped or len(tested.values) != len(qid)
-            query = [ALL_QUERIES] if whole else qid
+            over_all = not test.grouped or len(tested.values) != len(qid)
+            query = [ALL_QUERIES] if over_all else qid
             yield "values", {"metric": metric, "query": query, "value": tested.values}
         for selected, by in self.selects.items():
             value = values_of([selected], valid, self.chosen(by).validation)[selected]

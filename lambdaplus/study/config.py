@@ -15,7 +15,7 @@ SCALINGS = ("none", "query")
 ROUNDS = (1000, 80)  # and their patience
 ROUNDS_OF_TRIALS = (1000, 100)
 ROUNDS_OF_TABLES = (2000, 150)
-TREES = {True: ("middle",), False: ("table",)}
+DEFAULT_TREES = {True: ("middle",), False: ("table",)}
 """Sizes for data with queries, and for tables without."""
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
@@ -120,7 +120,7 @@ class Config:
     --------
     >>> Config.from_toml('methods = ["svm:map"]').methods
     ('svm:map',)
-    >>> Config(rounds=200).of_kind(grouped=True).patience
+    >>> Config(rounds=200).with_defaults(grouped=True).patience
     80
     """
 
@@ -210,7 +210,7 @@ class Config:
                     "of the values to try"
                 )
 
-    def of_kind(self, *, grouped: bool) -> Self:
+    def with_defaults(self, *, grouped: bool) -> Self:
         """The configuration with the defaults for data with queries, or for a table without.
 
         Raises
@@ -226,13 +226,13 @@ class Config:
         every = self.every or max(1, looks)
         if every > min(rounds, patience):
             raise ValueError(f"every must be at most rounds and patience, got {every}")
-        trees = self.trees or TREES[grouped]
+        trees = self.trees or DEFAULT_TREES[grouped]
         return replace(self, rounds=rounds, patience=patience, every=every, trees=trees)
 
     @property
     def columns(self) -> Columns:
         """The names of the columns of a table."""
-        return Columns(**{each.name: getattr(self, each.name) for each in fields(Columns)})
+        return Columns(**{column.name: getattr(self, column.name) for column in fields(Columns)})
 
     @property
     def of_training(self) -> dict[str, Any]:
@@ -263,10 +263,14 @@ class Config:
 def _check_type(name: str, value: Any, kind: Any) -> None:
     """Raise a ValueError if the value is not of the type that a field is annotated with."""
     listed = get_origin(kind) is tuple
-    one, many, types = _KINDS.get(get_args(kind)[0] if listed else kind, ("a table", "", Mapping))
+    singular, plural, types = _KINDS.get(
+        get_args(kind)[0] if listed else kind, ("a table", "", Mapping)
+    )
     values = value if listed and isinstance(value, tuple) else [value]
     right = isinstance(value, tuple) == listed and all(
-        isinstance(each, types) and not isinstance(each, bool) for each in values
+        isinstance(item, types) and not isinstance(item, bool) for item in values
     )
     if not right:
-        raise ValueError(f"{name} = {value!r} should be {f'a list of {many}' if listed else one}")
+        raise ValueError(
+            f"{name} = {value!r} should be {f'a list of {plural}' if listed else singular}"
+        )

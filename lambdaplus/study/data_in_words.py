@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from lambdaplus.data import Fold
-from lambdaplus.study.labels import Labels
+from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import count
 
 MOST_NAMES = 60  # of features that are listed
 
 
-def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -> list[str]:
+def data_in_words(folds: Sequence[Fold], labels: LabelKind, notes: Sequence[str]) -> list[str]:
     """What a study uses: rows, queries, labels, features, and the notes."""
     train = folds[0].train
     names = [
@@ -27,22 +27,22 @@ def data_in_words(folds: Sequence[Fold], labels: Labels, notes: Sequence[str]) -
     return [f"{size}; {count(width, 'feature')}{listed}.", *notes]
 
 
-def _size_in_words(fold: Fold, labels: Labels) -> str:
-    each = np.concatenate([part.labels for part in fold.parts])
+def _size_in_words(fold: Fold, labels: LabelKind) -> str:
+    values = np.concatenate([part.labels for part in fold.parts])
     kind = f"labels: {labels.in_words}"
     if labels.real:
-        kind = f"{kind} from {each.min():.3g} to {each.max():.3g}"
+        kind = f"{kind} from {values.min():.3g} to {values.max():.3g}"
     if not labels.grouped:
-        relevant = int((each >= 1).sum())
+        relevant = int((values >= 1).sum())
         kind = kind if labels.real else f"{kind}, {relevant:,} of them 1 or more"
-        return f"{each.size:,} rows as one ranking without queries; {kind}"
+        return f"{values.size:,} rows as one ranking without queries; {kind}"
     has = [
         np.logical_or.reduceat(part.labels >= 1, part.queries.boundaries[:-1])
         for part in fold.parts
     ]
     queries = np.concatenate(has)
     without = "" if labels.real else f", {int((~queries).sum()):,} without a relevant document"
-    return f"{each.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"
+    return f"{values.size:,} rows; {count(queries.size, 'query', 'queries')}{without}; {kind}"
 
 
 def weights_in_words(column: str, grouped: bool) -> str:

@@ -9,7 +9,6 @@ without fitting again.  Nothing is pickled.
 
 import json
 import tempfile
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.messages import warn
+from lambdaplus.data.atomic_files import atomic_write
 from lambdaplus.data.output_folder import refuse_link
-from lambdaplus.data.whole_files import written_whole
 from lambdaplus.study.methods import Task
 from lambdaplus.study.plan import Plan, group_of
 
@@ -52,7 +52,7 @@ def save_fits(file: Path, fits: Mapping[str, Fit]) -> None:
         numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
         arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
     text = json.dumps({"fits": numbers, "key": file.stem})
-    with written_whole(file) as temporary, temporary.open("wb") as stream:
+    with atomic_write(file) as temporary, temporary.open("wb") as stream:
         np.savez(stream, about=np.array(text), **arrays)
 
 
@@ -112,7 +112,7 @@ class KeptFits:
         try:
             fits = load_fits(file)
         except ValueError as damaged:
-            warnings.warn(f"{damaged}; it is being fitted again", stacklevel=4)
+            warn(f"{damaged}; it is being fitted again")
             return False
         # Scores are left out of trials that an earlier one beats, perhaps in another search.
         beaten = self.beaten(task)

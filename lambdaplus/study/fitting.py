@@ -61,14 +61,14 @@ def fit_and_save(
     Training and each prediction get arrays of their own, which they may change in place.
     """
     train, valid, test = parts
-    whole = replace(task, train=_own(train), valid=_own(valid))
+    with_data = replace(task, train=_own(train), valid=_own(valid))
     # The time in which numba compiles kernels, or loads compiled ones, is not training time.
     compiling: list[float] = []
     timer = install_timer("numba:compiler_lock", compiling.append)
     with warnings.catch_warnings(record=True) as caught, timer:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        fitted = task.method.trainer(whole)
+        fitted = task.method.trainer(with_data)
         seconds = time.perf_counter() - start
     seconds = max(0.0, seconds - sum(compiling))
     notes = tuple(dict.fromkeys(str(warning.message) for warning in caught))

@@ -37,7 +37,7 @@ class StudyData(NamedTuple):
     folds: list[Fold]
     notes: list[str]  # about columns that are used or left out
     config: Config  # with the columns that were taken
-    whole: RankingData | None = None
+    all_rows: RankingData | None = None
     columns: Sequence[Column] = ()  # of a table: the features, and what is left out
 
 
@@ -83,12 +83,12 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     """The folds of a single file."""
     refuse_missing(file)
     if not table_kind(file):
-        whole = read_file(file, config.columns).data
-        return StudyData(cross_validation(whole, N_FOLDS), [], config, whole)
-    table = TableFile.read(file)
-    columns, guesses = guess_columns(table, config.columns)
+        data = read_file(file, config.columns).data
+        return StudyData(cross_validation(data, N_FOLDS), [], config, data)
+    opened = TableFile.read(file)
+    columns, guesses = guess_columns(opened, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
-    read = read_table_data(table, columns)
+    read = read_table_data(opened, columns)
     if read.data.grouped and read.data.n_queries == 1:
         raise ValueError(
             f"{file}, column {config.qid!r} has the value {read.data.qid.item(0)!r} in all rows, "

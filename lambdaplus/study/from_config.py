@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lambdaplus.metrics import Metric, parse_metric
-from lambdaplus.study.config import TREES, Config
+from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.folds import read_study_data
-from lambdaplus.study.labels import Labels
+from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method
 from lambdaplus.study.option_check import refuse_wrong_options
@@ -49,15 +49,15 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     """
     given = ",".join(config.methods) if config.methods else None
     find_methods(given)  # unknown ones are named before the data is read
-    if config.trials and config.trees not in ((), *TREES.values()):
+    if config.trials and config.trees not in ((), *DEFAULT_TREES.values()):
         raise ValueError(
             "trees are drawn at random with trials: leave them out, or list values of the "
             "framework's parameters in the method's grid"
         )
     if config.trials and config.rate:
         raise ValueError("the learning rate is drawn at random with trials: leave rate out")
-    folds, notes, config, whole, columns = read_study_data(config)
-    labels = Labels.of(folds)
+    folds, notes, config, all_rows, columns = read_study_data(config)
+    labels = LabelKind.of(folds)
     methods, left_out = find_fitting(given, labels)
     methods = _with_grids(methods, config)
     metrics = config.metrics or labels.metrics
@@ -69,7 +69,8 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(left_out)])
     return Study(
-        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), whole, columns
+        folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), all_rows,
+        columns,
     )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _refuse_what_needs_queries(
             )
     for method in methods:
         if not method.without_queries:
-            names = ", ".join(one.name for one in find_methods(None, Labels(grouped=False)))
+            names = ", ".join(one.name for one in find_methods(None, LabelKind(grouped=False)))
             raise ValueError(
                 f"{method.name} needs queries, but the table has none: use {names}, or an "
                 "estimator as module:Class"

@@ -12,9 +12,9 @@ from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import terms_of
 from lambdaplus.objectives.log_loss import find_log_loss
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.labels import Labels
+from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.methods import Method
-from lambdaplus.study.registry import BOOSTED, METHODS, native, ours, with_options
+from lambdaplus.study.registry import BOOSTED, METHODS, built_in, of_lambdaplus, with_options
 from lambdaplus.study.trainers import OBJECTIVE_OPTIONS
 
 OWN_LOSSES = (
@@ -25,7 +25,7 @@ OWN_LOSSES = (
 _NAMED = {method.name: method for method in METHODS}
 
 
-def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]:  # noqa: B008
+def find_methods(names: str | None, labels: LabelKind = LabelKind()) -> list[Method]:  # noqa: B008
     """Find methods by name.
 
     Parameters
@@ -42,7 +42,7 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
         (``xgboost:rank:map(lambdarank_pair_method=mean)``), or of an estimator
         (``svm:map(C=10)``).  With ``labels=ranks``, a framework's own objective is trained on
         the ranks of labels in their query.
-    labels : Labels
+    labels : LabelKind
         Of the data; without, grades in queries.  A prefix, ``all`` and the default stand for those
         of its methods that fit.
 
@@ -66,7 +66,7 @@ def find_methods(names: str | None, labels: Labels = Labels()) -> list[Method]: 
     return find_fitting(names, labels)[0]
 
 
-def find_fitting(names: str | None, labels: Labels) -> tuple[list[Method], dict[str, list[str]]]:
+def find_fitting(names: str | None, labels: LabelKind) -> tuple[list[Method], dict[str, list[str]]]:
     """See `find_methods`; also the methods that a name stands for and that do not fit, by why."""
     methods: dict[str, Method] = {}
     reasons: dict[str, str] = {}
@@ -113,9 +113,9 @@ def _new(name: str) -> Method:
         own = base.partition(":")[2]
         of_xgboost = framework == "xgboost" and ":" in own
         if of_xgboost or (framework == "lightgbm" and own in OWN_LOSSES):
-            return with_options(native(framework, own), options)
+            return with_options(built_in(framework, own), options)
         if framework in BOOSTED and rest:
-            return _ours(framework, rest.removeprefix("lambda_"))
+            return _of_lambdaplus(framework, rest.removeprefix("lambda_"))
     except ValueError as error:
         raise ValueError(f"method {name!r}: {error}") from None
     if rest and framework not in {method.family for method in METHODS}:
@@ -132,7 +132,7 @@ def _new(name: str) -> Method:
     )
 
 
-def _ours(framework: str, name: str) -> Method:
+def _of_lambdaplus(framework: str, name: str) -> Method:
     """A method for a metric or sum, with options of it, of the objective and of trees in brackets.
 
     Those of the objective and of trees are in the last brackets of a sum.
@@ -153,7 +153,7 @@ def _ours(framework: str, name: str) -> Method:
             known = f"; the objective and its trees have: {', '.join(sorted(taken))}"
             raise ValueError(f"{error}{known if 'no option' in str(error) else ''}") from None
         terms.append(parsed if weight == 1 else f"{shortest(weight)}*{parsed}")
-    return ours(framework, "+".join(terms), **options)
+    return of_lambdaplus(framework, "+".join(terms), **options)
 
 
 def _split(name: str) -> tuple[str, dict[str, Any]]:

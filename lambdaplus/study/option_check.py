@@ -30,10 +30,11 @@ def refuse_wrong_options(
     part = _few_rows()
     for method in methods:
         for name, value in _given(method, config, method.name in listed):
-            plain = replace(method, fixed={**method.fixed}, grid={})
-            without = {k: v for k, v in plain.fixed.items() if k != name}
-            error = _error(replace(plain, fixed={**without, name: value}), part, config, metrics)
-            if error and not _error(replace(plain, fixed=without), part, config, metrics):
+            without = {k: v for k, v in method.fixed.items() if k != name}
+            bare = replace(method, fixed=without, grid={})
+            tried = replace(bare, fixed={**without, name: value})
+            error = _error(tried, part, config, metrics)
+            if error and not _error(bare, part, config, metrics):
                 raise ValueError(f"method {method.name!r} with {name}={value!r}: {error}")
 
 

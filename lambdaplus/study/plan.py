@@ -1,6 +1,5 @@
 """The plan of a study: each method, with each set of its parameters, on each fold and seed."""
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from lambdaplus.compute.digests import digest
+from lambdaplus.compute.messages import warn
 from lambdaplus.data import Fold
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation import Convention
@@ -129,4 +129,4 @@ def refuse_folds_without_values(
         )
         if len(undefined) == len(metrics):
             raise ValueError(message)
-        warnings.warn(message, stacklevel=4)
+        warn(message)

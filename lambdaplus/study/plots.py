@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.evaluation.trainings import ROUNDING
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.study.plot_style import INK, SERIES, WIDE, WIDTH, file_name, short, styled
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.words import label
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from lambdaplus.data import RankingData
+
 BETTER, WORSE = SERIES[2], SERIES[1]
 LEVELS = 60  # number of distinct bar heights; more are not visible and would need large files
+BINS = 10  # of probabilities
 
 Plot: TypeAlias = "tuple[str, str, Figure]"
 """The file name, caption and figure of a plot."""
@@ -131,4 +134,111 @@ def learning_curves(metric: str, curves: pl.DataFrame) -> Figure:
     values = curves["value"].drop_nulls().drop_nans().to_numpy()
     if values.size and (low := np.quantile(values, 0.05)) < (top := values.max()):
         panels[0].set_ylim(low, top + 0.05 * (top - low))
+    return figure
+
+
+@styled()
+def importance_plot(metric: str, names: Sequence[str], gain: Floats, drop: Floats) -> Figure:
+    """Bars of the gain of each feature, (n,), and of the drops of a metric, (n, repeats)."""
+    from matplotlib.figure import Figure
+
+    height = 0.8 + 0.19 * len(names)
+    figure = Figure((WIDE, height))
+    left, right = figure.subplots(1, 2, sharey=True)
+    figure.subplots_adjust(1.7 / WIDE, 0.45 / height, 1 - 0.2 / WIDE, 1 - 0.3 / height, 0.06)
+    places = np.arange(len(names))
+    left.barh(places, gain, height=0.7, color=SERIES[0])
+    right.barh(places, drop.mean(axis=1), height=0.7, color=SERIES[0], alpha=0.6)
+    right.plot(drop, places[:, None], ".", color=INK, markersize=3)
+    right.axvline(0, color=INK, linewidth=0.6)
+    left.set_yticks(places, [short(name, 22) for name in names], fontsize=8)
+    left.set_ylim(len(names) - 0.4, -0.6)  # the first feature on top
+    left.set_xlabel("share of the gain")
+    right.set_xlabel(f"drop of validation {metric}")
+    for axes in (left, right):
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+    return figure
+
+
+@styled()
+def precision_recall_plot(data: RankingData, scores: Mapping[str, Floats]) -> Figure:
+    """A line for each method: of all rows, or the mean over the queries that have a positive."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((WIDTH, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for (name, found), colour in zip(scores.items(), SERIES, strict=False):
+        recall, precision = _precision_of_queries(data, found) if data.grouped else _thinned(
+            *_precision_recall(data.labels, found, data.weights)
+        )  # fmt: skip
+        steps: Any = "default" if data.grouped else "steps-pre"  # as average precision sums
+        axes.plot(recall, precision, color=colour, label=short(name), drawstyle=steps)
+    by_query = np.split(data.labels, data.queries.boundaries[1:-1])
+    shares = [labels.mean() for labels in by_query if labels.any()]
+    if data.weights is not None and not data.grouped:
+        shares = [float(np.average(data.labels, weights=data.weights))]
+    axes.axhline(float(np.mean(shares)), color=INK, linewidth=0.8, linestyle=":")
+    highest = max(np.max(line.get_ydata()) for line in axes.lines[:-1])  # not of a random order
+    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.05 * highest))
+    axes.legend(loc="best")
+    return figure
+
+
+def _precision_recall(labels: Floats, scores: Floats, weights: Any = None) -> tuple[Floats, Floats]:
+    """Recall in rising order, and the highest precision of the rows above a score that has it."""
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, _ = precision_recall_curve(labels, scores, sample_weight=weights)
+    precision, recall = precision[-2::-1], recall[-2::-1]  # without the point of no rows
+    different, first = np.unique(recall, return_index=True)
+    return different, precision[first]
+
+
+def _precision_of_queries(data: RankingData, scores: Floats) -> tuple[Floats, Floats]:
+    """The mean over queries of the highest precision at each recall or above."""
+    at, cuts = np.linspace(0.0, 1.0, 101), data.queries.boundaries[1:-1]
+    curves = []
+    for labels, found in zip(np.split(data.labels, cuts), np.split(scores, cuts), strict=True):
+        if labels.any():
+            recall, precision = _precision_recall(labels, found)
+            highest = np.maximum.accumulate(precision[::-1])[::-1]
+            curves.append(highest[np.searchsorted(recall, at - 1e-9)])
+    return at, np.mean(curves, axis=0)
+
+
+def _thinned(recall: Floats, precision: Floats, most: int = 400) -> tuple[Floats, Floats]:
+    """At most so many points, evenly along the recall; more are not visible."""
+    if recall.size <= most:
+        return recall, precision
+    places = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], most)))
+    return recall[places], precision[places]
+
+
+@styled()
+def calibration_plot(labels: Floats, probabilities: Mapping[str, Floats]) -> Figure:
+    """Share of positives in bins of equally many rows, above the number of rows by probability."""
+    from matplotlib.figure import Figure
+    from sklearn.calibration import calibration_curve
+
+    figure = Figure((WIDTH, 4.6), layout="constrained")
+    top, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    curves = {
+        name: calibration_curve(labels, p, n_bins=BINS, strategy="quantile")
+        for name, p in probabilities.items()
+    }
+    last = min(1.0, 1.1 * max(mean.max() for _, mean in curves.values()))
+    edges = np.linspace(0.0, last, 2 * BINS + 1)
+    for (name, (share, mean)), colour in zip(curves.items(), SERIES, strict=False):
+        top.plot(mean, share, "o-", color=colour, markersize=4, label=short(name))
+        rows, _ = np.histogram(np.minimum(probabilities[name], last), edges)
+        below.stairs(rows, edges, color=colour, linewidth=1.2)
+    highest = max(last, *(share.max() for share, _ in curves.values()))
+    top.plot((0, 1), (0, 1), color=INK, linewidth=0.8, linestyle=":")
+    top.set(ylabel="share of positives", xlim=(0, last), ylim=(-0.02 * highest, 1.02 * highest))
+    below.set_yscale("log")
+    below.set_ylim(bottom=0.8)
+    below.yaxis.set_major_formatter("{x:,.0f}")  # powers of ten would need mathtext
+    below.set(xlabel="predicted probability", ylabel="rows")
+    top.legend(loc="upper left")
     return figure

@@ -18,7 +18,7 @@ BOOSTED: dict[str, tuple[Trainer, spaces.Space]] = {
 _METRICS = ("auc", "mauc", "map", "ndcg", "spearman", "gini")  # MRR has the pairs of MAP
 
 
-def native(
+def built_in(
     framework: str,
     objective: str,
     own: spaces.Space | None = None,
@@ -45,7 +45,7 @@ def with_options(method: Method, options: Mapping[str, Any]) -> Method:
     )
 
 
-def ours(framework: str, metric: Metric, **options: Any) -> Method:
+def of_lambdaplus(framework: str, metric: Metric, **options: Any) -> Method:
     """A method with the objective of lambdaplus for a metric, or a sum, and options."""
     objective = lambda_objective(metric)
     of_objective = {k: v for k, v in options.items() if k in OBJECTIVE_OPTIONS}
@@ -60,10 +60,10 @@ def ours(framework: str, metric: Metric, **options: Any) -> Method:
             options["surrogate"], name = str(configured.surrogate), f"lambda_{objective.metric}"
     trainer, trees = BOOSTED[framework]
     # Sums with log-loss have no options that a study could try.
-    plain = objective == lambda_objective(objective.metric)
-    if of_objective and not plain:
+    has_options = objective == lambda_objective(objective.metric)
+    if of_objective and not has_options:
         raise ValueError(f"a sum with log-loss takes no {', '.join(of_objective)}")
-    space = {**trees, **(spaces.LAMBDA_OBJECTIVE if plain else {})}
+    space = {**trees, **(spaces.LAMBDA_OBJECTIVE if has_options else {})}
     method = Method(f"{framework}:{name}", trainer, objective, space=space)
     return with_options(method, options)
 
@@ -83,26 +83,25 @@ DORM = {"loss": "ndcg", "feature_map": "dorm"}
 PRIMAL = {"loss": "squared_hinge"}  # with the hinge, liblinear needs minutes for 2,300 indicators
 
 METHODS: tuple[Method, ...] = (
-    native("lightgbm", "binary"),
-    native("xgboost", "binary:logistic"),
-    native("lightgbm", "lambdarank", spaces.LAMBDARANK),
-    native("lightgbm", "rank_xendcg", spaces.BY_QUERY),
-    native("xgboost", "rank:ndcg", spaces.XGBOOST_PAIRS),
-    native("xgboost", "rank:map", spaces.XGBOOST_PAIRS),
-    native("xgboost", "rank:pairwise", spaces.XGBOOST_PAIRS),
-    native("lightgbm", "regression"),
-    native("lightgbm", "regression", labels="ranks"),
-    native("xgboost", "reg:squarederror"),
-    native("xgboost", "reg:squarederror", labels="ranks"),
-    *(ours(framework, metric) for framework in BOOSTED for metric in _METRICS),
+    built_in("lightgbm", "binary"),
+    built_in("xgboost", "binary:logistic"),
+    built_in("lightgbm", "lambdarank", spaces.LAMBDARANK),
+    built_in("lightgbm", "rank_xendcg", spaces.BY_QUERY),
+    built_in("xgboost", "rank:ndcg", spaces.XGBOOST_PAIRS),
+    built_in("xgboost", "rank:map", spaces.XGBOOST_PAIRS),
+    built_in("xgboost", "rank:pairwise", spaces.XGBOOST_PAIRS),
+    built_in("lightgbm", "regression"),
+    built_in("lightgbm", "regression", labels="ranks"),
+    built_in("xgboost", "reg:squarederror"),
+    built_in("xgboost", "reg:squarederror", labels="ranks"),
+    *(of_lambdaplus(framework, metric) for framework in BOOSTED for metric in _METRICS),
     _estimator("svm:auc", "StructuralSVM", C, loss="auc", relevant=1.0),
     _estimator("svm:map", "StructuralSVM", C, loss="map"),
     _estimator("svm:ndcg@10", "StructuralSVM", C, loss="ndcg@10", relevant=1.0, **STOP),
     _estimator("svm:ndcg-nc", "StructuralSVM", C, loss="ndcg", relevant=1.0),
     _estimator("svm:mrr", "StructuralSVM", C, loss="mrr", feature_map="mrr", **STOP),
     _estimator("svm:mrr-po", "StructuralSVM", C, loss="mrr"),
-    _estimator("svm:dorm", "StructuralSVM", C, **DORM, correct="fixed", **STOP),
-    _estimator("svm:dorm-sorted", "StructuralSVM", C, **DORM, correct="sorted", **STOP),
+    _estimator("svm:dorm", "StructuralSVM", C, **DORM, **STOP),
     _estimator("svm:combo-shared", "SVMCombo", C, slack="shared", **STOP),
     _estimator("svm:combo-separate", "SVMCombo", C, slack="separate", **STOP),
     _estimator("svm:acc", "SVMAccuracy", SMALL_C, variant="plain", **PRIMAL),

@@ -4,21 +4,24 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.plots import Plot, curve_plots, query_plots
+from lambdaplus.study.report_models import importance_plots, positives_plots
+from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tables import choices_table, results_table, rules_table, verdict_table
 from lambdaplus.study.words import count
 
 
 def write_report(
-    summary: Summary, folder: Path, config_text: str = "", *, data: str = "", date: str = ""
-) -> Path:
+    summary: Summary, folder: Path, config_text: str = "", *, data: str = "", date: str = "",
+    study: Study | None = None,
+) -> Path:  # fmt: skip
     """Write ``report.html``, and its plots as PNG and SVG.
 
     Parameters
@@ -32,6 +35,9 @@ def write_report(
         Configuration of the study, for the last section.
     data, date : str
         Name of the data set and date of the study, for the beginning.
+    study : Study, optional
+        For the sections that need models: importance of features, for which a model is trained
+        again, and curves of labels 0 and 1.
 
     Returns
     -------
@@ -52,7 +58,7 @@ def write_report(
     >>> study = study_of(Config(methods=("lightgbm:lambda_map",), folds="1", rounds=2))
     >>> study.finish()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = write_report(Summary(study.results), pathlib.Path(folder), data="digits")
+    ...     _ = write_report(Summary(study.results), pathlib.Path(folder), study=study)
     ...     pathlib.Path(folder, "report.html").exists()
     True
     """
@@ -66,7 +72,9 @@ def write_report(
         raise ValueError("nothing has been fitted: run the study first, as study.finish()")
     plots_folder = folder / "plots"
     plots_folder.mkdir(parents=True, exist_ok=True)
-    contents = {name: _content(make(summary), plots_folder) for name, (_, make) in SECTIONS.items()}
+    contents = {
+        name: _content(make(summary, study), plots_folder) for name, (_, make) in SECTIONS.items()
+    }
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
@@ -84,19 +92,27 @@ def write_report(
     return path
 
 
-SECTIONS: dict[str, tuple[str, Callable[[Summary], Table | Iterator[Plot] | None]]] = {
-    "results": ("Results", results_table),
-    "pairs": ("Wins, losses and ties", lambda s: s.comparison.pair_table if s.comparison else None),
-    "queries": ("Query by query", query_plots),
-    "curves": ("Learning curves", curve_plots),
-    "parameters": ("Parameters chosen", choices_table),
-    "protocol": ("Protocol and conventions", lambda summary: rules_table(summary.results)),
+Content: TypeAlias = "Table | Iterator[Plot] | None"
+SECTIONS: dict[str, tuple[str, Callable[[Summary, Study | None], Content]]] = {
+    "results": ("Results", lambda summary, _: results_table(summary)),
+    "pairs": ("Wins, losses and ties", lambda summary, _: pair_table(summary)),
+    "queries": ("Query by query", lambda summary, _: query_plots(summary)),
+    "importance": ("Importance of features", importance_plots),
+    "positives": ("Precision, recall and probabilities", positives_plots),
+    "curves": ("Learning curves", lambda summary, _: curve_plots(summary)),
+    "parameters": ("Parameters chosen", lambda summary, _: choices_table(summary)),
+    "protocol": ("Protocol and conventions", lambda summary, _: rules_table(summary.results)),
 }
 """Title and content of each section of the page; one without content is left out."""
 _NUMBER = re.compile(r"<?[+-]?(\d*\.?\d+(e[+-]\d+)?|nan)")
 
 
-def _content(found: Table | Iterator[Plot] | None, folder: Path) -> Any:
+def pair_table(summary: Summary) -> Table | None:
+    """The test of each pair of methods, if there are two."""
+    return summary.comparison.pair_table if summary.comparison else None
+
+
+def _content(found: Content, folder: Path) -> Any:
     """A table, or the captions of plots and their SVG, which is also saved."""
     if found is None or isinstance(found, Table):
         return found

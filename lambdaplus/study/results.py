@@ -169,14 +169,14 @@ class Results:
             m: rows["value"].fill_null(math.nan).to_numpy() for m, rows in by_metric.items()
         }
         named = (rows["query"].to_list() for rows in by_metric.values())
-        queries = next((each for each in named if each != [ALL_QUERIES]), [])
+        queries = next((names for names in named if names != [ALL_QUERIES]), [])
         ranked = self.rows.get((method, fold, seed), {})
         return Evaluation(
             per_query,
-            {metric: mean_of(each) for metric, each in per_query.items()},
+            {metric: mean_of(values) for metric, values in per_query.items()},
             max(1, len(queries)),
             self.without_relevant,
-            {metric: int(np.isnan(each).sum()) for metric, each in per_query.items()},
+            {metric: int(np.isnan(values).sum()) for metric, values in per_query.items()},
             np.array([f"{fold} {query}" for query in queries] or [fold]),
             dict(self.rules),
             find_convention(self.config.convention),
@@ -229,6 +229,6 @@ def write_tables(results: Results, folder: Path) -> None:
         "summary.csv": pl.DataFrame(means, schema={**columns, **numbers}),
         "choices.csv": results.chosen_fits(),
     }
-    for name, table in tables.items():
-        text = table.with_columns(pl.selectors.float().fill_nan(None)).write_csv()
+    for name, frame in tables.items():
+        text = frame.with_columns(pl.selectors.float().fill_nan(None)).write_csv()
         (folder / name).write_text(text, encoding="utf-8")

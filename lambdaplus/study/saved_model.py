@@ -85,7 +85,7 @@ def train_final(study: Study, method: str = "", metric: str = "") -> Final:
     metric, summary = metric or results.main_metric, Summary(results)
     if metric not in results.metrics:
         raise ValueError(f"{metric} is not one of the metrics: {', '.join(results.metrics)}")
-    best = summary.chosen(metric, names)
+    best = summary.best_on_validation(metric, names)
     if not best:
         raise ValueError(f"no fit of {', '.join(names)} has a value of {metric} on every fold")
     chosen = results.methods[best]
@@ -106,9 +106,9 @@ def _task_of(study: Study, method: Method, by: str) -> tuple[Task, int]:
     seed, trial, _, rounds, _ = of_all.sort("validation", *key, descending=[True, False, False],
                                             nulls_last=True).row(0)  # fmt: skip
     task = study.plan.groups[method.name, study.folds[0].name, seed][trial]
-    whole = study.whole if study.whole is not None else joined(study.folds[-1])
+    all_rows = study.all_rows if study.all_rows is not None else joined(study.folds[-1])
     threads = study.threads * study.jobs  # nothing else runs now
-    return replace(task, train=whole, threads=threads), max(1, round(rounds))
+    return replace(task, train=all_rows, threads=threads), max(1, round(rounds))
 
 
 def save_model(study: Study, folder: Path, method: str = "", metric: str = "") -> Final:

@@ -15,14 +15,14 @@ class Range:
     low: float
     high: float
     log: bool = False  # uniform on a log scale
-    whole: bool = False  # integers only
+    integer: bool = False
     like: str = ""  # parameters of different names get the same draws if this is equal
 
     def at(self, share: float) -> float | int:
         """The number at this share of the range, in [0, 1)."""
-        low, high = self.low, self.high + self.whole  # the same share for each integer
+        low, high = self.low, self.high + self.integer  # the same share for each integer
         number = low * (high / low) ** share if self.log else low + share * (high - low)
-        return min(int(number), int(self.high)) if self.whole else float(f"{number:.4g}")
+        return min(int(number), int(self.high)) if self.integer else float(f"{number:.4g}")
 
 
 Draw = Range | Sequence[Any]
@@ -50,9 +50,9 @@ def draw(space: Space, seed: int, trial: int) -> dict[str, Any]:
 
 # Parameters that all trees have in common ---------------------------------------------------------
 
-LEAVES = Range(3, 64, log=True, whole=True, like="leaves")
+LEAVES = Range(3, 64, log=True, integer=True, like="leaves")
 RATE = Range(0.03, 0.3, log=True, like="rate")
-DOCUMENTS = Range(1, 100, log=True, whole=True, like="documents")
+DOCUMENTS = Range(1, 100, log=True, integer=True, like="documents")
 FEATURES = Range(0.2, 1.0, like="features")
 L2 = Range(0.01, 30.0, log=True, like="l2")
 ROWS = Range(0.4, 1.0, like="rows")
@@ -88,11 +88,11 @@ LAMBDA_OBJECTIVE: Space = {
 BY_QUERY: Space = {"bagging_by_query": YES_OR_NO}  # not ours
 LAMBDARANK: Space = {
     **BY_QUERY,
-    "lambdarank_truncation_level": Range(5, 100, log=True, whole=True),
+    "lambdarank_truncation_level": Range(5, 100, log=True, integer=True),
     "sigmoid": Range(0.3, 3.0, log=True, like="sigma"),
     "lambdarank_norm": YES_OR_NO,
 }
 XGBOOST_PAIRS: Space = {
     "lambdarank_pair_method": ("topk", "mean"),
-    "lambdarank_num_pair_per_sample": Range(1, 64, log=True, whole=True),
+    "lambdarank_num_pair_per_sample": Range(1, 64, log=True, integer=True),
 }

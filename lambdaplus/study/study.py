@@ -52,7 +52,7 @@ class Study:
         ``if __name__ == "__main__":``, since every process imports the script.
     notes : tuple of str
         Sentences about rows, queries and columns of the data, for the report.
-    whole : RankingData, optional
+    all_rows : RankingData, optional
         The data that a saved model is trained on; by default, all parts of the last fold.
     columns : sequence of Column
         What the columns of a table are used as, and the values of categories, for saved models.
@@ -90,7 +90,7 @@ class Study:
     jobs: int = 1
     threads: int = 1
     notes: tuple[str, ...] = ()
-    whole: RankingData | None = None
+    all_rows: RankingData | None = None
     columns: Sequence[Column] = ()
     kept: int = field(default=0, init=False)
     errors: dict[str, str] = field(default_factory=dict, init=False)
@@ -99,7 +99,7 @@ class Study:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
         self._convention = find_convention(self.config.convention)
         grouped = not self.folds or self.folds[0].test.grouped
-        self.config = self.config.of_kind(grouped=grouped)
+        self.config = self.config.with_defaults(grouped=grouped)
         if self.config.select:
             self.config = replace(self.config, select=str(parse_criterion(self.config.select)))
         names = [method.name for method in self.methods]
@@ -245,7 +245,7 @@ class Study:
             versions=versions_in_words(),
             queries=relevant.size,
             without_relevant=int((~relevant).sum()),
-            n_rows=0 if tests[0].grouped else sum(test.n_documents for test in tests),
+            n_rows=sum(test.n_documents for test in tests if test.ranked_as != "queries"),
             planned=len(self),
             finished=len(self.fits.best),
             notes=self.notes,

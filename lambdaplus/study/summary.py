@@ -9,9 +9,9 @@ import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.compare import mean_effect
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.result_tables import decimal
-from lambdaplus.evaluation.run_comparison import Pair
-from lambdaplus.evaluation.trainings import ROUNDING
+from lambdaplus.evaluation.run_comparison import RunPair
 from lambdaplus.study.results import Results
 from lambdaplus.study.words import count, label, range_of
 
@@ -44,7 +44,7 @@ class Summary:
     def runs(self) -> dict[str, list[Evaluation]]:
         """The values of each training of the finished methods."""
         runs = {method: self.results.runs(method) for method in self.results.methods}
-        return {method: each for method, each in runs.items() if each}
+        return {method: trained for method, trained in runs.items() if trained}
 
     @cached_property
     def comparison(self) -> RunComparison | None:
@@ -60,7 +60,7 @@ class Summary:
         spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
         return len(self.results.folds) > 1 or max(spreads) > ROUNDING
 
-    def _of_methods(self, pair: Pair) -> Pair:
+    def _of_methods(self, pair: RunPair) -> RunPair:
         """The pair; without a test if it is of two models, with one training of each method."""
         if self.replicated(pair.metric, pair.first, pair.second):
             return pair
@@ -77,7 +77,7 @@ class Summary:
         defined = [method for method, mean in means.items() if not math.isnan(mean)]
         return max(defined, key=lambda method: means[method], default=None)
 
-    def chosen(self, metric: str, names: Iterable[str]) -> str:
+    def best_on_validation(self, metric: str, names: Iterable[str]) -> str:
         """Of these methods, the finished one that is best on validation data; empty if none is."""
         means = self.results.validation_means
         finished = [name for name in names if name in self.runs and (name, metric) in means]
@@ -86,13 +86,13 @@ class Summary:
     def decision(self) -> list[str]:
         """Which method validation data chooses and by what, its test value, and what it cost."""
         results, metric = self.results, self.results.main_metric
-        best = self.chosen(metric, results.methods)
+        best = self.best_on_validation(metric, results.methods)
         lines = []
         if best:
             valid = results.validation_means[best, metric]
             line = f"Best by {label(metric)} on validation data: {best} ({decimal(valid)}"
             others = [name for name in results.methods if name != best]
-            if second := self.chosen(metric, others):
+            if second := self.best_on_validation(metric, others):
                 line += f"; next: {second}, {decimal(results.validation_means[second, metric])}"
             value, bounds = decimal(results.mean(best, metric)), self.interval(best, metric)
             lines.append(f"{line}). On test data: {value} (95 % interval {range_of(bounds)}).")
@@ -108,7 +108,7 @@ class Summary:
         return mean_effect(self.runs[method], metric).interval()
 
     @cached_property
-    def verdicts(self) -> list[Pair]:
+    def verdicts(self) -> list[RunPair]:
         """For each metric, the best of lambdaplus and the best other method.
 
         Validation values choose both.  P-values and intervals are corrected for the number of
@@ -118,7 +118,9 @@ class Summary:
         methods, chosen = self.results.methods, []
         for metric in self.results.metrics:
             sides = [
-                self.chosen(metric, [n for n, m in methods.items() if (m.origin == OURS) == ours])
+                self.best_on_validation(
+                    metric, [n for n, m in methods.items() if (m.origin == OURS) == ours]
+                )
                 for ours in (False, True)
             ]
             if all(sides):
@@ -130,7 +132,7 @@ class Summary:
             for pair in self._tested(metric, ours, other, 1.0 - ALPHA / m)
         ]
 
-    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[Pair]:
+    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[RunPair]:
         """The test of a method against another; none without values to test."""
         two = {name: [_with(metric, run) for run in self.runs[name]] for name in (first, second)}
         return [*map(self._of_methods, compare_runs(two, confidence=confidence).of(metric))]
@@ -140,7 +142,7 @@ class Summary:
         metric, baseline = self.results.main_metric, self.results.config.baseline
         pairs = [pair for pair in self.verdicts if pair.metric == metric]
         if baseline in self.runs:
-            best = self.chosen(metric, [name for name in self.runs if name != baseline])
+            best = self.best_on_validation(metric, [name for name in self.runs if name != baseline])
             pairs = self._tested(metric, best, baseline, 1.0 - ALPHA) if best else []
         if not pairs:
             return ""
@@ -175,7 +177,7 @@ def _with(metric: str, run: Evaluation) -> Evaluation:
     return replace(run, per_query={metric: run.per_query[metric]})
 
 
-def outcome(pair: Pair) -> str:
+def outcome(pair: RunPair) -> str:
     """Whether the first of a pair is significantly better or worse; empty for neither."""
     if pair.p_corrected < ALPHA and pair.better:
         return "better" if pair.better == pair.first else "worse"

@@ -8,8 +8,8 @@ import polars as pl
 
 from lambdaplus.evaluation import Cell, Table
 from lambdaplus.evaluation.conventions import find_convention
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.result_tables import decimal, p_text
-from lambdaplus.evaluation.trainings import ROUNDING
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
 from lambdaplus.study.words import count, label, range_of
@@ -189,8 +189,8 @@ def verdict_table(summary: Summary) -> Table | None:
 def choices_table(summary: Summary) -> Table | None:
     """`Results.chosen_fits`, for a report."""
     frame = summary.results.chosen_fits()
-    plain = pl.col("parameters").str.replace_all(r'[{}"]', "")
-    return Table(frame.columns, frame.with_columns(plain).rows()) if frame.height else None
+    bare = pl.col("parameters").str.replace_all(r'[{}"]', "")
+    return Table(frame.columns, frame.with_columns(bare).rows()) if frame.height else None
 
 
 def rules_table(results: Results) -> Table:

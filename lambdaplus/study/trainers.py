@@ -47,7 +47,7 @@ class BoostedTrainer:
 
     def __call__(self, task: Task) -> dict[Criterion, Fitted]:
         """Train once; the ranker of each metric has the trees up to its best round."""
-        config = task.config.of_kind(grouped=task.valid.grouped)
+        config = task.config.with_defaults(grouped=task.valid.grouped)
         validation = Validation(task.valid, task.metrics, config.patience, config.every)
         model = self.model(task, validation.see)
         fitted = {}
@@ -66,7 +66,7 @@ class BoostedTrainer:
             ranks_in_queries(task.train) if of_ranks else task.train,
             task.valid if watch else None,
             watch,
-            rounds=rounds or task.config.of_kind(grouped=task.train.grouped).rounds,
+            rounds=rounds or task.config.with_defaults(grouped=task.train.grouped).rounds,
             seed=task.seed,
             threads=task.threads,
         )
@@ -78,7 +78,7 @@ class BoostedTrainer:
             raise ValueError(
                 f"{set_by_study[0]} cannot be tried, since the study sets it for every method"
             )
-        config, grouped = task.config.of_kind(grouped=task.train.grouped), task.train.grouped
+        config, grouped = task.config.with_defaults(grouped=task.train.grouped), task.train.grouped
         trees = ranking_trees(self.framework, task.parameters.get("trees", config.trees[0]))
         if config.rate:
             trees["learning_rate"] = 2 * config.rate if self.framework == "xgboost" else config.rate

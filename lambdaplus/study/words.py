@@ -10,9 +10,9 @@ def label(metric: str) -> str:
     return metric if "(" in metric else metric.upper()
 
 
-def count(n: int, one: str, many: str = "") -> str:
+def count(n: int, singular: str, plural: str = "") -> str:
     """A number with its noun: 1 fold, 1,000 folds."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def range_of(interval: tuple[float, float], sign: str = "") -> str:

@@ -13,7 +13,7 @@ from small_data import Small, graded
 
 from lambdaplus.baselines import RankSVM
 from lambdaplus.baselines.preference_pairs import preference_pairs
-from lambdaplus.baselines.rank_svm import PairHinge
+from lambdaplus.baselines.rank_svm import PrimalObjective
 from lambdaplus.ranking.queries import Queries
 
 Array = NDArray[Any]
@@ -66,7 +66,7 @@ def test_minimiser_is_the_exact_one(C: float, labels: str) -> None:
 def test_value_gradient_hessian_and_duality_gap_are_those_of_all_pairs(data: Small) -> None:
     queries = Queries(data.labels, group=data.sizes)
     differences, weight = explicit(data)
-    found = PairHinge(data.features, queries, 3.0 * preference_pairs(queries).rate)
+    found = PrimalObjective(data.features, queries, 3.0 * preference_pairs(queries).rate)
     near = {"rtol": 1e-10, "atol": 1e-10}
     random = np.random.default_rng(0)
     direction = random.normal(size=3)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brute_force import examples
 from damage import damaged
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -21,13 +21,13 @@ LAYERS = (
     {"study", "cli", "__main__"},
 )
 OF_STUDY = (
-    {"words", "config", "boosters", "search_spaces", "labels", "methods"},
+    {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer"},
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
     {"choices", "results"},
-    {"summary", "tables", "plot_style", "plots", "report"},
-    {"study", "from_config", "saved_model"},
+    {"summary", "tables", "plot_style", "plots"},
+    {"study", "from_config", "saved_model", "report_models", "report"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer

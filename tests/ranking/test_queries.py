@@ -10,7 +10,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from brute_force import examples, label_lists
+from drawn_queries import label_lists
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,13 +127,13 @@ def test_group_and_qid_give_the_same_boundaries(sizes) -> None:
     n = sum(sizes)
     names = [f"q{-i}" for i, size in enumerate(sizes) for _ in range(size)]
     for queries in (Queries([0] * n, group=sizes), Queries([0] * n, qid=names)):
-        assert queries.grouped
+        assert queries.ranked_as == "queries"
         assert queries.boundaries.tolist() == [0, *itertools.accumulate(sizes)]
         assert queries.sizes.tolist() == sizes
         assert (queries.n_queries, queries.n_documents) == (len(sizes), n)
-    ungrouped = Queries([0] * n)
-    assert not ungrouped.grouped
-    assert ungrouped.boundaries.tolist() == [0, n]
+    table = Queries([0] * n)
+    assert table.ranked_as == "table"
+    assert table.boundaries.tolist() == [0, n]
 
 
 def test_weights_count_copies_without_queries_only() -> None:
@@ -142,8 +143,9 @@ def test_weights_count_copies_without_queries_only() -> None:
     assert alone.multiplicities.tolist() == weight
     assert grouped.multiplicities is None
     assert grouped.query_weights.tolist() == [1.0, 4.0]
-    assert alone.as_one_query.multiplicities is None
-    assert alone.as_one_query.query_weights.tolist() == [3.0]
+    one_query = alone.without_queries("one query")
+    assert one_query.multiplicities is None
+    assert one_query.query_weights.tolist() == [3.0]
     assert Queries([0, 1]).multiplicities is Queries([0, 1]).query_weights is None
 
 

@@ -80,7 +80,7 @@ def test_columns_of_a_table_are_features_categories_weights_or_left_out(tmp_path
     }  # fmt: skip
     [levels] = (one.levels for one in read.columns if one.levels)
     assert levels == ["east", "north", "west"]
-    frame, whole = pl.read_csv(file), read.whole  # whose rows are in order
+    frame, whole = pl.read_csv(file), read.all_rows  # whose rows are in order
     assert whole is not None
     assert whole.weights is not None
     assert whole.weights.tolist() == frame["weight"].to_list()
@@ -403,8 +403,8 @@ def test_what_the_type_declares_is_a_category_of_any_number_of_levels(tmp_path: 
     assert {one.name: (one.kind, len(one.levels)) for one in read.columns} == {
         "codes": ("category", 1500), "names": ("category", 1500)
     }  # fmt: skip
-    assert read.whole is not None
-    codes = [int(read.columns[0].levels[int(code)]) for code in read.whole.features[:, 0]]
+    assert read.all_rows is not None
+    codes = [int(read.columns[0].levels[int(code)]) for code in read.all_rows.features[:, 0]]
     assert codes == (SHUFFLED % 1500).tolist()
 
 

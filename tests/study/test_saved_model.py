@@ -54,8 +54,8 @@ def test_a_saved_model_scores_like_the_studys_own(
     study = study_of(config)
     study.finish()
     final = study.save_model(model)
-    assert study.whole is not None
-    own = final.predict(study.whole)  # the queries of this file are in order
+    assert study.all_rows is not None
+    own = final.predict(study.all_rows)  # the queries of this file are in order
     assert np.unique(own).size > 20
     assert score_file(model, file).tolist() == own.tolist()
     assert by_script(model, file) == own.tolist()

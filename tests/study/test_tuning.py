@@ -75,7 +75,7 @@ def test_methods_get_the_same_draws_of_what_their_trees_have_in_common() -> None
 
 
 def test_a_range_is_drawn_from_end_to_end() -> None:
-    leaves = Range(3, 64, log=True, whole=True)
+    leaves = Range(3, 64, log=True, integer=True)
     drawn = [draw({"leaves": leaves}, 0, trial)["leaves"] for trial in range(600)]
     assert (min(drawn), max(drawn)) == (3, 64)
     assert all(isinstance(value, int) for value in drawn)

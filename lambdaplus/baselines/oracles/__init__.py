@@ -8,7 +8,7 @@ from lambdaplus.baselines.oracles.auc import AUCOracle
 from lambdaplus.baselines.oracles.constraint import Constraint, Oracle
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
-from lambdaplus.baselines.oracles.pair_map import PairMapOracle
+from lambdaplus.baselines.oracles.partial_order import PartialOrderOracle
 from lambdaplus.compute.arguments import check_choice, whole_number
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.ranking.queries import Queries
@@ -41,7 +41,6 @@ def make_loss(
     feature_map: str = "po",
     decay: str | int = "smooth",
     pair_scale: bool = True,
-    correct: str = "fixed",
 ) -> Loss:
     """Create the loss 1 - metric with a feature map and the options of `StructuralSVM`.
 
@@ -63,12 +62,12 @@ def make_loss(
         reach = np.inf
         if decay != "smooth":
             reach = whole_number("decay, if not 'smooth',", decay, least=1)
-        return Loss(DORMOracle(metric, queries, reach, correct == "sorted"), queries)
+        return Loss(DORMOracle(metric, queries, reach), queries)
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":
         return Loss(AUCOracle(queries, pair_scale), queries)
-    return Loss(PairMapOracle(metric, queries, pair_scale), queries)
+    return Loss(PartialOrderOracle(metric, queries, pair_scale), queries)
 
 
 __all__ = ["Constraint", "Loss", "Oracle", "make_loss"]

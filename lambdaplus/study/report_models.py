@@ -1,0 +1,212 @@
+"""What a report shows of single models: importance of features, curves of labels 0 and 1.
+
+They are models of the first fold with the first seed.  Importance needs the trees, of which a study
+keeps only scores, so one model is trained again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.data import RankingData
+from lambdaplus.data.ranking_data import rows_of_data
+from lambdaplus.metrics import RankingMetric
+from lambdaplus.study.boosters import POINTWISE
+from lambdaplus.study.choices import Choice
+from lambdaplus.study.methods import Criterion
+from lambdaplus.study.plots import (
+    Plot,
+    calibration_plot,
+    importance_plot,
+    precision_recall_plot,
+)
+from lambdaplus.study.study import Study
+from lambdaplus.study.summary import OURS, Summary
+from lambdaplus.study.trainers import BoostedTrainer
+from lambdaplus.study.validation import values_of
+from lambdaplus.study.words import count, label
+
+REPEATS = 5
+MOST_FEATURES = 20
+MOST_ROWS = 50_000  # that are scored again and again
+
+
+@dataclass(frozen=True, eq=False)
+class ShownModel:
+    """The model of a method that a metric selected, on the first fold with the first seed."""
+
+    choice: Choice
+    metric: RankingMetric
+    by: Criterion  # what selected it: the metric, unless one selects for all
+
+    @classmethod
+    def of(cls, study: Study, method: str, metric: str) -> ShownModel:
+        choice = study.choices(study.results.methods[method])[0]
+        [(selected, by)] = [pair for pair in choice.selects.items() if str(pair[0]) == metric]
+        return cls(choice, selected, by)
+
+    @property
+    def name(self) -> str:
+        method, fold, seed = self.choice.key
+        return f"{method} on {fold}" + (f" with seed {seed}" if seed else "")
+
+
+class Importance(NamedTuple):
+    """Of the features with the highest gain: its share, and the drop of a metric."""
+
+    names: list[str]
+    gain: Floats  # (n,)
+    drop: Floats  # (n, REPEATS) less when the values of the feature are permuted
+
+
+def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
+    """Importance of features to the best boosted model by validation data, if there is one."""
+    if study is None:
+        return
+    metric = study.results.main_metric
+    boosted = [one.name for one in study.methods if isinstance(one.trainer, BoostedTrainer)]
+    if not (best := summary.best_on_validation(metric, boosted)):
+        return
+    shown = ShownModel.of(study, best, metric)
+    valid = shown.choice.fold.valid
+    scored = some_rows(valid)
+    found = importance_of(shown, scored, study.threads * study.jobs)
+    if not found.names:  # no tree has a split
+        return
+    whole = valid.features.shape[1]
+    features = count(whole, "feature")
+    which = f"the {len(found.names)} of highest gain, of {features}"
+    rows = "" if scored is valid else f" ({scored.labels.size:,} of {valid.labels.size:,} rows)"
+    yield (
+        "importance",
+        f"Importance of features to {shown.name} "
+        f"({features if len(found.names) == whole else which}). Gain: share of what the splits on "
+        f"a feature gain in training. Drop: validation {label(metric)}{rows} less that with the "
+        f"values of the feature permuted {'within each query' if valid.grouped else 'over rows'}; "
+        f"bars are means of {REPEATS} permutations, dots each of them. Features with similar "
+        "values share their importance."
+        + (" A feature that is the same in all rows of a query has no drop." * valid.grouped),
+        importance_plot(label(metric), *found),
+    )
+
+
+def importance_of(shown: ShownModel, scored: RankingData, threads: int) -> Importance:
+    """Train the model again, and permute each of its most important features."""
+    choice, by = shown.choice, shown.by
+    task, rounds = choice.tasks[choice.place(by)], choice.chosen(by).rounds
+    trainer: Any = task.method.trainer  # a BoostedTrainer
+    task = replace(task, train=copy.deepcopy(task.train), threads=threads)
+    model = trainer.model(task, rounds=rounds)
+    gain = gain_of(model.booster)
+    places = np.argsort(-gain, kind="stable")[:MOST_FEATURES]
+    places = places[gain[places] > 0]
+    predict = model.first(rounds)
+    names = [*scored.feature_names] or [f"feature {j}" for j in range(1, gain.size + 1)]
+    drop = drops(predict, scored, shown.metric, places)
+    share = gain[places] / gain.sum()
+    return Importance([names[j] for j in places], share, drop)
+
+
+def gain_of(booster: Any) -> Floats:
+    """What the splits on each feature gain in training, summed by the framework, (f,)."""
+    if hasattr(booster, "feature_importance"):
+        return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+    found = booster.get_score(importance_type="total_gain")  # features have no names: f0, f1, ...
+    return np.array([found.get(f"f{j}", 0.0) for j in range(booster.num_features())])
+
+
+def drops(
+    predict: Callable[[RankingData], Floats],
+    data: RankingData,
+    metric: RankingMetric,
+    places: Sequence[int] | Ints,
+) -> Floats:
+    """How far a metric falls if values of each feature trade places in a query, (n, REPEATS)."""
+
+    def value(features: Floats) -> float:
+        scored = replace(data, features=features)
+        return values_of([metric], scored, predict(scored))[metric]
+
+    random, before = np.random.default_rng(0), value(data.features)
+    of_query = np.repeat(np.arange(data.queries.n_queries), data.queries.sizes)
+    drop = np.empty((len(places), REPEATS))
+    for place, j in enumerate(places):
+        for repeat in range(REPEATS):
+            features = data.features.copy()
+            # The rows of each query in random order: queries stay in their places.
+            features[:, j] = features[np.lexsort((random.random(of_query.size), of_query)), j]
+            drop[place, repeat] = before - value(features)
+    return drop
+
+
+def some_rows(data: RankingData) -> RankingData:
+    """The data, or random queries of it, of at most `MOST_ROWS` rows; rows without queries."""
+    n = data.labels.size
+    if n <= MOST_ROWS:
+        return data
+    random = np.random.default_rng(0)
+    if not data.grouped:
+        return rows_of_data(data, np.sort(random.permutation(n)[:MOST_ROWS]))
+    order = random.permutation(data.n_queries)
+    most = max(1, int(np.searchsorted(np.cumsum(data.group[order]), MOST_ROWS, side="right")))
+    return data.take_queries(np.sort(order[:most]))
+
+
+def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
+    """Precision and recall, and calibration, of the best methods, if labels are 0 and 1."""
+    if study is None or not all(
+        np.isin(part.labels, (0.0, 1.0)).all() for part in study.folds[0].parts
+    ):
+        return
+    metric, methods = study.results.main_metric, study.results.methods
+    ours = [name for name, method in methods.items() if method.origin == OURS]
+    others = [name for name in methods if name not in ours]
+    sides = [summary.best_on_validation(metric, names) for names in (ours, others)]
+    shown = {name: ShownModel.of(study, name, metric) for name in filter(None, sides)}
+    if not shown:
+        return
+    test = study.folds[0].test
+    scores = {name: model.choice.chosen(model.by).test for name, model in shown.items()}
+    rows = f"{count(int(test.labels.sum()), 'positive')} of {count(test.labels.size, 'test row')}"
+    best = f"the best of lambdaplus and of the others by validation {label(metric)}"
+    of = f"{best}, on {study.folds[0].name}"
+    how = (
+        "the mean over queries of the highest precision at each recall or above"
+        if test.grouped
+        else "the highest at each recall"
+    )
+    yield (
+        "precision_recall",
+        f"Precision and recall of {of}: {how} ({rows}). Dotted: precision of a random order.",
+        precision_recall_plot(test, scores),
+    )
+    if test.weights is None:
+        probabilities = {name: probability(model) for name, model in shown.items()}
+        yield (
+            "calibration",
+            f"Calibration of {of}: share of positives in ten bins of equally many test rows "
+            f"({rows}), and the number of rows by probability, in the last bar of all from there. "
+            f"Log-loss has probabilities of its own, for which the round of the best "
+            f"{label(metric)} may be early; other scores become probabilities by a logistic "
+            "function that is fitted to validation rows.",
+            calibration_plot(test.labels, probabilities),
+        )
+
+
+def probability(shown: ShownModel) -> Floats:
+    """The probability that each test row is a positive, (n,)."""
+    from scipy.special import expit  # this and the next are slow to import
+
+    from lambdaplus.estimators.calibration import HeldOut, fit_calibrator
+
+    fit, valid = shown.choice.chosen(shown.by), shown.choice.fold.valid
+    if shown.choice.tasks[0].method.target in POINTWISE:
+        return np.asarray(expit(fit.test), dtype=np.float64)
+    held_out = HeldOut(fit.validation, valid.labels.astype(np.int64), None)
+    return fit_calibrator(held_out).predict_proba(fit.test[:, None])[:, 1]
