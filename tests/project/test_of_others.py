@@ -49,6 +49,27 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, start: str) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+# What multiprocessing imports in the processes that it starts, and what fits import there.
+OF_PROCESSES = ("multiprocessing", "signal", "socket", "pickle", "numpy", "joblib", "lightgbm")
+
+
+@pytest.mark.slow
+def test_code_beside_the_data_does_not_run_in_processes_of_fits(tmp_path: Path) -> None:
+    for name in OF_PROCESSES:
+        (tmp_path / f"{name}.py").write_text("open('ran', 'a').write(__name__)")
+    rows = "".join(f"{q},{d % 2},{d * q % 7},{d}\n" for q in range(20) for d in range(4))
+    (tmp_path / "a.csv").write_text(f"qid,label,x,y\n{rows}")
+    code = "import lambdaplus.cli as c; c.main()"
+    options = ["--methods", "svm:map,feature:best", "--folds", "1", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "compare", "a.csv", *options],
+        cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": ""}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 CLASS = "class First:\n    def fit(self, X, y): ...\n    def predict(self, X): ...\n"
 
 
