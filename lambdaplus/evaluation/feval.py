@@ -120,7 +120,7 @@ class EvalMetric:
             name = str(self.metrics[0])
             raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
         sizes = None if group is _UNSET else group
-        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes, of=self) as call:
             call.evaluates(self.one_group)
             queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)

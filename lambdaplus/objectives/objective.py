@@ -94,7 +94,7 @@ class Objective(ABC):
                 f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= or "
                 f"eval_metric=): pass eval_metric({str(self.metric)!r})"
             )
-        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group, of=self) as call:
             call.trains()
             if not self.uses_positions:
                 call.warn_of_positions(self)
