@@ -1,6 +1,7 @@
 """Checks of options: numbers in a range, choices, flags, functions and text."""
 
 import math
+import sys
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
@@ -17,7 +18,8 @@ def number(
     most: float = math.inf,
 ) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
-    is_number = isinstance(value, Real) and _counts(value) and math.isfinite(value)
+    # Not math.isfinite, which has an error for integers beyond float64.
+    is_number = isinstance(value, Real) and _counts(value) and abs(value) <= sys.float_info.max
     if not is_number or value > most or (value <= above if least is None else value < least):
         bounds = f"above {above:g}" if least is None else f"at least {least:g}"
         bounds += "" if most == math.inf else f" and at most {most:g}"

@@ -7,6 +7,11 @@ lambdaplus reads the tables that it trains on by the same functions.
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder, of which a numpy.py or json.py would be imported
+
 import csv
 import difflib
 import gzip
@@ -15,7 +20,6 @@ import json
 import lzma
 import re
 import reprlib
-import sys
 import warnings
 import zlib
 from collections import Counter
@@ -38,6 +42,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 KINDS = ".csv, .tsv or .parquet"
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 LONGEST = 200  # characters of a name that is compared with others
+MOST_COLUMNS = 500_000  # each takes two kilobytes of memory before its first row
 BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
 FLAGS = {"true": 1.0, "false": 0.0}
 LEFT_OUT = "left out"
@@ -228,7 +233,8 @@ def like(name: str, names: Sequence[str]) -> str:
 def changed(text: str, number: float) -> str:
     """What to say of a cell whose number a float64 does not hold; empty if it does."""
     whole = re.fullmatch(_INTEGER, text)
-    if whole and (np.isinf(number) or int(whole[1]) != number):
+    # Python reads at most 4300 digits, and those of a finite number are fewer, but for zeros.
+    if whole and (np.isinf(number) or int(re.sub("^([+-]?)0+(?=.)", r"\1", whole[1])) != number):
         return (
             f" contains {reprlib.repr(text)[1:-1]}, which a float64 cannot represent: integers "
             "beyond 2**53 would become equal to others; subtract an offset, or pass ranks"
@@ -273,11 +279,22 @@ def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) 
     first = 0
     while True:
         frame = (whole if np.isinf(size) else whole.slice(first, rows)).collect()
+        _refuse_expanded_text(file, frame)
         if frame.height or not first:
             yield Table(file, frame)
         if frame.height != rows or np.isinf(size):
             return
         first += rows
+
+
+def _refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
+    """Raise a ValueError for repeated text that is so much larger in memory than in the file."""
+    import polars as pl
+
+    texts = [cells for cells in frame if cells.dtype in (pl.String, pl.Categorical, pl.Enum)]
+    size = sum(int(cells.cast(pl.String).str.len_bytes().sum() or 0) for cells in texts)
+    if size > max(EXPANDED_BYTES, EXPANSION * file.stat().st_size):
+        raise ValueError(f"{file}: its text expands to more than {EXPANSION} times its size")
 
 
 def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
@@ -318,10 +335,13 @@ def pieces(stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[byte
 
 def _first_line(content: bytes) -> int:
     """The length of the first line, whose end is not within quotes."""
-    end = content.find(b"\n") + 1
-    while end and content.count(b'"', 0, end) % 2:
-        end = content.find(b"\n", end) + 1
-    return end or len(content)
+    end, start, quotes = content.find(b"\n") + 1, 0, 0
+    while end:
+        quotes += content.count(b'"', start, end)
+        if not quotes % 2:
+            return end
+        end, start = content.find(b"\n", end) + 1, end
+    return len(content)
 
 
 def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
@@ -347,6 +367,8 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
         content += b"\n"  # without it, polars drops one empty field too many in the last line
     unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
     separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
+    if unquoted.count(separator.encode()) > MOST_COLUMNS:
+        raise ValueError(f"{file} has more than {MOST_COLUMNS:,} columns")
     # The header is read as a row, because polars renames a repeated column.
     options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
     options |= {"null_values": ["NULL"], "separator": separator}
@@ -390,7 +412,7 @@ def svmlight(file: Path, names: Sequence[str], size: float = np.inf) -> Iterator
 
     A feature that is absent in a line is 0.
     """
-    if named := [name for name in names if not name.isdecimal()]:
+    if named := [name for name in names if not re.fullmatch("[0-9]{1,18}", name)]:
         raise ValueError(
             f"{file} is not {KINDS}, so its columns have no names: the model was trained with "
             f"{', '.join(named)}"
@@ -541,7 +563,12 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
                 f"{file}, column {columns[j].name!r}, row {rows + row + 1} is {features[row, j]}, "
                 "and XGBoost takes finite numbers: leave the cell empty, or write a large number"
             )
-        scores.append(np.asarray(scorer(features), dtype=np.float64))
+        try:
+            scores.append(np.asarray(scorer(features), dtype=np.float64))
+        except MemoryError:
+            raise
+        except Exception as error:  # the framework's own, such as for another number of columns
+            raise ValueError(f"{model} does not fit {folder / ABOUT}: {error}") from None
         rows += len(features)
         if rows > len(features) and sys.stderr is not None and sys.stderr.isatty():
             print(f"{rows:,} rows", end="\r", file=sys.stderr, flush=True)
@@ -566,7 +593,8 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
         columns = [Column(**column) for column in about["columns"]]
-        if not isinstance(about["columns"], list) or not all(map(_is_sound, columns)):
+        names = {column.name for column in columns if _is_sound(column)}
+        if not isinstance(about["columns"], list) or not 0 < len(columns) == len(names):
             raise ValueError
         return str({name: name for name in MODELS}[about["framework"]]), columns
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -576,7 +604,10 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
 def _is_sound(column: Column) -> bool:
     """Whether a column is one that lambdaplus has written."""
     words = [column.name, column.kind, *column.levels]
-    return isinstance(column.levels, list | tuple) and all(isinstance(each, str) for each in words)
+    listed = isinstance(column.levels, list | tuple) and all(
+        isinstance(each, str) for each in words
+    )
+    return listed and len({*column.levels}) == len(column.levels)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -592,7 +623,9 @@ def main(arguments: Sequence[str]) -> int:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             said = str(error)
     for message in filter(None, [*(str(warning.message) for warning in caught), said]):
-        print(f"predict.py: {message}", file=sys.stderr)
+        # What a terminal would obey is printed as escapes.
+        shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message)
+        print(f"predict.py: {shown}", file=sys.stderr)
     sys.stdout.writelines(f"{score!r}\n" for score in scores.tolist())
     return 2 if said else 0
 
