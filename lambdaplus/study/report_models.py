@@ -156,7 +156,9 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         return
     metric, methods = study.results.main_metric, study.results.methods
     sides = [
-        summary.best_on_validation(metric, [name for name, m in methods.items() if (m.origin == OURS) == ours])
+        summary.best_on_validation(
+            metric, [name for name, m in methods.items() if (m.origin == OURS) == ours]
+        )
         for ours in (True, False)
     ]
     shown = {name: ShownModel.of(study, name, metric) for name in filter(None, sides)}
