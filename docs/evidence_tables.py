@@ -19,8 +19,6 @@ OF_KINDS = (  # words, kind in the results, metric, and whether the front page h
     (LONG, LONG, "NDCG@10", False),
     (LONG, LONG, "AUC", False),
     (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP", True),
-    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "NDCG@10", False),
-    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "AUC", False),
     ("short lists with grades, flights", REAL, "MAP", True),
     ("short lists with grades, flights", REAL, "NDCG@10", False),
     ("short lists, a metric that nobody else trains", REAL, "AUC", False),
@@ -114,26 +112,23 @@ def times() -> str:
     """Training times relative to lambdarank, rank:ndcg or, without queries, log-loss."""
     rows = []
     for words, title in TRAININGS.items():
-        cells = [span(*each) for each in _ratios(title, r"lambda_[\w@]+")]
+        cells = [span(*each) for each in _ratios(title)]
         rows.append([words, *cells])
-    for size, words in (("10,000", "10,000 rows"), ("1,000,000", "a million rows")):
-        for cv in ("", ", cv=None"):
-            found = _ratios(f"Classifiers: {size} rows", rf"\w+Classifier{cv}", ours=False)
-            cells = [span(max(each, key=float)) for each in found]
-            rows.append([f"a classifier of {words}{', `cv=None`' if cv else ''}", *cells])
     heads = [f"{name}, {t}" for name in FRAMEWORKS.values() for t in ("1 thread", "2 threads")]
     return Table(("data", *heads), rows).to_markdown()
 
 
-def _ratios(title: str, pattern: str, *, ours: bool = True) -> list[list[str]]:
-    """The ratios of the rows that a pattern describes, by framework and number of threads."""
-    found = []
-    for framework in FRAMEWORKS.values():
-        for name in ("training-1-thread", "training"):
-            wanted = re.compile(f"{framework}, {pattern}" if ours else f"{framework[:3]}{pattern}")
-            rows = rows_of(name, title)
-            found.append([row[2] for row in rows if wanted.fullmatch(row[0])])
-    return found
+def _ratios(title: str) -> list[list[str]]:
+    """The ratios of the rows of lambdaplus, by framework and number of threads."""
+    return [
+        [
+            row[2]
+            for row in rows_of(name, title)
+            if re.fullmatch(rf"{framework}, lambda_[\w@]+", row[0])
+        ]
+        for framework in FRAMEWORKS.values()
+        for name in ("training-1-thread", "training")
+    ]
 
 
 def span(*ratios: str) -> str:

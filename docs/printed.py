@@ -1,9 +1,9 @@
-"""Writes below the code of a page what it prints, and the pictures that it saves.
+"""Writes below the code of a page what it prints.
 
     python docs/printed.py [PAGE ...]
 
-A block of ``text`` that follows a block of Python holds its output; pictures go to docs/figures.
-Without pages, all pages that show output.  `tests/test_docs.py` fails if an output is stale.
+A block of ``text`` that follows a block of Python holds its output.  Without pages, all pages that
+show output.  `tests/test_docs.py` fails if an output is stale.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 import io
 import os
 import re
-import shutil
 import sys
 import tempfile
 import warnings
@@ -68,11 +67,7 @@ def frameworks_are_locked() -> bool:
 
 
 def main() -> None:
-    os.environ |= {"OMP_NUM_THREADS": "1", "SOURCE_DATE_EPOCH": "0"}
-    import matplotlib
-
-    matplotlib.rc_file(str(DOCS / "matplotlibrc"))
-    matplotlib.rcParams["svg.hashsalt"] = "lambdaplus"
+    os.environ["OMP_NUM_THREADS"] = "1"
     warnings.simplefilter("ignore")
     pages = [Path(name).resolve() for name in sys.argv[1:]] or sorted(DOCS.glob("*.md"))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -80,8 +75,6 @@ def main() -> None:
             text = page.read_text(encoding="utf-8")
             if shows_output(text):
                 page.write_text(filled(text), encoding="utf-8")
-        for picture in Path().glob("*.svg"):
-            shutil.copy(picture, DOCS / "figures")
 
 
 if __name__ == "__main__":

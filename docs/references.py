@@ -218,18 +218,12 @@ def examples() -> str:
 
 
 def _notebook(path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
-    cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
-    title = cells[0].partition("\n")[0].removeprefix("# ")
-    parts = [
-        f"## {title}",
-        f"The page [{title}](../{path.stem}.md) as a notebook: "
-        f"[`{path.name}`](../../examples/{path.name})",
-    ]
-    picture = re.search(r"!\[[^\]]*\]\(\.\./docs/(figures/[\w-]+\.svg)\)", "\n".join(cells))
-    if picture:
-        parts.append(f"![A picture of the notebook](../{picture[1]})")
-    return "\n\n".join(parts)
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    title = cells[0]["source"][0].strip().removeprefix("# ")
+    return (
+        f"## {title}\n\nThe page [{title}](../{path.stem}.md) as a notebook: "
+        f"[`{path.name}`](../../examples/{path.name})"
+    )
 
 
 def _example(program: Path) -> str:

@@ -122,14 +122,7 @@ def to_the_best(place: int) -> list[str]:
 
 def sentences_of_moving() -> list[str]:
     (lightgbm, xgboost), (seconds, of_xgboost) = map(to_the_best, (4, 5))
-    kinds, lists = rows("accuracy", "By kind"), "lists of 1,000 documents"
-    every, some = (
-        [short(float(cell.split()[0]), "+") for cell in kinds[kind][:2]]
-        for kind in (f"{lists}, trees that see every row", lists)
-    )
     return [
-        f"objective by {every[0]} MAP in LightGBM and {every[1]} in XGBoost",
-        f"with `ranking_trees` by {some[0]} and {some[1]}",
         f"`map` takes {lightgbm} of the rounds of `lambdarank` and {xgboost} of those of",
         f"and {seconds} and {of_xgboost} of the seconds",
     ]
@@ -216,33 +209,6 @@ def sentences_of_rare_positives() -> list[str]:
     return found
 
 
-def sentences_of_real_valued_labels() -> list[str]:
-    returns, claims = rows("returns", "Rank IC"), rows("claims", "Gini")
-    labels = measured("many-labels")["tables"][0]["rows"]
-    [of_dates] = [float(row[3]) for row in labels if row[:2] == ["spearman", "1,000"]]
-    of_a_million = [float(row[3]) / 1000 for row in labels if row[1] == "1,000,000"]
-    title = r"Rare positives: 1,000,000 rows, 1 % positive, 15 rounds"
-    a_round = 1e6 * float(rows("training-1-thread", title)["LightGBM, log-loss"][0]) / 15e6
-    cost = [
-        f"takes {short(of_dates, digits=2)} µs a row in dates",
-        f"with a pointwise loss {short(a_round, digits=2)} µs a row",
-        f"a million rows and labels take {span(of_a_million)} s.",
-    ]
-    found = [f"`{measured(name)['command']}`" for name in ("returns", "claims")]
-    found += [
-        f"`spearman` {plain(returns['spearman'][0])} |",
-        f"`gini` {plain(claims['gini'][0])} |",
-    ]
-    found += cost
-    for name, of in (
-        ("squared error of ranks", returns["squared error of ranks within dates"]),
-        ("squared error of returns", returns["squared error"]),
-        *((name, claims[name]) for name in ("Poisson", "Tweedie")),
-    ):
-        found.append(f"{name} {plain(of[0])} | {starred(of[1])} |")
-    return found
-
-
 def sentences_of_accuracy() -> list[str]:
     """Significant differences from the best built-in objective, by set and metric."""
     cells = [
@@ -265,7 +231,6 @@ PAGES = {
     "README.md": sentences_of_the_readme,
     "docs/index.md": sentences_of_the_home_page,
     "docs/rare-positives.md": sentences_of_rare_positives,
-    "docs/real-valued-labels.md": sentences_of_real_valued_labels,
     "docs/evidence.md": sentences_of_evidence,
     "docs/move-a-pipeline.md": sentences_of_moving,
     "docs/research/results/accuracy.md": sentences_of_accuracy,

@@ -17,7 +17,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
-from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
+from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
@@ -92,7 +92,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
     def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
         params = self.get_params()
         names = {
-            alias: name for name in OF_INDICES + OF_EACH_FEATURE for alias in lightgbm_aliases(name)
+            alias: name
+            for name in OF_INDICES + OF_EACH_FEATURE + IN_FILES
+            for alias in lightgbm_aliases(name)
         }
         return {names.get(name, name): value for name, value in {**params, **call}.items()}
 

@@ -179,7 +179,8 @@ def precision_recall_plot(data: RankingData, scores: Mapping[str, Floats]) -> Fi
     if data.weights is not None and not data.grouped:
         shares = [float(np.average(data.labels, weights=data.weights))]
     axes.axhline(float(np.mean(shares)), color=INK, linewidth=0.8, linestyle=":")
-    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
+    highest = max(np.max(line.get_ydata()) for line in axes.lines[:-1])  # not of a random order
+    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.05 * highest))
     axes.legend(loc="best")
     return figure
 
@@ -216,22 +217,28 @@ def _thinned(recall: Floats, precision: Floats, most: int = 400) -> tuple[Floats
 
 @styled()
 def calibration_plot(labels: Floats, probabilities: Mapping[str, Floats]) -> Figure:
-    """Share of positives by probability, above the number of rows of each bin."""
+    """Share of positives in bins of equally many rows, above the number of rows by probability."""
     from matplotlib.figure import Figure
     from sklearn.calibration import calibration_curve
 
     figure = Figure((WIDTH, 4.6), layout="constrained")
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    top.plot((0, 1), (0, 1), color=INK, linewidth=0.8, linestyle=":")
-    edges = np.linspace(0.0, 1.0, BINS + 1)
-    for (name, p), colour in zip(probabilities.items(), SERIES, strict=False):
-        share, mean = calibration_curve(labels, p, n_bins=BINS)  # of the bins that have rows
+    curves = {
+        name: calibration_curve(labels, p, n_bins=BINS, strategy="quantile")
+        for name, p in probabilities.items()
+    }
+    last = min(1.0, 1.1 * max(mean.max() for _, mean in curves.values()))
+    edges = np.linspace(0.0, last, 2 * BINS + 1)
+    for (name, (share, mean)), colour in zip(curves.items(), SERIES, strict=False):
         top.plot(mean, share, "o-", color=colour, markersize=4, label=short(name))
-        below.stairs(np.histogram(p, edges)[0], edges, color=colour, linewidth=1.2)
+        rows, _ = np.histogram(np.minimum(probabilities[name], last), edges)
+        below.stairs(rows, edges, color=colour, linewidth=1.2)
+    highest = max(last, *(share.max() for share, _ in curves.values()))
+    top.plot((0, 1), (0, 1), color=INK, linewidth=0.8, linestyle=":")
+    top.set(ylabel="share of positives", xlim=(0, last), ylim=(-0.02 * highest, 1.02 * highest))
     below.set_yscale("log")
     below.set_ylim(bottom=0.8)
     below.yaxis.set_major_formatter("{x:,.0f}")  # powers of ten would need mathtext
-    top.set(ylabel="share of positives", xlim=(0, 1), ylim=(-0.02, 1.02))
     below.set(xlabel="predicted probability", ylabel="rows")
     top.legend(loc="upper left")
     return figure

@@ -7,15 +7,16 @@ keeps only scores, so one model is trained again.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import rows_of_data
+from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.choices import Choice
 from lambdaplus.study.methods import Criterion
@@ -41,13 +42,14 @@ class ShownModel:
     """The model of a method that a metric selected, on the first fold with the first seed."""
 
     choice: Choice
-    by: Criterion  # what selected it
+    metric: RankingMetric
+    by: Criterion  # what selected it: the metric, unless one selects for all
 
     @classmethod
     def of(cls, study: Study, method: str, metric: str) -> ShownModel:
         choice = study.choices(study.results.methods[method])[0]
-        [by] = [by for selected, by in choice.selects.items() if str(selected) == metric]
-        return cls(choice, by)
+        [(selected, by)] = [pair for pair in choice.selects.items() if str(pair[0]) == metric]
+        return cls(choice, selected, by)
 
     @property
     def name(self) -> str:
@@ -106,9 +108,9 @@ def importance_of(shown: ShownModel, scored: RankingData, threads: int) -> Impor
     places = places[gain[places] > 0]
     predict = model.first(rounds)
     names = [*scored.feature_names] or [f"feature {j}" for j in range(1, gain.size + 1)]
-    drop = [drops(predict, scored, by, int(j)) for j in places]
+    drop = drops(predict, scored, shown.metric, places)
     share = gain[places] / gain.sum()
-    return Importance([names[j] for j in places], share, np.array(drop).reshape(-1, REPEATS))
+    return Importance([names[j] for j in places], share, drop)
 
 
 def gain_of(booster: Any) -> Floats:
@@ -119,20 +121,28 @@ def gain_of(booster: Any) -> Floats:
     return np.array([found.get(f"f{j}", 0.0) for j in range(booster.num_features())])
 
 
-def drops(predict: Any, data: RankingData, by: Criterion, j: int) -> Floats:
-    """How far a metric falls if values of a feature trade places in each query, (REPEATS,)."""
-    random, queries = np.random.default_rng(j), data.queries
-    of_query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-    before = values_of([by], data, predict(data))[by]
-    found = np.empty(REPEATS)
-    for repeat in range(REPEATS):
-        features = data.features.copy()
-        # The rows of each query in random order: queries stay in their places.
-        features[:, j] = features[np.lexsort((random.random(of_query.size), of_query)), j]
-        found[repeat] = (
-            before - values_of([by], data, predict(replace(data, features=features)))[by]
-        )
-    return found
+def drops(
+    predict: Callable[[RankingData], Floats],
+    data: RankingData,
+    metric: RankingMetric,
+    places: Sequence[int] | Ints,
+) -> Floats:
+    """How far a metric falls if values of each feature trade places in a query, (n, REPEATS)."""
+
+    def value(features: Floats) -> float:
+        scored = replace(data, features=features)
+        return values_of([metric], scored, predict(scored))[metric]
+
+    random, before = np.random.default_rng(0), value(data.features)
+    of_query = np.repeat(np.arange(data.queries.n_queries), data.queries.sizes)
+    drop = np.empty((len(places), REPEATS))
+    for place, j in enumerate(places):
+        for repeat in range(REPEATS):
+            features = data.features.copy()
+            # The rows of each query in random order: queries stay in their places.
+            features[:, j] = features[np.lexsort((random.random(of_query.size), of_query)), j]
+            drop[place, repeat] = before - value(features)
+    return drop
 
 
 def some_rows(data: RankingData) -> RankingData:
@@ -155,12 +165,9 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     ):
         return
     metric, methods = study.results.main_metric, study.results.methods
-    sides = [
-        summary.best_on_validation(
-            metric, [name for name, m in methods.items() if (m.origin == OURS) == ours]
-        )
-        for ours in (True, False)
-    ]
+    ours = [name for name, method in methods.items() if method.origin == OURS]
+    others = [name for name in methods if name not in ours]
+    sides = [summary.best_on_validation(metric, names) for names in (ours, others)]
     shown = {name: ShownModel.of(study, name, metric) for name in filter(None, sides)}
     if not shown:
         return
@@ -183,10 +190,11 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         probabilities = {name: probability(model) for name, model in shown.items()}
         yield (
             "calibration",
-            f"Calibration of {of}: share of positives among test rows of about the same "
-            f"probability, and the number of these rows ({rows}). Log-loss has probabilities of "
-            f"its own, for which the round of the best {label(metric)} may be early; other scores "
-            "become probabilities by a logistic function that is fitted to validation rows.",
+            f"Calibration of {of}: share of positives in ten bins of equally many test rows "
+            f"({rows}), and the number of rows by probability, in the last bar of all from there. "
+            f"Log-loss has probabilities of its own, for which the round of the best "
+            f"{label(metric)} may be early; other scores become probabilities by a logistic "
+            "function that is fitted to validation rows.",
             calibration_plot(test.labels, probabilities),
         )
 

@@ -55,6 +55,17 @@ def test_the_second_read_is_from_the_cache_and_may_be_changed(tmp_path: Path, fo
     assert len([*folder.iterdir()]) == 1
 
 
+def test_a_file_that_is_read_without_its_queries_has_another_entry(
+    tmp_path: Path, folder: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("1 qid:1 1:2\n0 qid:2 1:3\n2 qid:2 1:4\n" + LARGE)
+    for _ in range(2):
+        assert read_letor(file).qid.tolist() == [1, 2, 2]
+        assert read_letor(file, grouped=False).qid.tolist() == [0, 0, 0]
+    assert len([*folder.iterdir()]) == 2
+
+
 @pytest.mark.parametrize("change", ["size", "time", "path"])
 def test_a_changed_file_is_read_again(tmp_path: Path, folder: Path, change: str) -> None:
     file, read = write(tmp_path / "a.txt"), Reader()

@@ -1,7 +1,7 @@
 """Every block of the README and of the pages runs, in the order of the page.
 
 A diff is two programs, before and after, and both run.  Commands are parsed, not run.  A block of
-text below a program is what it prints, and pictures that it saves are in docs/figures.
+text below a program is what it prints.
 
 A block that imports a tool of the group "stack" is run where that tool is installed.
 """
@@ -76,9 +76,6 @@ def test_the_code_of_a_page_runs(
         pytest.importorskip(package, version, reason=f"{page.name} needs {package} {version}")
     monkeypatch.chdir(tmp_path)
     run_blocks(page)
-    for picture in tmp_path.glob("*.svg"):
-        assert f"](figures/{picture.name})" in page.read_text()
-        assert (ROOT / "docs" / "figures" / picture.name).exists()
 
 
 def run_blocks(page: Path) -> None:

@@ -273,7 +273,7 @@ def test_a_study_from_a_file_is_that_of_the_options(letor: Path, tmp_path: Path)
         select="ndcg@3", seeds=(2,), rounds=5, patience=80, every=1, trees=("middle",),
     )  # fmt: skip
     written = tomllib.loads((tmp_path / "said" / "study.toml").read_text())
-    lists = {"features", "drop", "grid"}  # which are empty
+    lists = {"features", "categories", "drop", "grid"}  # which are empty
     assert {*written} == {field.name for field in fields(Config)} - lists
     compare(tmp_path / "said" / "study.toml", tmp_path / "again", "--jobs", "1")
     for name in ("summary.csv", "per_query.csv", "study.toml"):

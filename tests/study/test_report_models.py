@@ -61,7 +61,7 @@ def test_the_model_that_is_trained_again_is_the_one_of_the_study(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored: list[Any] = []
-    monkeypatch.setattr(shown, "drops", lambda predict, *_: scored.append(predict) or [0.0] * 5)
+    monkeypatch.setattr(shown, "drops", lambda predict, *_: scored.append(predict))
     for method in METHODS.split(","):
         model = shown.ShownModel.of(study, method, "map")
         shown.importance_of(model, model.choice.fold.valid, threads=2)
@@ -151,14 +151,18 @@ def test_the_area_below_the_steps_of_a_table_is_its_average_precision() -> None:
     assert area == pytest.approx(evaluate(labels, scores, metrics="map")["map"], abs=0.01)
 
 
-def test_calibration_counts_the_rows_of_each_bin() -> None:
-    labels = np.array([0.0, 0, 1, 1])
-    p = np.array([0.02, 0.04, 0.06, 0.95])
+def test_calibration_has_bins_of_equally_many_rows_and_counts_by_probability() -> None:
+    p = np.append(np.linspace(0.01, 0.19, 19), 0.9)
+    labels = (np.arange(20) % 4 == 3).astype(float)
     figure = calibration_plot(labels, {"a": p})
-    _, curve = lines(figure)
-    np.testing.assert_allclose(curve, [(0.04, 1 / 3), (0.95, 1.0)])
-    [counts] = [patch.get_data().values for patch in figure.axes[1].patches]  # type: ignore[attr-defined]
-    assert counts.tolist() == [3, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    curve, _ = lines(figure)
+    np.testing.assert_allclose(curve[:, 0], p.reshape(10, 2).mean(axis=1))
+    np.testing.assert_allclose(curve[:, 1], labels.reshape(10, 2).mean(axis=1))
+    [counts] = [patch.get_data() for patch in figure.axes[1].patches]  # type: ignore[attr-defined]
+    assert counts.edges[-1] == pytest.approx(1.1 * curve[-1, 0])
+    assert counts.values[0] == (p < counts.edges[1]).sum()
+    assert counts.values[-1] == 1  # beyond the last edge
+    assert counts.values.sum() == 20
 
 
 def test_log_loss_keeps_its_probabilities_and_others_are_calibrated(study: Study) -> None:
