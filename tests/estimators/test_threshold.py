@@ -14,9 +14,7 @@ from rare_classifiers import X, Xt, both, fitted, made, sets, y, yt
 from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification
 from sklearn.metrics import f1_score
-from sklearn.model_selection import (
-    StratifiedKFold,
-)
+from sklearn.model_selection import StratifiedKFold
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators import LightGBMClassifier, held_out
