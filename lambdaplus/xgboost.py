@@ -156,7 +156,10 @@ class _WholeQueries:
         return getattr(self.data, name)
 
     def slice(self, rows: Any) -> Any:
-        rows = np.sort(np.asarray(rows))
+        rows, n = np.sort(np.asarray(rows)), int(self.sizes.sum())
+        if rows.size and not (rows.dtype.kind in "iu" and rows[0] >= 0 and rows[-1] < n):
+            # XGBoost would read memory outside of the data.
+            raise ValueError(f"a fold has other numbers of rows than whole ones from 0 to {n - 1}")
         advice = ": pass folds=lambdaplus.query_folds(group=...)"
         refuse_cut_queries("this fold", self.sizes, rows, advice)
         chosen = rows_of_each_query(self.sizes, rows) > 0

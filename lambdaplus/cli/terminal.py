@@ -18,6 +18,7 @@ from lambdaplus.compute.messages import printable
 from lambdaplus.study import Study
 
 SECONDS = 30.0  # between lines of progress
+MOST_LETTERS = 20_000  # of an error
 
 
 @contextmanager
@@ -122,5 +123,8 @@ def errors_of(command: str) -> Iterator[None]:
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         raise
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(printable(f"lambdaplus {command}: {error}"), err=True)
+        said = str(error)
+        if len(said) > MOST_LETTERS:  # a cell of a table may have millions
+            said = f"{said[: MOST_LETTERS // 2]} ... {said[-MOST_LETTERS // 2 :]}"
+        typer.echo(printable(f"lambdaplus {command}: {said}"), err=True)
         raise typer.Exit(2) from None

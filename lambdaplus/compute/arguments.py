@@ -1,11 +1,14 @@
 """Checks of options: numbers in a range, choices, flags, functions and text."""
 
 import math
+import sys
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+MAX = sys.float_info.max
 
 
 def number(
@@ -17,8 +20,10 @@ def number(
     most: float = math.inf,
 ) -> float:
     """The value as a float; a ValueError if it is not a number in this range."""
-    is_number = isinstance(value, Real) and _counts(value) and math.isfinite(value)
-    if not is_number or value > most or (value <= above if least is None else value < least):
+    is_number = isinstance(value, Real) and _counts(value)
+    # Not math.isfinite, which has an error for integers beyond float64.
+    is_finite = is_number and -MAX <= value <= MAX
+    if not is_finite or value > most or (value <= above if least is None else value < least):
         bounds = f"above {above:g}" if least is None else f"at least {least:g}"
         bounds += "" if most == math.inf else f" and at most {most:g}"
         raise ValueError(f"{name} must be a number {bounds}, got {value!r}")

@@ -50,8 +50,11 @@ class Workers:
         padded[ends[self.number] - values.size : ends[self.number]] = values
         return self.sum(padded)
 
-    def together(self) -> AbstractContextManager[None]:
-        """A context in which an error of one worker is a FailedWorkerError of the others."""
+    def together(self, what: object = None) -> AbstractContextManager[None]:
+        """A context in which an error of one worker is a FailedWorkerError of the others.
+
+        So it is if they compute different things: the text of ``what`` must be the same.
+        """
         return nullcontext()
 
     def _reduce(self, values: Array, operation: str) -> Array:

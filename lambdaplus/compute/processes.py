@@ -62,7 +62,7 @@ def run_in_processes(
                     name=NAME, target=_child, args=(work, arguments, sends), daemon=True
                 )
                 try:
-                    with _without_interrupts():
+                    with _without_current_folder(), _without_interrupts():
                         process.start()
                         running[receives] = place, process
                 except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -124,6 +124,25 @@ def _end(processes: Sequence[Any]) -> None:
         process.join(max(0.0, deadline - time.monotonic()))
         process.kill()
         process.join()
+
+
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Keep what lies beside the data off the import path of processes that are started.
+
+    multiprocessing runs them, and the servers behind them, by ``python -c``, which would import a
+    ``socket.py`` or ``numpy.py`` of the current folder.  Modules of the user are found on the path
+    of this process, which they get afterwards.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("PYTHONSAFEPATH", None)
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager

@@ -39,6 +39,8 @@ def cached(file: Path, read: Callable[[Path], RankingData], options: str = "") -
     key = f"{_VERSION} {file.resolve()} {state.st_size} {state.st_mtime_ns} {options}"
     entry = Path(folder) / "sets" / f"{hashlib.sha256(key.encode()).hexdigest()[:40]}.npz"
     try:
+        if not entry.is_file():  # a pipe would never end
+            raise FileNotFoundError
         with np.load(entry, allow_pickle=False) as kept:  # which compares checksums
             arrays: dict[str, Any] = dict(kept)
         names, grouped = tuple(arrays.pop("feature_names").tolist()), bool(arrays.pop("grouped"))

@@ -8,6 +8,7 @@ refused, and names that lead out of it are ignored.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -36,6 +37,12 @@ class OutputFolder:
             raise NotADirectoryError(f"{self.folder} is a file: pass a folder")
         for path in (self._own, *(self._own / name for name in ("lock", "made", "written.json"))):
             refuse_link(path)
+            is_folder = path.name in (".lambdaplus", "made")
+            if path.exists() and not (path.is_dir() if is_folder else path.is_file()):
+                raise FileExistsError(  # a pipe, which would never end, or a device
+                    f"{path} is no {'folder' if is_folder else 'file'}, as lambdaplus writes it: "
+                    "remove it, or pass another folder"
+                )
         self._own.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(blocking=False)
@@ -121,8 +128,10 @@ class OutputFolder:
         if path.is_absolute() or ".." in path.parts:
             return False
         try:
+            with contextlib.suppress(FileNotFoundError):
+                (root / path).lstat()
             return (root / path).parent.resolve().is_relative_to(root)
-        except (OSError, ValueError, RuntimeError):  # a NUL character, a circle of links
+        except (OSError, ValueError, RuntimeError):  # a NUL, a long name, a circle of links
             return False
 
     def _note(self, written: dict[str, list[str]]) -> None:

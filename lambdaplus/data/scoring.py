@@ -7,6 +7,11 @@ lambdaplus reads the tables that it trains on by the same functions.
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder, of which a numpy.py or json.py would be imported
+
 import csv
 import difflib
 import gzip
@@ -16,7 +21,6 @@ import json
 import lzma
 import re
 import reprlib
-import sys
 import warnings
 import zlib
 from bisect import bisect_left
@@ -40,6 +44,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 KINDS = ".csv, .tsv or .parquet"
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 LONGEST = 200  # characters of a name that is compared with others
+MOST_COLUMNS = 500_000  # each takes two kilobytes of memory before its first row
 BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
 LETOR_BATCH = 2**21
 LONGEST_LINE = 2**26  # bytes
@@ -236,7 +241,9 @@ def like(name: str, names: Sequence[str]) -> str:
 def changed(text: str, number: float) -> str:
     """What to say of a cell whose number a float64 does not hold; empty if it does."""
     integer = re.fullmatch(_INTEGER, text)
-    if integer and (np.isinf(number) or int(integer[1]) != number):
+    # Python reads at most 4300 digits, and those of a finite number are fewer, but for zeros.
+    without_zeros = re.sub("^([+-]?)0+(?=.)", r"\1", integer[1]) if integer else ""
+    if integer and (np.isinf(number) or int(without_zeros) != number):
         return (
             f" contains {reprlib.repr(text)[1:-1]}, which a float64 cannot represent: integers "
             "beyond 2**53 would become equal to others; subtract an offset, or pass ranks"
@@ -291,11 +298,22 @@ def _parquet(
     first = 0
     while True:
         frame = (scan if np.isinf(size) else scan.slice(first, rows)).collect()
+        _refuse_expanded_text(file, frame)
         if frame.height or not first:
             yield TableRows(file, frame)
         if frame.height != rows or np.isinf(size):
             return
         first += rows
+
+
+def _refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
+    """Raise a ValueError for repeated text that is so much larger in memory than in the file."""
+    import polars as pl
+
+    texts = [cells for cells in frame if cells.dtype in (pl.String, pl.Categorical, pl.Enum)]
+    size = sum(int(cells.cast(pl.String).str.len_bytes().sum() or 0) for cells in texts)
+    if size > max(EXPANDED_BYTES, EXPANSION * file.stat().st_size):
+        raise ValueError(f"{file}: its text expands to more than {EXPANSION} times its size")
 
 
 def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[TableRows]:
@@ -369,6 +387,8 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> TableRows:
         content += b"\n"  # without it, polars drops one empty field too many in the last line
     unquoted = re.sub(rb'"[^"]*"', b"", content.partition(b"\n")[0])
     separator = chr(max(_SEPARATORS, key=unquoted.count))  # a comma if there is none
+    if unquoted.count(separator.encode()) > MOST_COLUMNS:
+        raise ValueError(f"{file} has more than {MOST_COLUMNS:,} columns")
     # The header is read as a row, because polars renames a repeated column.
     options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
     options |= {"null_values": ["NULL"], "separator": separator}
@@ -574,7 +594,7 @@ def numbered_features(
 
     A feature that is absent in a line is 0.
     """
-    if named := [name for name in names if not name.isdecimal()]:
+    if named := [name for name in names if not re.fullmatch("[0-9]{1,18}", name)]:
         raise ValueError(
             f"{file} is not {KINDS}, so its columns have no names: the model was trained with "
             f"{', '.join(named)}"
@@ -685,7 +705,12 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
                 f"{file}, column {columns[j].name!r}, row {rows + row + 1} is {features[row, j]}, "
                 "and XGBoost takes finite numbers: leave the cell empty, or write a large number"
             )
-        scores.append(np.asarray(scorer(features), dtype=np.float64))
+        try:
+            scores.append(np.asarray(scorer(features), dtype=np.float64))
+        except MemoryError:
+            raise
+        except Exception as error:  # the framework's own, such as for another number of columns
+            raise ValueError(f"{model} does not fit {folder / ABOUT}: {error}") from None
         rows += len(features)
         if rows > len(features) and sys.stderr is not None and sys.stderr.isatty():
             print(f"{rows:,} rows", end="\r", file=sys.stderr, flush=True)
@@ -709,7 +734,8 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
         columns = [Column(**column) for column in about["columns"]]
-        if not isinstance(about["columns"], list) or not all(map(_is_sound, columns)):
+        names = {column.name for column in columns if _is_sound(column)}
+        if not isinstance(about["columns"], list) or not 0 < len(columns) == len(names):
             raise ValueError
         return str({name: name for name in MODELS}[about["framework"]]), columns
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -719,7 +745,8 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
 def _is_sound(column: Column) -> bool:
     """Whether a column is one that lambdaplus has written."""
     words = [column.name, column.kind, *column.levels]
-    return isinstance(column.levels, list | tuple) and all(isinstance(word, str) for word in words)
+    listed = isinstance(column.levels, list | tuple) and all(isinstance(w, str) for w in words)
+    return listed and len({*column.levels}) == len(column.levels)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -735,7 +762,9 @@ def main(arguments: Sequence[str]) -> int:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             said = str(error)
     for message in filter(None, [*(str(warning.message) for warning in caught), said]):
-        print(f"predict.py: {message}", file=sys.stderr)
+        # What a terminal would obey is printed as escapes.
+        shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message)
+        print(f"predict.py: {shown}", file=sys.stderr)
     sys.stdout.writelines(f"{score!r}\n" for score in scores.tolist())
     return 2 if said else 0
 

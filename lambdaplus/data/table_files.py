@@ -105,8 +105,11 @@ class TableFile(TableRows):
             return set()
         with opened(self.file) as stream:
             told = polars.read_parquet_metadata(io.BytesIO(stream.read())).get("pandas", "{}")
-        columns = json.loads(told).get("columns", [])
-        return {one["name"] for one in columns if one["pandas_type"] == "categorical"}
+        try:
+            columns = json.loads(told).get("columns", [])
+            return {one["name"] for one in columns if one["pandas_type"] == "categorical"}
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            raise ValueError(f"{self.file}: what pandas noted of its columns is damaged") from None
 
     def are_dates(self, name: str, pattern: str = DATES) -> bool:
         """Whether all cells of a column, if they are not empty, are dates."""

@@ -117,7 +117,7 @@ class EvalMetric:
         rounded to cells first, and documents in the same cell are tied.
         """
         sizes = None if group is _UNSET else group
-        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes, of=self) as call:
             if call.caller.takes_it_for == "objective":
                 name = str(self.metrics[0])
                 raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")

@@ -140,11 +140,13 @@ class Call(NamedTuple):
 
 
 @contextmanager
-def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) -> Iterator[Call]:
+def read_call(
+    first: Any, second: Any, weight: Any = None, group: Any = None, *, of: object = None
+) -> Iterator[Call]:
     """Read the arguments ``(scores, data set)`` or ``(labels, scores, weight, group)``.
 
-    An error within this context is raised on all workers of the training, and threads are those of
-    the training.
+    An error within this context is raised on all workers of the training, as is one if they call
+    an objective or metric ``of`` another description, and threads are those of the training.
     """
     framework, caller = framework_of(second), find_caller()
     booster = caller.booster
@@ -152,7 +154,7 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     workers = workers_of(framework, second, booster)
     training = training_of(owner if booster is None else booster, booster)
     training.workers = workers
-    with workers.together(), limit_threads(training.threads, training.team):
+    with workers.together(of), limit_threads(training.threads, training.team):
         if framework == "arrays":
             sizes = None if group is None else checked_array(group, "group")
             weights = None if weight is None else checked_array(weight, "weight")

@@ -1,5 +1,7 @@
 """The workers of a training, as LightGBM and XGBoost connect them."""
 
+import re
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -70,7 +72,7 @@ class XGBoostWorkers(Workers):
         self._collective = collective
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, what: object = None) -> Iterator[None]:
         try:
             yield
         except (LostWorkerError, FailedWorkerError):  # raised on the other workers, too
@@ -79,7 +81,10 @@ class XGBoostWorkers(Workers):
             with suppress(LostWorkerError, FailedWorkerError):
                 self._announce(f"{type(error).__name__}: {error}")
             raise
-        self._announce(None)
+        # Other metrics may have reductions of the same shapes, whose results would be mixed.  In
+        # <> is what each worker has of its own, such as a number of labels.
+        text = re.sub("<[^<>]*>", "", repr(what))
+        self._announce(None, -1 - zlib.crc32(text.encode(errors="backslashreplace")))
 
     def _reduce(self, values: Array, operation: str) -> Array:
         kind = ord(values.dtype.kind) * 64 + values.dtype.itemsize

@@ -88,7 +88,7 @@ class Objective(ABC):
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
-        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+        with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group, of=self) as call:
             if call.caller.takes_it_for == "metric":
                 raise TypeError(
                     f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= "

@@ -159,7 +159,10 @@ class Config:
         ValueError
             For text that is not TOML, unknown keys, and values of the wrong type.
         """
-        values: dict[str, Any] = tomllib.loads(text)
+        try:
+            values: dict[str, Any] = tomllib.loads(text)
+        except RecursionError:
+            raise ValueError("brackets or keys are nested too deeply") from None
         names = [field.name for field in fields(cls)]
         for name, value in values.items():
             if name not in names:

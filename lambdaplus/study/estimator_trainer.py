@@ -94,7 +94,7 @@ def find_class(target: Any) -> Any:
     try:
         with _current_folder_for(module):
             found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError, RecursionError) as error:
         if isinstance(error, ImportError) and module.startswith("lambdaplus"):
             raise
         raise ValueError(f"{target!r} cannot be imported as module:Class: {error}") from None

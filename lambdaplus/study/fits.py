@@ -63,10 +63,13 @@ def load_fits(file: Path) -> Mapping[str, Fit]:
             about = json.loads(str(arrays["about"]))
             if about["key"] != file.stem:
                 raise ValueError(f"it is the fit {about['key']}")
-            return {
+            found = {
                 metric: Fit(**numbers, **{kind: arrays[f"{place} {kind}"] for kind in _ARRAYS})
                 for place, (metric, numbers) in enumerate(about["fits"].items())
             }
+            if not found or not all(map(_is_sound, found.values())):
+                raise ValueError("it has other numbers than lambdaplus writes")
+            return found
     except FileNotFoundError:
         raise FileNotFoundError(f"{file} was removed during the run") from None
     except Exception as error:  # a damaged zip file can raise many types of errors
@@ -74,6 +77,16 @@ def load_fits(file: Path) -> Mapping[str, Fit]:
             f"{file} is damaged or not this fit ({type(error).__name__}: {error}): remove it "
             "to have it fitted again"
         ) from None
+
+
+def _is_sound(fit: Fit) -> bool:
+    """Whether the fit is one that lambdaplus has written, whoever wrote the file."""
+    arrays = (fit.curve, fit.validation, fit.test)
+    whole = all(type(number) is int and 0 <= number < 2**31 for number in (fit.rounds, fit.every))
+    said = isinstance(fit.warnings, list) and all(isinstance(text, str) for text in fit.warnings)
+    listed = all(array.ndim == 1 and array.dtype == np.float64 for array in arrays)
+    finite = listed and np.isfinite(fit.validation).all() and np.isfinite(fit.test).all()
+    return bool(whole and said and finite and isinstance(fit.seconds, float))
 
 
 class KeptFits:
@@ -111,6 +124,12 @@ class KeptFits:
             return False
         try:
             fits = load_fits(file)
+            [fold] = [fold for fold in self.plan.folds if fold.name == task.fold]
+            sizes = [part.labels.size for part in (fold.valid, fold.test)]
+            if any(
+                [one.validation.size, one.test.size] not in (sizes, [0, 0]) for one in fits.values()
+            ):
+                raise ValueError(f"{file} has not as many scores as the data has rows: remove it")
         except ValueError as damaged:
             warn(f"{damaged}; it is being fitted again")
             return False

@@ -89,3 +89,44 @@ def test_an_error_of_a_worker_is_told_by_the_others(
     words = words.replace("\x1b", r"\x1b")
     assert first == last == words[: len(first)]
     assert len(first) >= min(len(words), 1500)
+
+
+DIFFERENT = {
+    "other ranks": (lp.eval_metric("ndcg@5"), lp.eval_metric("ndcg@10")),
+    "another order": (lp.eval_metric("map", "auc"), lp.eval_metric("auc", "map")),
+    "another parameter": (lp.eval_metric("map"), lp.eval_metric("map", relevant=2)),
+    "another objective": (lp.lambda_objective("ndcg"), lp.lambda_objective("map")),
+    "another option": (lp.lambda_objective("ndcg"), lp.lambda_objective("ndcg", sigma=2)),
+}
+
+
+@pytest.mark.parametrize("functions", DIFFERENT.values(), ids=DIFFERENT)
+def test_workers_that_compute_different_things_are_an_error_on_all(
+    monkeypatch: pytest.MonkeyPatch, functions: tuple[Any, Any]
+) -> None:
+    """Though all of them have reductions of the same shapes: the results would be mixed."""
+    data = graded()
+
+    def of_worker(number: int) -> str:
+        first, last = ((0, 30), (30, 60))[number]
+        here, part = (data.qid >= first) & (data.qid < last), data.queries(first, last)
+        matrix = xgboost.DMatrix(part.features, label=part.labels, qid=part.qid)
+        try:
+            functions[number](data.scores()[here].astype(np.float32), matrix)
+        except FailedWorkerError as error:
+            return str(error)
+        return "no error"
+
+    for error in Threads(2, monkeypatch).run(of_worker, [(0,), (1,)]):
+        assert "the 2 workers do not compute the same" in error
+
+
+def test_labels_of_its_own_are_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = lp.lambda_objective("map")
+
+    def of_worker(number: int) -> None:
+        what = function.on(np.arange(10.0 + number))
+        with XGBoostWorkers(xgboost.collective).together(what):
+            pass
+
+    assert Threads(2, monkeypatch).run(of_worker, [(0,), (1,)]) == [None, None]

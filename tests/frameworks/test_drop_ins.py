@@ -20,6 +20,8 @@ from small_data import GRADED, TRAINED, Recorder, Small, same_gradient, value
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 
+N = GRADED.labels.size
+
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 not_lightgbm_3 = pytest.mark.skipif(
     bool(LIGHTGBM) and LIGHTGBM[0].module.__version__.startswith("3."),
@@ -66,6 +68,19 @@ def test_early_stopping_of_xgboosts_cross_validation_maximises(xgboost_alone: An
     )  # fmt: skip
     values = history["test-auc+0.5*map-mean"]
     assert len(values) - 1 == np.argmax(values) > 0
+
+
+@pytest.mark.parametrize("odd", [[-1], [N], [2**62], [0.5], [np.nan], ["a"], [True, False]])
+def test_folds_of_rows_that_the_data_does_not_have_are_an_error(
+    xgboost_alone: Any, odd: list[Any]
+) -> None:
+    """XGBoost reads memory outside of the data for them, which ends the process."""
+    given = xgboost_alone.data(GRADED)
+    folds = [(np.arange(N), np.array(odd))]
+    with pytest.raises(
+        ValueError, match=f"other numbers of rows than whole ones from 0 to {N - 1}"
+    ):
+        xgboost_alone.own.cv(xgboost_alone.quiet, given, 2, folds=folds, obj=lp.lambda_ndcg)
 
 
 # -- subsets and folds of LightGBM ---------------------------------------------------------------

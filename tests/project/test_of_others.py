@@ -5,29 +5,34 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import lightgbm
 import numpy as np
+import polars as pl
 import pytest
 from commands import invoke
 from killed_runs import contents
 
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.data import read_table
+from lambdaplus.data import read_letor, read_table, scoring
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.scoring import score_file
+from lambdaplus.data.table_files import TableFile
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.study import Config, find_methods
-from lambdaplus.study.fits import KeptFits
+from lambdaplus.study.fits import Fit, KeptFits, load_fits, save_fits
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 
@@ -49,6 +54,27 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, start: str) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+# What multiprocessing imports in the processes that it starts, and what fits import there.
+OF_PROCESSES = ("multiprocessing", "signal", "socket", "pickle", "numpy", "joblib", "lightgbm")
+
+
+@pytest.mark.slow
+def test_code_beside_the_data_does_not_run_in_processes_of_fits(tmp_path: Path) -> None:
+    for name in OF_PROCESSES:
+        (tmp_path / f"{name}.py").write_text("open('ran', 'a').write(__name__)")
+    rows = "".join(f"{q},{d % 2},{d * q % 7},{d}\n" for q in range(20) for d in range(4))
+    (tmp_path / "a.csv").write_text(f"qid,label,x,y\n{rows}")
+    code = "import lambdaplus.cli as c; c.main()"
+    options = ["--methods", "svm:map,feature:best", "--folds", "1", "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "compare", "a.csv", *options],
+        cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": ""}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 CLASS = "class First:\n    def fit(self, X, y): ...\n    def predict(self, X): ...\n"
 
 
@@ -67,6 +93,20 @@ def test_the_current_folder_is_searched_for_a_class_that_is_asked_for_only(
     (tmp_path / "sklearn").mkdir()
     [method] = find_methods("sklearn.svm:LinearSVC")
     assert method.name == "sklearn.svm:LinearSVC"
+
+
+@pytest.mark.parametrize("module", ["numpy", "json", "csv", "typing"])
+def test_code_beside_a_model_does_not_run(tmp_path: Path, module: str) -> None:
+    """The folder of a script is on its path: one with predict.py in it may have other files."""
+    (tmp_path / f"{module}.py").write_text("open('ran', 'w').close()")
+    program = shutil.copy(scoring.__file__, tmp_path / "predict.py")
+    done = subprocess.run(
+        [sys.executable, program, "a.csv"],
+        cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": ""}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert "has no about.json" in done.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
@@ -144,6 +184,74 @@ def test_links_in_an_output_folder_are_refused(
     assert elsewhere.read_text() == "mine" if elsewhere.is_file() else [*elsewhere.iterdir()]
 
 
+@pytest.mark.parametrize("part", ["", "/lock", "/made", "/written.json"])
+@pytest.mark.parametrize("kind", ["a pipe", "another kind"])
+def test_what_is_no_file_or_folder_of_an_output_folder_is_refused(
+    tmp_path: Path, part: str, kind: str
+) -> None:
+    """A pipe, which would never end; a folder in place of a file, or a file of a folder."""
+    path = Path(f"{tmp_path}/.lambdaplus{part}")
+    path.parent.mkdir(exist_ok=True)
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif part in ("", "/made"):
+        path.write_text("mine")
+    else:
+        path.mkdir()
+    with pytest.raises(FileExistsError, match=f"{path.name} is no "), OutputFolder(tmp_path):
+        pass
+    assert path.exists()
+
+
+@pytest.mark.parametrize("name", ["plots/" + "x" * 5_000, "plots/" + "x/" * 3_000 + "x"])
+def test_names_that_no_file_can_have_are_ignored(tmp_path: Path, name: str) -> None:
+    noted(tmp_path, name)
+    with OutputFolder(tmp_path) as folder:
+        (folder.made / "summary.csv").write_text("new")
+        folder.publish(outdated=["plots/"])
+    assert name not in (tmp_path / ".lambdaplus" / "written.json").read_text()
+
+
+def test_a_pipe_in_the_cache_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAMBDAPLUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("lambdaplus.data.cache._MIN_BYTES", 1)
+    (tmp_path / "a.txt").write_text("1 qid:1 1:1\n")
+    read_letor(tmp_path / "a.txt")
+    [entry] = (tmp_path / "cache").rglob("*.npz")
+    entry.unlink()
+    os.mkfifo(entry)
+    assert read_letor(tmp_path / "a.txt").labels.tolist() == [1.0]
+
+
+GOOD = Fit(0, 1, np.zeros(2), np.ones(4), np.ones(3), 0.5, [])
+ODD_FITS: dict[str, Any] = {
+    "rounds of text": {"rounds": "x"},
+    "negative rounds": {"rounds": -1},
+    "many rounds": {"rounds": 10**30},
+    "rounds in a list": {"rounds": [1]},
+    "steps of text": {"every": "x"},
+    "a time of text": {"seconds": "x"},
+    "a number of warnings": {"warnings": 5},
+    "warnings by number": {"warnings": [5]},
+    "a curve of text": {"curve": np.array(["x"])},
+    "a table of values": {"curve": np.ones((2, 2))},
+    "one value": {"curve": np.array(1.0)},
+    "scores of text": {"test": np.array(["x"])},
+    "complex scores": {"test": np.ones(3, complex)},
+    "no finite scores": {"validation": np.full(4, np.nan)},
+}
+
+
+@pytest.mark.parametrize("odd", ODD_FITS.values(), ids=ODD_FITS)
+def test_an_odd_fit_in_an_output_folder_is_an_error(tmp_path: Path, odd: dict[str, Any]) -> None:
+    """After which it is fitted again, as every damaged one."""
+    save_fits(tmp_path / "fit.npz", {"map": GOOD})
+    assert load_fits(tmp_path / "fit.npz")["map"].best == 0.0
+    save_fits(tmp_path / "fit.npz", {"map": replace(GOOD, **odd)})
+    with pytest.raises(ValueError, match=r"fit\.npz is damaged or not this fit"):
+        load_fits(tmp_path / "fit.npz")
+
+
 def test_plots_are_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
@@ -196,6 +304,14 @@ def test_names_of_runs_print_no_lines(tmp_path: Path, monkeypatch: pytest.Monkey
     lines_of(invoke("evaluate", name, ends=2).output)
 
 
+def test_an_error_of_a_long_cell_is_short(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"qid,label,score\n1,0,{'x' * 1_000_000}\n")
+    output = invoke("evaluate", tmp_path / "a.csv", ends=2).output
+    assert "column 'score', row 1 below the header: 'xxx" in output
+    assert output.rstrip().endswith("xxx' is not a number")
+    assert len(output) < 30_000
+
+
 def test_names_of_columns_folds_and_methods_print_no_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +362,9 @@ ODD: dict[str, Any] = {
     "a kind by number": json.dumps(ABOUT | {"columns": [{"name": "x", "kind": 1}]}),
     "levels by number": json.dumps(ABOUT | {"columns": [LEVELS | {"levels": [1]}]}),
     "levels of text": json.dumps(ABOUT | {"columns": [LEVELS | {"levels": "abc"}]}),
+    "a level twice": json.dumps(ABOUT | {"columns": [LEVELS | {"levels": ["a", "a"]}]}),
+    "no columns": json.dumps(ABOUT | {"columns": []}),
+    "a column twice": json.dumps(ABOUT | {"columns": [{"name": "x"}, {"name": "x"}]}),
 }
 
 
@@ -269,6 +388,39 @@ def test_an_odd_model_is_an_error(tmp_path: Path, framework: str, text: str | No
         file.write_text(text)
     with pytest.raises(ValueError, match=f"{file.name} cannot be read: "):
         score_file(tmp_path, tmp_path / "new.csv")
+
+
+@pytest.mark.parametrize("names", [["x"], ["x", "y", "z"]])
+def test_a_model_of_other_columns_than_described_is_an_error(
+    tmp_path: Path, names: list[str]
+) -> None:
+    features, labels = np.arange(80.0).reshape(40, 2), np.arange(40.0)
+    trained = lightgbm.train({"verbosity": -1}, lightgbm.Dataset(features, labels), 1)
+    trained.save_model(tmp_path / "model.txt")
+    about = ABOUT | {"columns": [{"name": name} for name in names]}
+    (tmp_path / "about.json").write_text(json.dumps(about))
+    (tmp_path / "new.csv").write_text("x,y,z\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"model\.txt does not fit .*about\.json: "):
+        score_file(tmp_path, tmp_path / "new.csv")
+
+
+@pytest.mark.parametrize("name", ["9" * 30, "9" * 5_000, "\u0663"])
+def test_numbers_that_no_feature_has_are_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "new.txt").write_text("1 qid:1 1:1\n")
+    with pytest.raises(ValueError, match=r"its columns have no names"):
+        [*scoring.svmlight(tmp_path / "new.txt", [name])]
+
+
+def test_the_program_of_a_model_prints_names_without_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.csv").write_text("caf\u00e9\x1b[2J\x9b31m\u202e\n1\n")
+    (tmp_path / "about.json").write_text(json.dumps(ABOUT))
+    monkeypatch.setattr(scoring, "__file__", str(tmp_path / "predict.py"))
+    monkeypatch.setitem(scoring.SCORERS, "lightgbm", lambda model: None)
+    (tmp_path / "model.txt").touch()
+    assert scoring.main([str(tmp_path / "new.csv")]) == 2
+    assert r"it has: café\x1b[2J\x9b31m\u202e." in capsys.readouterr().err.replace("é", r"é")
 
 
 # Names and identifiers ----------------------------------------------------------------------------
@@ -296,6 +448,73 @@ def test_names_of_any_length_are_read_in_linear_time(act: Callable[[], Any]) -> 
     with contextlib.suppress(ValueError):
         act()
     assert time.process_time() - start < 3
+
+
+def test_a_header_of_any_number_of_lines_is_read_in_linear_time(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"' + "\n" * 300_000)
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"a\.csv: field larger than field limit"):
+        read_table(tmp_path / "a.csv")
+    assert time.process_time() - start < 3
+
+
+def test_text_that_expands_is_an_error(tmp_path: Path) -> None:
+    """Two kilobytes of Parquet hold a text a thousand times, which would take gigabytes."""
+    n = 400
+    table = pl.DataFrame({"qid": [1] * n, "label": [1] * n, "score": [1] * n})
+    wide = table.with_columns(note=pl.lit("x" * 1_000_000))
+    wide.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"a\.parquet: its text expands to more than 200 times"):
+        read_table(tmp_path / "a.parquet")
+
+
+def test_many_columns_are_an_error(tmp_path: Path) -> None:
+    """Each takes two kilobytes before its first row is read."""
+    (tmp_path / "a.csv").write_text("," * 600_000 + "\n")
+    with pytest.raises(ValueError, match=r"a\.csv has more than 500,000 columns"):
+        read_table(tmp_path / "a.csv")
+
+
+def test_a_number_of_many_digits_is_read(tmp_path: Path) -> None:
+    """Python refuses to read as many; leading zeros are no part of the number."""
+    zeros = "0" * 5_000
+    (tmp_path / "a.csv").write_text(f"qid,label,score\n1,1,{zeros}9007199254740994\n")
+    assert read_table(tmp_path / "a.csv").scores.tolist() == [2.0**53 + 2]
+    (tmp_path / "a.csv").write_text(f"qid,label,score\n1,1,{zeros}9007199254740993\n")
+    with pytest.raises(ValueError, match="which a float64 cannot represent"):
+        read_table(tmp_path / "a.csv")
+
+
+NOTES = ["[]", "null", "{", "", '{"columns": null}', '{"columns": [1]}', '{"columns": [{}]}',
+         '{"columns": [{"name": ["x"], "pandas_type": "categorical"}]}', "[" * 100_000,
+         '{"columns": [{"name": "x"}]}']  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOTES)
+def test_odd_notes_of_pandas_are_an_error(tmp_path: Path, text: str) -> None:
+    table = pl.DataFrame({"qid": [1, 1], "label": [0, 1], "x": [3, 4]})
+    table.write_parquet(tmp_path / "a.parquet", metadata={"pandas": text})
+    with pytest.raises(ValueError, match="what pandas noted of its columns is damaged"):
+        TableFile(tmp_path / "a.parquet").is_declared("x")
+
+
+ODD_TOML = {
+    "tables": "grid = " + "{a = " * 3_000 + "1" + "}" * 3_000,
+    "lists": "methods = " + "[" * 3_000 + "]" * 3_000,
+    "a large rate": "rate = 1" + "0" * 400,
+    "many digits": "rounds = " + "9" * 5_000,
+}
+
+
+@pytest.mark.parametrize("text", ODD_TOML.values(), ids=ODD_TOML)
+def test_odd_toml_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"nested too deeply|rate must be a number|digits"):
+        Config.from_toml(text)
+
+
+def test_a_module_of_many_parts_is_an_error() -> None:
+    with pytest.raises(ValueError, match="cannot be imported as module:Class"):
+        find_methods(".".join(["own"] * 20_000) + ":Class")
 
 
 LONG = "x" * 30_000
