@@ -17,6 +17,7 @@ from lambdaplus.objectives import Objective
 from lambdaplus.ranking.documents import rows_of
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
+SCALE_ROWS = 50_000  # whose mean and deviation of scores are off by half a per cent of a deviation
 UNSEEN = "Pass cv='auto' or eval_set="
 """Why a model has no probabilities, if the user chose that."""
 
@@ -54,7 +55,7 @@ class HoldsOutRows(FrameworkEstimator):
             return of_set
         X, codes, weights = call["X"], call["y"], call.get("sample_weight")
         weights = None if weights is None else np.asarray(weights)
-        scores, shift = self._scores(X), self._shift(X, call.get(self._names.start))
+        shift = self._shift(X, call.get(self._names.start))
         # Rows of weight 0 could leave a half without weight.
         used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
         too_few, least = len(used) < 2 * self._least_rows(), int(np.bincount(codes[used]).min())
@@ -67,19 +68,24 @@ class HoldsOutRows(FrameworkEstimator):
             "A class with a single row cannot be held out: pass eval_set=": least < 2,
         }
         for why_not in (reason for reason, applies in reasons.items() if applies):
-            return HeldOut(scores + shift, codes, weights, why_not)
+            return HeldOut(self._scores(X) + shift, codes, weights, why_not)
         halves = StratifiedKFold(2, shuffle=True, random_state=0)
         splits = [*halves.split(np.empty((len(used), 0)), codes[used])]
         splits = splits[:1] if codes[used].sum() >= FEW_POSITIVES else splits
-        scale = Scale.of(scores, weights)
+        scores, scale = np.zeros(len(codes)), self._scale(X, used, weights)
         for train, rest in ((used[one], used[other]) for one, other in splits):
-            X_train = rows_of(X, train)
-            half = self._trained_on(train, X_train, call, objective)
-            of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
+            half = self._trained_on(train, call, objective)
+            of_half = half._scale(X, train, weights)
             scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
         rows = used[np.concatenate([rest for _, rest in splits])]
         weights = None if weights is None else weights[rows]
         return HeldOut((scores + shift)[rows], codes[rows], weights)
+
+    def _scale(self, X: Any, rows: Ints, weights: Any) -> Scale:
+        """The scale of scores of training rows, by a sample of them."""
+        if len(rows) > SCALE_ROWS:
+            rows = np.random.default_rng(0).choice(rows, SCALE_ROWS, replace=False)
+        return Scale.of(self._scores(rows_of(X, rows)), None if weights is None else weights[rows])
 
     def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
         """Scores of the last evaluation set that does not hold the training rows."""
@@ -95,17 +101,17 @@ class HoldsOutRows(FrameworkEstimator):
                 return HeldOut(scores + self._shift(X, start), codes, weights)
         return None
 
-    def _trained_on(self: Any, rows: Ints, X: Any, call: dict[str, Any], objective: Any) -> Any:
-        """A model that is trained like this one, for as many rounds, on these rows, which are X."""
+    def _trained_on(self: Any, rows: Ints, call: dict[str, Any], objective: Any) -> Any:
+        """A model that is trained like this one, for as many rounds, on these rows."""
         params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
         half = type(self)(**{name: v for name, v in params.items() if name != "callbacks"})
         of_rows = {
             name: rows_of(call[name], rows)
-            for name in ("y", "sample_weight", self._names.start)
+            for name in ("X", "y", "sample_weight", self._names.start)
             if call.get(name) is not None
         }
         same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model itself has said all that concerns the user
-            half._train({"X": X, **of_rows, **same}, objective, **self._class_weights())
+            half._train({**of_rows, **same}, objective, **self._class_weights())
         return half

@@ -85,6 +85,8 @@ ANY: Rows = {
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     "a parameter of other objectives":
         (lambda k: fit(k, **{NO_EFFECT[k]: 2}), Warns("has no effect with lambda_objective")),
+    "a parameter of other objectives that is None":
+        (lambda k: fit(k, **{NO_EFFECT[k]: None}).n_estimators, 3),
     "a parameter of other objectives, with the framework's objective":
         (lambda k: fit(k, **{NO_EFFECT[k]: 2}, **NATIVELY[k]).objective, lambda k: NATIVE[k]),
 }  # fmt: skip

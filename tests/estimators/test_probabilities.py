@@ -13,10 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import average_precision_score, brier_score_loss
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    TunedThresholdClassifierCV,
-)
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from small_data import rare
 
 

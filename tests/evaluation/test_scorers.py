@@ -8,10 +8,7 @@ import pytest
 import sklearn
 from graded_estimators import made, rankers
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import (
-    GridSearchCV,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, cross_validate
 from small_data import GRADED
 
 import lambdaplus as lp

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 from contracts import Raises, Rows, Warns, contract, hold
-from small_trainings import (
-    forms,
-)
+from small_trainings import forms
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective

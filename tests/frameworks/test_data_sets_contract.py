@@ -12,16 +12,7 @@ import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
 from small_data import GRADED
-from small_trainings import (
-    N,
-    X,
-    cv,
-    dataset,
-    forms,
-    lost,
-    own,
-    train,
-)
+from small_trainings import N, X, cv, dataset, forms, lost, own, train
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective

@@ -12,15 +12,7 @@ import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, contract, hold
 from small_data import GRADED
-from small_trainings import (
-    N,
-    X,
-    by_name,
-    cv,
-    dataset,
-    own,
-    train,
-)
+from small_trainings import N, X, by_name, cv, dataset, own, train
 
 import lambdaplus as lp
 from lambdaplus import eval_metric

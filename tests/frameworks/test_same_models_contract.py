@@ -13,17 +13,7 @@ from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
 from scipy import stats
 from small_data import GRADED, Small
-from small_trainings import (
-    N,
-    X,
-    by_name,
-    cv,
-    dataset,
-    first_scores,
-    learns,
-    own,
-    train,
-)
+from small_trainings import N, X, by_name, cv, dataset, first_scores, learns, own, train
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective

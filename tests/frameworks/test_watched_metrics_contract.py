@@ -12,11 +12,7 @@ import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Rows, Warns, contract, hold
 from small_data import GRADED
-from small_trainings import (
-    X,
-    dataset,
-    train,
-)
+from small_trainings import X, dataset, train
 
 import lambdaplus as lp
 from lambdaplus import eval_metric
