@@ -131,6 +131,21 @@ def _ratios(title: str) -> list[list[str]]:
     ]
 
 
+def rates() -> str:
+    """Rounds and seconds to the best validation MAP, and test MAP there, by learning rate."""
+    rows: dict[str, list[str]] = {}
+    heads = []
+    for framework in FRAMEWORKS.values():
+        found = rows_of("learning-rates", f"MAP, {framework}")
+        for name in sorted({row[0] for row in found}, key=lambda name: name == "map"):
+            heads.append(f"{framework}, `{name}`")
+            for of, rate, rounds, seconds, _, test in found:
+                if of == name:
+                    cell = f"{rounds} in {float(seconds):.2f} s: {float(test):.3f}"
+                    rows.setdefault(rate, []).append(short(cell))
+    return Table(("rate", *heads), [[short(r), *cells] for r, cells in rows.items()]).to_markdown()
+
+
 def span(*ratios: str) -> str:
     """The lowest and the highest of numbers, such as .81 to .83."""
     low, high = min(ratios, key=float), max(ratios, key=float)
@@ -142,4 +157,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, kinds, times)}
+KINDS = {made.__name__: made for made in (boxes, kinds, rates, times)}
