@@ -1,22 +1,26 @@
 """Data without queries: errors of rounded scores, time and memory of a gradient.
 
-    python benchmarks/long_lists.py [--rows 1000000] [--trained 300000]
+    python benchmarks/long_lists.py [--rows 1000000] [--trained 300000] [--stages]
 
 1 % of the rows are positive.  Errors are those of the gradient (and of the Hessian) compared with
 the exact sweep: the mean relative to the mean absolute value, and the largest relative to the
 largest value, for several distributions of scores and for scores of a training.  Further tables:
 test AUC and AP of trainings with and without rounding, with five seeds; time of a gradient on one
-thread, for scores that are all different and for those of few rounds, and its peak memory.
-benchmarks/training.py has the time of whole trainings.
+thread, for scores that are all different and for those of few rounds, and its peak memory; and time
+by stage at the scores of a training.  With --stages, only this last table is shown, and nothing is
+written.  benchmarks/training.py has the time of whole trainings.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import statistics
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -24,12 +28,13 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tables import keep
+from tables import keep, show
 
 import lambdaplus as lp
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.evaluation import Table
+from lambdaplus.ranking import rounding
 
 METRICS = ("auc", "map")
 TIMED = ("auc", "auc, pairs=equal", "auc, pairs=swap", "map")
@@ -147,6 +152,66 @@ def of_gradients(rows: int) -> dict[str, Table]:
     return {"One gradient, one thread": Table(["", *heads], lines)}
 
 
+STAGES = {
+    "find cells": (rounding, "find_cells"),
+    "count rows": (rounding, "slots_in_cells"),
+    "write rows": (rounding.Rounded, "write_rows"),
+}
+ROUNDS = (1, 5, 10, 15, 20)
+
+
+@contextmanager
+def timed_stages(took: dict[str, list[float]], clock: Callable[[], float]) -> Iterator[None]:
+    """Add the seconds of each call of a stage to ``took``."""
+    usual = {stage: getattr(*of) for stage, of in STAGES.items()}
+
+    def timed(stage: str) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            start = clock()
+            found = usual[stage](*arguments)
+            took[stage].append(clock() - start)
+            return found
+
+        return call
+
+    for stage, of in STAGES.items():
+        setattr(*of, timed(stage))
+    try:
+        yield
+    finally:
+        for stage, of in STAGES.items():
+            setattr(*of, usual[stage])
+
+
+def of_stages(rows: int, calls: int = 15) -> dict[str, Table]:
+    """At scores of trees, which are clusters; other data is in the caches before each call."""
+    X, y = made_up(rows)
+    data = lgb.Dataset(X, y.astype(np.float32), params={"verbose": -1})
+    model = lgb.train({**TREES, "objective": lp.lambda_auc}, data, ROUNDS[-1])
+    other, lines = np.ones(2**23), []
+    for threads in sorted({1, os.cpu_count() or 1}):
+        # On one thread, other programs do not count.
+        clock = time.thread_time if threads == 1 else time.perf_counter
+        for rounds in ROUNDS:
+            scores = model.predict(X, num_iteration=rounds)
+            for kind in (np.float64, np.float32):  # of LightGBM and of XGBoost
+                given, took = scores.astype(kind), defaultdict[str, list[float]](list)
+                with limit_threads(threads), timed_stages(took, clock):
+                    for _ in range(calls):
+                        other += 1.0
+                        start = clock()
+                        lp.lambda_auc(given, data)
+                        took["all"].append(clock() - start)
+                ns = {k: 1e9 * statistics.median(v[3:]) / rows for k, v in took.items()}
+                rest = ns["all"] - sum(ns[stage] for stage in STAGES)
+                cells = [*(ns[stage] for stage in STAGES), rest, ns["all"]]
+                what = f"{rounds} rounds, {kind.__name__}, {threads} threads"
+                lines.append([what, len(np.unique(given)), *(f"{value:.1f}" for value in cells)])
+    columns = ["scores", "different", *STAGES, "all else", "all"]
+    title = f"Stages of a gradient of lambda_auc, {rows:,} rows, ns a row"
+    return {title: Table(columns, lines)}
+
+
 def in_leaves(scores: NDArray[Any]) -> NDArray[Any]:
     """Scores of a few rounds: many rows have one of some scores, the others have close ones."""
     few = np.round(4 * scores) / 4
@@ -157,9 +222,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--trained", type=int, default=300_000)
+    parser.add_argument("--stages", action="store_true", help="show only time by stage")
     given = parser.parse_args()
+    if given.stages:
+        show(of_stages(given.rows))
+        return
     tables = {
         **of_gradients(given.rows),
+        **of_stages(given.rows),
         **of_rounding(given.rows),
         **of_trainings(given.trained),
     }

@@ -79,55 +79,55 @@ def fars() -> tuple[pd.DataFrame, pd.Series]:
     return table.iloc[:, :-1], table.iloc[:, -1] == "Possible_Injury"
 
 
-def smooth(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def smooth(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """A function of six features with an interaction; 3 % positive, noisy labels."""
-    X = rng.normal(size=(AT_MOST, 20))
+    X = rng.normal(size=(n, 20))
     odds = X[:, :6] @ [1.0, 0.8, -0.6, 0.5, 0.4, -0.3] + 2.0 * (X[:, 6] > 0) * X[:, 7] - 5.5
     return pd.DataFrame(X), pd.Series(_drawn(rng, odds))
 
 
-def clean(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def clean(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """The highest 5 % of a function of eight features: labels without noise."""
-    X = rng.normal(size=(AT_MOST, 20))
+    X = rng.normal(size=(n, 20))
     worth = np.sin(X[:, :4]).sum(axis=1) + X[:, 4] * X[:, 5] + np.maximum(X[:, 6], X[:, 7])
     return pd.DataFrame(X), pd.Series(worth > np.quantile(worth, 0.95))
 
 
-def noisy(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def noisy(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """A weak linear signal; 5 % positive."""
-    X = rng.normal(size=(AT_MOST, 20))
+    X = rng.normal(size=(n, 20))
     return pd.DataFrame(X), pd.Series(_drawn(rng, X[:, :6].sum(axis=1) * 0.4 - 3.3))
 
 
-def outliers(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def outliers(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """Features and odds with heavy tails (Student's t, 1.5 degrees of freedom); 3 % positive."""
-    X = rng.standard_t(1.5, size=(AT_MOST, 15))
+    X = rng.standard_t(1.5, size=(n, 15))
     odds = X[:, :5] @ [1.0, -0.8, 0.6, 0.4, 0.3] * 0.7
     return pd.DataFrame(X), pd.Series(_drawn(rng, odds - np.quantile(odds, 0.98)))
 
 
-def clusters(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def clusters(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """Three clusters in each class; 2 % positive, with 1 % of the labels at random."""
     X, y = make_classification(
-        AT_MOST, n_informative=8, n_clusters_per_class=3, weights=[0.985], flip_y=0.01,
+        n, n_informative=8, n_clusters_per_class=3, weights=[0.985], flip_y=0.01,
         random_state=0,
     )  # fmt: skip
     return pd.DataFrame(X), pd.Series(y == 1)
 
 
-def categories(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def categories(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """Ten columns of 5 to 500 categories, each with an effect of its own; 5 % positive."""
     sizes = [5, 10, 20, 50, 50, 100, 100, 200, 300, 500]
-    X = np.column_stack([rng.zipf(1.3, AT_MOST) % size for size in sizes])
+    X = np.column_stack([rng.zipf(1.3, n) % size for size in sizes])
     effects = [rng.normal(size=size) for size in sizes]
     odds = sum(effect[x] for effect, x in zip(effects, X.T, strict=True)) * 0.5
     return pd.DataFrame(X), pd.Series(_drawn(rng, odds - np.quantile(odds, 0.97)))
 
 
-def correlated(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Series]:
+def correlated(rng: np.random.Generator, n: int = AT_MOST) -> tuple[pd.DataFrame, pd.Series]:
     """Thirty features that are mixtures of five; 10 % positive."""
-    hidden = rng.normal(size=(AT_MOST, 5))
-    X = hidden @ rng.normal(size=(5, 30)) + rng.normal(size=(AT_MOST, 30))
+    hidden = rng.normal(size=(n, 5))
+    X = hidden @ rng.normal(size=(5, 30)) + rng.normal(size=(n, 30))
     odds = np.abs(hidden[:, 0]) * 2 + hidden[:, 1] * hidden[:, 2] + hidden[:, 3] - 5
     return pd.DataFrame(X), pd.Series(_drawn(rng, odds))
 

@@ -25,6 +25,7 @@ from lambdaplus.data.splits import query_splitter
 from lambdaplus.evaluation import EvalMetric
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    attribute_of,
     construct_for,
     is_constructed,
     lack_of_features_explained,
@@ -49,7 +50,7 @@ _TAKES_FOBJ = int(lightgbm.__version__.partition(".")[0]) < 4
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(lightgbm, name)
+    return attribute_of(lightgbm, name, __name__)
 
 
 def train(

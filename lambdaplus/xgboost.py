@@ -25,8 +25,8 @@ from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
-    xgboost_field,
 )
+from lambdaplus.frameworks.internals import attribute_of, xgboost_field
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives.by_name import (
     find_objective,
@@ -42,7 +42,7 @@ except ImportError as error:  # pragma: no cover
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(xgboost, name)
+    return attribute_of(xgboost, name, __name__)
 
 
 def train(

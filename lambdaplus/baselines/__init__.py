@@ -16,7 +16,6 @@ from lambdaplus.baselines.committee_perceptron import CommitteePerceptron
 from lambdaplus.baselines.mcrank import McRank
 from lambdaplus.baselines.rank_boost import RankBoost
 from lambdaplus.baselines.rank_svm import RankSVM
-from lambdaplus.baselines.structural_ranker import PathPoint
 from lambdaplus.baselines.structural_svm import StructuralSVM
 from lambdaplus.baselines.svm_accuracy import SVMAccuracy
 from lambdaplus.baselines.svm_combo import SVMCombo
@@ -26,7 +25,6 @@ __all__ = [
     "BestFeature",
     "CommitteePerceptron",
     "McRank",
-    "PathPoint",
     "QueryScaler",
     "RankBoost",
     "RankSVM",

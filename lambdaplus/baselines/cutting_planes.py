@@ -8,14 +8,13 @@ research/mathematics/structural-svm.md.
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.baselines.oracles import Loss
-from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
@@ -56,28 +55,6 @@ class Hinges:
         # The blocks of each loss.
         self._blocks = [np.arange(n) + separate * n * i for i in range(len(losses))]
 
-    @property
-    def convex(self) -> bool:
-        """Whether no correct ranking depends on w."""
-        return not any(_by_score(loss) for loss in self.losses)
-
-    def start(self) -> Floats:
-        """The w, (d,), whose scores sort the correct rankings of the first round (DORM)."""
-        w = np.zeros(self.X.shape[1])
-        for loss in self.losses:
-            if oracle := _by_score(loss):
-                w += loss.scale * (self.X.T @ oracle.start)
-        return w
-
-    def with_correct_rankings_of(self, w: Floats) -> Self:
-        """These hinges, with correct rankings that sort documents of the same label by X w."""
-        scores = self.scores(w)
-        losses = list(self.losses)
-        for i, loss in enumerate(losses):
-            if oracle := _by_score(loss):
-                losses[i] = loss._replace(oracle=oracle.sorted_by(scores))
-        return type(self)(self.X, losses, self.separate)
-
     def scores(self, w: Floats) -> Floats:
         scores = np.empty(self.X.shape[0])
         over_queries(_scores, self._queries.boundaries, self.X, w, scores)
@@ -102,12 +79,6 @@ class Hinges:
         return Cut(
             hinge, np.concatenate(self._blocks), np.concatenate(slopes), np.concatenate(offsets)
         )
-
-
-def _by_score(loss: Loss) -> DORMOracle | None:
-    """The oracle, if its correct rankings depend on the scores."""
-    oracle = loss.oracle
-    return oracle if isinstance(oracle, DORMOracle) and oracle.by_score else None
 
 
 class Planes:
@@ -195,30 +166,17 @@ class Solution(NamedTuple):
 
 
 def solve(
-    hinges: Hinges,
-    planes: Planes,
-    weight: Floats,
-    tol: float,
-    max_passes: int,
-    epsilon: float | None = None,
-    earlier: Sequence[Pass] = (),
+    hinges: Hinges, weight: Floats, tol: float, max_passes: int, epsilon: float | None = None
 ) -> Solution:
     """Minimise P to a relative duality gap of ``tol``, with a positive weight for each block.
 
-    New planes are added to the given ones, which do not depend on the weights: the planes of one C
-    are a warm start for the next.
-
     With ``epsilon``, only planes that are violated by more are added, and the solution is the last
-    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).  ``earlier`` are passes
-    of the same fit, which count and with which the history begins.
+    w, at which there are none, not the best (Yue et al. 2007, algorithm 1).
     """
-    history, begin, in_oracle = list(earlier), time.perf_counter(), 0.0
-    if history:
-        begin, in_oracle = begin - history[-1].seconds, history[-1].oracle_seconds
-    w = np.zeros(hinges.X.shape[1])
+    history, begin, in_oracle = list[Pass](), time.perf_counter(), 0.0
+    planes, w = Planes(hinges.n_blocks, hinges.X.shape[1]), np.zeros(hinges.X.shape[1])
     best, primal, dual, mean_slack = w, np.inf, 0.0, np.inf
     halvings = 0
-    warm = planes.offset.size > hinges.n_blocks
     # Results of BLAS depend on its number of threads.
     with ThreadpoolController().limit(limits=1, user_api="blas"):
         while True:
@@ -252,9 +210,7 @@ def solve(
                 w = (best + w) / 2
                 continue
             halvings = 0
-            # With planes from another C, the first minimum is precise, with epsilon all of them.
-            precise = epsilon is not None or (warm and len(history) == 1)
-            gap = tol * primal if precise else primal - dual
+            gap = tol * primal if epsilon is not None else primal - dual
             planes.alpha = minimise(planes.edges, planes.slope, planes.offset, weight, INNER * gap)
             # w and D(alpha) of mathematics/structural-svm.md, "The certificate". Any feasible
             # alpha gives a lower bound, so the best one so far is kept.

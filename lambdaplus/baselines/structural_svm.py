@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
@@ -34,10 +33,6 @@ class StructuralSVM(StructuralRanker):
         For the map "dorm": A(rank) is the discount of the loss without its cutoff, such as
         1 / log2(1 + rank); or this discount down to a rank, and 0 beyond (Chakrabarti et al. report
         30).
-    correct : "fixed" or "sorted"
-        For the map "dorm": the correct ranking that others are compared with.  "fixed": documents
-        of the same label in the order of the rows, as in the paper.  "sorted": by score, which
-        depends on w, so that the problem is not convex (see Notes).
     pair_scale : bool
         For the map "po": whether pairs are averaged over each query, the factor 1/(n+ n-) in the
         papers, or summed.
@@ -75,12 +70,8 @@ class StructuralSVM(StructuralRanker):
     query, its hinge may be above that of all rankings.  With more than two labels in a query, ndcg
     needs ``relevant`` or the map "dorm".
 
-    With ``correct="sorted"``, rounds of the concave-convex procedure (Yuille & Rangarajan 2003)
-    sort documents of the same label by the scores of the last w, at first of the mean of Psi over
-    correct rankings less that over all, and minimise the convex problem that results, until a round
-    lowers the objective by less than ``tol`` of it.  ``coef_`` is of the best round, and
-    ``primal_``, ``dual_``, ``slack_`` and w = 0 in warnings are of its convex problem.  `fit_path`
-    begins anew with each C.
+    In the correct ranking of the map "dorm", documents of the same label are in the order of the
+    rows, as in the paper.
 
     References
     ----------
@@ -102,7 +93,6 @@ class StructuralSVM(StructuralRanker):
     tol: Positive = 1e-3
     _: KW_ONLY
     decay: str | int = "smooth"
-    correct: Literal["fixed", "sorted"] = "fixed"
     pair_scale: bool = True
     relevant: Finite | None = None
     max_passes: AtLeastOne = 300
@@ -111,5 +101,4 @@ class StructuralSVM(StructuralRanker):
     def _losses(self, queries: Queries) -> list[Loss]:
         metric = parse_metric(self.loss)
         labels = self._labels(metric, queries)
-        options = self.feature_map, self.decay, self.pair_scale, self.correct
-        return [make_loss(metric, labels, *options)]
+        return [make_loss(metric, labels, self.feature_map, self.decay, self.pair_scale)]

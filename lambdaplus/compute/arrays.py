@@ -1,7 +1,6 @@
 """Arrays of users as those of NumPy, with errors where NumPy would silently change values."""
 
 import math
-import re
 import reprlib
 from collections.abc import Iterable
 from typing import Any
@@ -105,17 +104,6 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
                 "integers beyond 2**53 would become equal to others; subtract an offset, or pass "
                 "ranks"
             )
-
-
-def refuse_rounded(text: str, name: str) -> None:
-    """Raise a ValueError for text of an integer, perhaps 1.0, that a float64 cannot represent."""
-    if integer := re.fullmatch(TEXT_OF_INTEGER, text):
-        refuse_rounding([int(integer[1])], name)
-
-
-# Commas are decimal points in some files.  Exponents, as in 1.2345678901234567e+16, are those of
-# rounded numbers.
-TEXT_OF_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"
 
 
 def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:

@@ -10,12 +10,12 @@ from pathlib import Path
 _CALLED = ("lambdaplus", "lightgbm", "xgboost", "sklearn", "joblib")
 
 
-def warn(message: str) -> None:
+def warn(message: str, kind: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user that led here, outside of this package and what calls it."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in _CALLED:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def hint(name: str, names: Collection[str]) -> str:

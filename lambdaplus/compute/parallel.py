@@ -15,35 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.thresholds import THRESHOLDS
-
-_limit: ContextVar[int | None] = ContextVar("limit", default=None)
-_limits: list[int] = []  # of all threads
-_team: ContextVar["Team | None"] = ContextVar("team", default=None)
-_process = os.getpid()
-
-
-@contextmanager
-def limit_threads(n: int | None) -> Iterator[None]:
-    """Limit calls from this thread to n threads within the context; None and 0 change nothing.
-
-    Calls from other threads, which this one may have started, have the smallest limit of all.
-    """
-    token = _limit.set(n if n and n > 0 else _limit.get())
-    own = [n] if n and n > 0 else []
-    _limits.extend(own)
-    try:
-        yield
-    finally:
-        _limit.reset(token)
-        for each in own:
-            _limits.remove(each)
 
 
 class Team(Protocol):
@@ -56,21 +34,45 @@ class Team(Protocol):
         """Call work once on each thread, and raise the first error of one of them."""
 
 
+class _Allowed(NamedTuple):
+    """The threads that calls from one thread may use."""
+
+    number: int = 0  # 0 if there is no limit
+    team: Team | None = None
+
+
+_NO_LIMIT = _Allowed()
+# Not an argument, which every function between a training and the kernels of a list would pass on.
+_allowed: ContextVar[_Allowed] = ContextVar("allowed", default=_NO_LIMIT)
+_limits: list[int] = []  # of all threads
+_process = os.getpid()
+
+
 @contextmanager
-def on_team(team: Team | None) -> Iterator[None]:
-    """Use the threads of this team, if any, for calls from this thread within the context."""
-    token = _team.set(team)
+def limit_threads(n: int | None, team: Team | None = None) -> Iterator[None]:
+    """Limit calls from this thread to n threads within the context, those of a team if possible.
+
+    None and 0 are no limit of their own.  Calls from other threads, which this one may have
+    started, have the smallest limit of all.
+    """
+    n, outer = max(n or 0, 0), _allowed.get()
+    allowed = _Allowed(n, team) if n else _Allowed(outer.number, team or outer.team)
+    token = _allowed.set(allowed)
+    if n:
+        _limits.append(n)
     try:
         yield
     finally:
-        _team.reset(token)
+        _allowed.reset(token)
+        if n:
+            _limits.remove(n)
 
 
 def n_threads() -> int:
     """Number of threads that a call may use."""
     for_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     allowed = (
-        _limit.get()
+        _allowed.get().number
         or min(_limits, default=0)
         or (int(for_openmp) if for_openmp.isdecimal() else 0)
     )
@@ -143,12 +145,12 @@ def in_pieces(lists: NDArray[np.int64], size: NDArray[np.int64], most: int) -> l
 
 def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> None:
     """Call work on the ranges between these edges, on this thread and others."""
-    each = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
+    some = [(a, b) for a, b in itertools.pairwise(edges) if b > a]
     # One range is for this thread, on which Ctrl-C ends it, and may use other threads itself.
-    threads, ranges = min(threads, len(each)), iter(each)
+    threads, ranges = min(threads, len(some)), iter(some)
 
     def work_on_ranges() -> None:
-        before = _limit.set(1)  # threads at work start no others
+        before = _allowed.set(_Allowed(1))  # threads at work start no others
         try:
             for a, b in ranges:  # all threads share this iterator
                 work(a, b)
@@ -157,9 +159,9 @@ def _run(work: Callable[[int, int], None], edges: list[int], threads: int) -> No
                 pass
             raise
         finally:
-            _limit.reset(before)
+            _allowed.reset(before)
 
-    team = _team.get()
+    team = _allowed.get().team
     if threads <= 1:
         for a, b in ranges:
             work(a, b)

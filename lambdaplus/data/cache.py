@@ -1,9 +1,9 @@
 """Data sets in binary form: a cache of text files, and files that several processes map.
 
-The cache has an entry for each path, size and modification time of a text file.  Entries that were
-not used for 30 days are deleted when a new one is written.  The folder may be deleted at any time;
-if it cannot be written to, the text is read each time.  Only the user can read an entry, since the
-text may be private.
+The cache has an entry for each path, size and modification time of a text file, and for the options
+with which it was read.  Entries that were not used for 30 days are deleted when a new one is
+written.  The folder may be deleted at any time; if it cannot be written to, the text is read each
+time.  Only the user can read an entry, since the text may be private.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ _MIN_BYTES = 1_000_000  # of a file that is cached
 _MAX_IDLE = 30 * 24 * 3600.0  # seconds after which an entry is deleted
 
 
-def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
-    """The result of ``read(file)``, from the cache if available."""
+def cached(file: Path, read: Callable[[Path], RankingData], options: str = "") -> RankingData:
+    """The result of ``read(file)`` with these options, from the cache if available."""
     try:
         folder = os.environ.get("LAMBDAPLUS_CACHE") or Path.home() / ".cache" / "lambdaplus"
         state = file.stat()
@@ -36,7 +36,7 @@ def cached(file: Path, read: Callable[[Path], RankingData]) -> RankingData:
         return read(file)
     if folder == "off" or state.st_size < _MIN_BYTES:
         return read(file)
-    key = f"{_VERSION} {file.resolve()} {state.st_size} {state.st_mtime_ns}"
+    key = f"{_VERSION} {file.resolve()} {state.st_size} {state.st_mtime_ns} {options}"
     entry = Path(folder) / "sets" / f"{hashlib.sha256(key.encode()).hexdigest()[:40]}.npz"
     try:
         with np.load(entry, allow_pickle=False) as kept:  # which compares checksums
@@ -69,7 +69,7 @@ def write_binary(data: RankingData, file: Path) -> None:
     """Write a data set to a file, which only exists once it is complete."""
     import joblib
 
-    content = {each.name: getattr(data, each.name) for each in fields(data) if each.init}
+    content = {field.name: getattr(data, field.name) for field in fields(data) if field.init}
     with atomic_write(file) as temporary:
         joblib.dump(content, temporary)
 
@@ -80,11 +80,11 @@ def read_binary(file: Path) -> RankingData:
 
     content = joblib.load(file, mmap_mode="c")
     # Compiled code needs plain arrays, not numpy.memmap.
-    plain: dict[str, Any] = {
+    in_memory: dict[str, Any] = {
         name: np.asarray(value) if isinstance(value, np.ndarray) else value
         for name, value in content.items()
     }
-    return RankingData(**plain)
+    return RankingData(**in_memory)
 
 
 def fingerprint(data: RankingData) -> str:

@@ -2,7 +2,6 @@
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.scoring import KINDS, table_kind
@@ -71,7 +71,12 @@ def read_data(
 def read_file(file: Path, columns: Columns) -> TableData:
     """Read one file in any format; columns of a table that are left out are not warned of."""
     if table_kind(file):
-        return read_table_data(TableFile(file), columns, categories=False)
+        if columns.categories:
+            raise ValueError(
+                f"--categories is for a single file, not for {file} of a folder, since the other "
+                "files may number the values otherwise"
+            )
+        return read_table_data(TableFile.read(file), columns, categories=False)
     grouped = columns.qid != NO_QUERIES
     if columns != (Columns() if grouped else Columns(NO_QUERIES)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
@@ -202,10 +207,9 @@ def _warn_of_shared_queries(parts: dict[str, RankingData], files: dict[str, Path
         shared = np.intersect1d(train, data.qid)
         if shared.size:
             count = f"{shared.size} {'query is' if shared.size == 1 else 'queries are'}"
-            warnings.warn(
+            warn(
                 f"{count} in both {files['train']} and {files[part]}, such as {shared[0]}: unless "
-                "other queries have the same numbers, results are too good",
-                stacklevel=5,
+                "other queries have the same numbers, results are too good"
             )
 
 

@@ -1,29 +1,24 @@
-"""Reader of files in the LETOR format, also called svmlight, and of compressed files."""
+"""Reader of files in the LETOR format, also called svmlight, and of files beside them."""
 
 from __future__ import annotations
 
-import io
 import os
-import warnings
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arrays import number_of, refuse_rounded
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import MISSING, opened
+from lambdaplus.data.scoring import LetorRows, letor_rows
 from lambdaplus.ranking.queries import Queries
 
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
-_LINES = 2_000  # of a block
 
 
 def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> RankingData:
@@ -78,16 +73,11 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
     ([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], [2.0, 0.0], [7, 7])
     """
     file = Path(path)
-    data = cached(file, _read)
+    data = cached(file, partial(_read, grouped=grouped), f"grouped={grouped}")
     if beside(file, "init"):
-        warnings.warn(
-            f"{beside(file, 'init')}: initial scores are not read, and training starts at 0",
-            stacklevel=2,
-        )
+        warn(f"{beside(file, 'init')}: initial scores are not read, and training starts at 0")
     sizes, weights = (_numbers_beside(file, *suffixes) for suffixes in (SIZES, ("weight",)))
-    if not grouped:
-        data = replace(data, qid=np.zeros(data.labels.size, np.int64), grouped=False)
-    elif not data.grouped:
+    if grouped and not data.grouped:
         if sizes is None:
             raise ValueError(
                 f"{file} has no queries: after the label there must be qid:ID, or the sizes of the "
@@ -131,21 +121,16 @@ def _numbers_beside(file: Path, *suffixes: str) -> NDArray[np.float64] | None:
         return None if other is None else np.loadtxt(other, ndmin=1)
 
 
-def _read(file: Path) -> RankingData:
-    """Read the text in blocks, whose features are sparse and then take a place in one array."""
-    features, labels, qid, before = _Features(), [np.zeros(0)], [np.zeros(0, np.int64)], 0
-    with opened(file) as stream:
-        while lines := [*islice(stream, _LINES)]:
-            if not before:
-                lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-            matrix, labels_of_rows, qid_of_rows = _block(lines, before, file)
-            with naming(file):
-                features.append(matrix)
-            labels.append(labels_of_rows)
-            qid.append(qid_of_rows)
-            before += len(lines)
-    label, query = np.concatenate(labels), np.concatenate(qid)
-    grouped = query.size > 0
+def _read(file: Path, *, grouped: bool) -> RankingData:
+    """Read the text in batches, whose features take their places in one array."""
+    features, labels, queries = _Features(), [np.zeros(0)], [np.zeros(0, np.int64)]
+    for rows in letor_rows(file):
+        with naming(file):
+            features.append(rows)
+        labels.append(rows.labels)
+        queries.append(rows.queries)
+    label, query = np.concatenate(labels), np.concatenate(queries)
+    grouped = grouped and query.size > 0
     if grouped and query.size < label.size:
         raise ValueError(f"{file} has {label.size} rows, but only {query.size} have qid:ID")
     query = query if grouped else np.zeros(label.size, np.int64)
@@ -155,26 +140,25 @@ def _read(file: Path) -> RankingData:
 
 
 class _Features:
-    """Features of all rows; blocks of rows are appended in linear time, without a second copy."""
+    """Features of all rows; batches of rows are appended in linear time, without a second copy."""
 
     def __init__(self) -> None:
         self._values, self._rows = np.zeros((0, 0)), 0
         self._first = 1  # the number of the feature in the first column
 
-    def append(self, matrix: Any) -> None:
-        """Append rows of a sparse matrix, whose column j is feature j."""
-        before, (rows, width) = self._first, matrix.shape
-        self._first = int(self._first and not (matrix.indices == 0).any())
-        left = before - self._first
-        right = max(0, width - self._first - left - self._values.shape[1])
-        if left or right:
-            self._values = np.pad(self._values, ((0, 0), (left, right)))
-        end = self._rows + rows
-        if end > len(self._values):
-            size = max(end, len(self._values) * 5 // 4)
-            self._values.resize((size, self._values.shape[1]), refcheck=False)
-        block = matrix.toarray()[:, self._first :]
-        self._values[self._rows : end, : block.shape[1]] = block
+    def append(self, rows: LetorRows) -> None:
+        """Append rows."""
+        left = self._first - int(self._first and rows.numbers.all())  # a column of the feature 0
+        self._first -= left
+        before, end = self._values.shape[1], self._rows + rows.labels.size
+        width = max(left + before, int(rows.numbers.max(initial=0)) + 1 - self._first)
+        if width > before:
+            values = np.zeros((max(end, len(self._values)), width))
+            values[: self._rows, left : left + before] = self._values[: self._rows]
+            self._values = values
+        elif end > len(self._values):
+            self._values.resize((max(end, len(self._values) * 5 // 4), width), refcheck=False)
+        self._values[self._rows + rows.rows, rows.numbers - self._first] = rows.values
         self._rows = end
 
     def all(self) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -182,69 +166,3 @@ class _Features:
         width = self._values.shape[1]
         self._values.resize((self._rows, width), refcheck=False)
         return self._values, () if self._first else tuple(map(str, range(width)))
-
-
-def _block(lines: list[bytes], before: int, file: Path) -> Any:
-    """The features (sparse), labels and qid of lines, above which are this number of others."""
-    lines = [line.replace(b":NULL", b":nan") for line in lines]
-    try:
-        matrix, labels, qid = _parsed(lines)
-    except (ValueError, OverflowError) as error:
-        number = bisect_left(range(1, len(lines) + 1), True, key=lambda n: _fails(lines[:n])) + 1
-        raise ValueError(
-            f"{file}, line {before + number}: not 'label qid:ID 1:value 2:value', with a whole "
-            f"number as ID and features in ascending order: {error}"
-        ) from None
-    # Python reads 1_0 as 10 and 1e400 as infinity, and rounds integers beyond 2**53.
-    matrix.data[(matrix.data >= MISSING) & (matrix.data < np.inf)] = np.nan
-    large = any((np.abs(values) >= 2.0**53).any() for values in (matrix.data, labels))
-    if large or any(b"_" in line and b"_" in line.partition(b"#")[0] for line in lines):
-        _refuse_changed(lines, before, file)
-    return matrix, labels, qid
-
-
-def _parsed(lines: Iterable[bytes]) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-    from sklearn.datasets import load_svmlight_file
-
-    features, labels = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True)
-    # With query_id=True, scikit-learn copies all identifiers for each line.
-    words = (line.partition(b"#")[0].split(None, 2)[1:2] for line in lines)
-    qid = [int(word.partition(b":")[2]) for [word] in filter(None, words) if word[:3] == b"qid"]
-    return features, labels, np.array(qid, np.int64)
-
-
-def _refuse_changed(lines: Iterable[bytes], before: int, file: Path) -> None:
-    """Raise a ValueError for a label or feature that float64 changes."""
-    for number, line in enumerate(lines, before + 1):
-        for field in line.partition(b"#")[0].split():
-            name, _, text = field.decode().rpartition(":")
-            try:
-                if b"_" in field:
-                    raise ValueError("a number with an underscore")
-                if name != "qid" and abs(number_of(text)) >= 2.0**53:
-                    refuse_rounded(text, "it")
-            except ValueError as error:
-                raise ValueError(f"{file}, line {number}: {field.decode()!r}: {error}") from None
-
-
-def _fails(lines: list[bytes]) -> bool:
-    try:
-        _parsed(lines)
-    except (ValueError, OverflowError):
-        return True
-    return False
-
-
-def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield number and text of each line, decompressed if the name of the file ends in .gz or .xz.
-
-    A ValueError is raised for a damaged file, and for a NUL character or a carriage return within a
-    line, which could hide a second row.
-    """
-    with opened(file) as lines:
-        for number, line in enumerate(lines, 1):
-            if b"\0" in line:
-                raise ValueError(f"{file}, line {number}: a NUL character")
-            if b"\r" in line.rstrip(b"\r\n"):
-                raise ValueError(f"{file}, line {number}: a carriage return within a line")
-            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line

@@ -3,13 +3,14 @@
 import math
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.compute.arrays import number_of, refuse_rounded
-from lambdaplus.data.letor import numbered_lines
+from lambdaplus.compute.arrays import number_of
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.scoring import LONGEST_LINE, changed, opened, require
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.ranking.runs import Run, run_of_dictionaries
 
@@ -181,18 +182,20 @@ def read_table(
     >>> run.labels.tolist(), run.scores.tolist()
     ([1.0, 0.0], [0.3, 0.7])
     """
-    table = TableFile(Path(path))
+    table = TableFile.read(Path(path))
     named = [name for name in (qid, label, score, docno) if name]
     if twice := [name for name in named if named.count(name) > 1]:
         raise ValueError(f"{path}: the column {twice[0]!r} cannot be used for two purposes")
-    table.require(
+    require(
+        table.file,
+        table.names,
         named,
         "Pass the names of its columns; on the command line, in the order of qid, label, score, "
         "such as --columns query,grade,score, or --columns none,label,score without queries",
     )
     queries = table.identifiers(qid) if qid else None
     documents = table.identifiers(docno).astype(np.str_) if docno else None
-    labels, scores = table.numbers(label), table.numbers(score)
+    labels, scores = table.finite_numbers(label), table.finite_numbers(score)
     run = Run(_name(table.file), labels, scores, queries, documents)
     return run.by_query() if qid else run
 
@@ -239,11 +242,25 @@ def _scores_of_ranks(ranks: Judgements, file: Path) -> Judgements:
 
 
 def _fields_of_lines(file: Path) -> Iterator[tuple[str, list[str]]]:
-    """The place of each line that is not blank, for messages, and its fields."""
-    for number, line in numbered_lines(file):
-        # Invalid UTF-8 is escaped, so that different document numbers stay different.
-        if fields := line.decode(errors="backslashreplace").split():
-            yield f"{file}, line {number}", fields
+    """The place of each line that is not blank, for messages, and its fields.
+
+    A ValueError is raised for a damaged file, and for a NUL character or a carriage return within a
+    line, which could hide a second row.
+    """
+    with opened(file) as stream:
+        lines = iter(partial(stream.readline, LONGEST_LINE), b"")
+        for number, line in enumerate(lines, 1):
+            where = f"{file}, line {number}"
+            if len(line) == LONGEST_LINE:
+                raise ValueError(f"{where}: {LONGEST_LINE:,} bytes or more")
+            if b"\0" in line:
+                raise ValueError(f"{where}: a NUL character")
+            if b"\r" in line.rstrip(b"\r\n"):
+                raise ValueError(f"{where}: a carriage return within a line")
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            # Invalid UTF-8 is escaped, so that different document numbers stay different.
+            if fields := text.decode(errors="backslashreplace").split():
+                yield where, fields
 
 
 def _finite_number(text: str, what: str) -> float:
@@ -253,8 +270,8 @@ def _finite_number(text: str, what: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(f"{what} {text!r} is not a finite number")
-    if abs(number) >= 2.0**53:
-        refuse_rounded(text, what)
+    if abs(number) >= 2.0**53 and (why := changed(text, number)):
+        raise ValueError(f"{what}{why}")
     return number
 
 

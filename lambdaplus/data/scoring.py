@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import difflib
 import gzip
+import inspect
 import io
 import json
 import lzma
@@ -18,6 +19,7 @@ import reprlib
 import sys
 import warnings
 import zlib
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,12 +41,18 @@ KINDS = ".csv, .tsv or .parquet"
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 LONGEST = 200  # characters of a name that is compared with others
 BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
+LETOR_BATCH = 2**21
+LONGEST_LINE = 2**26  # bytes
 FLAGS = {"true": 1.0, "false": 0.0}
 LEFT_OUT = "left out"
 OF_MODEL = "The model was trained with these columns"
 _COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # how gzip, xz and zstd begin
 _SEPARATORS = b",;\t"
-_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"  # with an exponent, a number is rounded already
+_BLANK = ord(" ")
+_IS_BLANK = bytes(byte in b" \t\n\r\v\f" for byte in range(256))  # as in bytes.split
+# Commas are decimal points in some files.  Exponents, as in 1.2345678901234567e+16, are those of
+# rounded numbers.
+_INTEGER = "^([+-]?[0-9]+)([.,]0*)?$"
 
 
 class Column(NamedTuple):
@@ -76,12 +84,12 @@ def opened(file: Path) -> Iterator[BinaryIO]:
     """
     opener = OPENERS.get(file.suffix.lower())
     if opener is None:
-        with open(file, "rb") as plain:
-            yield plain
+        with open(file, "rb") as stream:
+            yield stream
         return
     try:
-        with opener(file, "rb") as stream:
-            yield io.BufferedReader(_Decompressed(stream, file))
+        with opener(file, "rb") as packed:
+            yield io.BufferedReader(_Decompressed(packed, file))
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
             f"{file} is cut short or damaged, and cannot be decompressed: {error}"
@@ -115,7 +123,7 @@ def table_kind(file: Path) -> str:
     return suffix if suffix in TABLES else ""
 
 
-class Table(NamedTuple):
+class TableRows(NamedTuple):
     """Rows of a CSV, TSV or Parquet file; the columns of a CSV file are text."""
 
     file: Path
@@ -220,15 +228,15 @@ def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) 
 
 def like(name: str, names: Sequence[str]) -> str:
     """The most similar known name, as the end of an error message; empty if there is none."""
-    short = [each for each in names if len(each) <= LONGEST]  # the time is that of the square
-    close = difflib.get_close_matches(name, short, n=1) if len(name) <= LONGEST else []
+    known = [other for other in names if len(other) <= LONGEST]  # the time is that of the square
+    close = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST else []
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def changed(text: str, number: float) -> str:
     """What to say of a cell whose number a float64 does not hold; empty if it does."""
-    whole = re.fullmatch(_INTEGER, text)
-    if whole and (np.isinf(number) or int(whole[1]) != number):
+    integer = re.fullmatch(_INTEGER, text)
+    if integer and (np.isinf(number) or int(integer[1]) != number):
         return (
             f" contains {reprlib.repr(text)[1:-1]}, which a float64 cannot represent: integers "
             "beyond 2**53 would become equal to others; subtract an offset, or pass ranks"
@@ -238,7 +246,15 @@ def changed(text: str, number: float) -> str:
     return ""
 
 
-def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[Table]:
+def _warn(message: str) -> None:
+    """Warn at the line that led here, outside of this program or package."""
+    level, frame, package = 1, inspect.currentframe(), __name__.partition(".")[0]
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[TableRows]:
     """The rows of a file in batches of about this many bytes; by default, all in one.
 
     A ValueError names the file, and a damaged line, or one of these columns that is missing.
@@ -261,28 +277,30 @@ def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Ite
         raise ValueError(f"{file} has no rows below its header")
 
 
-def _parquet(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+def _parquet(
+    file: Path, stream: BinaryIO, size: float, columns: Sequence[str]
+) -> Iterator[TableRows]:
     import polars as pl
 
     packed = file.suffix.lower() in OPENERS
-    whole = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
-    names = whole.collect_schema().names()
+    scan = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
+    names = scan.collect_schema().names()
     require(file, names, columns, OF_MODEL)
-    whole = whole.select(columns or names)
+    scan = scan.select(columns or names)
     rows = max(1, int(min(size, 2**34)) // (8 * len(columns or names) or 8))
     first = 0
     while True:
-        frame = (whole if np.isinf(size) else whole.slice(first, rows)).collect()
+        frame = (scan if np.isinf(size) else scan.slice(first, rows)).collect()
         if frame.height or not first:
-            yield Table(file, frame)
+            yield TableRows(file, frame)
         if frame.height != rows or np.isinf(size):
             return
         first += rows
 
 
-def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[Table]:
+def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> Iterator[TableRows]:
     header, lines_before, latin = b"", 0, False
-    for piece in pieces(stream, size, quotes=True):
+    for piece in pieces(file, stream, size, quotes=True):
         if piece.startswith(_COMPRESSED):  # polars would decompress it, or try to
             raise ValueError(f"{file} is compressed: its name must end in .gz or .xz")
         content = header + piece
@@ -296,7 +314,7 @@ def _csv(file: Path, stream: BinaryIO, size: float, columns: Sequence[str]) -> I
         lines_before += content.count(b"\n") - header.count(b"\n")
 
 
-def pieces(stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[bytes]:
+def pieces(file: Path, stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[bytes]:
     """Pieces of about this size that end where a line ends, but not within quotes."""
     if np.isinf(size):
         yield stream.read()
@@ -312,16 +330,21 @@ def pieces(stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[byte
         if end >= _first_line(rest):  # a header needs a row below it
             yield rest[: end + 1]
             rest = rest[end + 1 :]
+        if len(rest) > LONGEST_LINE:
+            raise ValueError(f"{file} has a line of more than {LONGEST_LINE:,} bytes")
     if rest:
         yield rest
 
 
 def _first_line(content: bytes) -> int:
     """The length of the first line, whose end is not within quotes."""
-    end = content.find(b"\n") + 1
-    while end and content.count(b'"', 0, end) % 2:
-        end = content.find(b"\n", end) + 1
-    return end or len(content)
+    quotes, start = 0, 0
+    while end := content.find(b"\n", start) + 1:
+        quotes += content.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end
+    return len(content)
 
 
 def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
@@ -330,16 +353,15 @@ def _is_latin(file: Path, content: bytes, lines_before: int) -> bool:
         content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1 + lines_before
-        warnings.warn(
+        _warn(
             f"{file}, line {line}: not UTF-8, so the file is read as Latin-1: convert it if names "
-            "or queries look wrong",
-            stacklevel=2,
+            "or queries look wrong"
         )
         return True
     return False
 
 
-def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
+def _csv_table(file: Path, content: bytes, lines_before: int) -> TableRows:
     """A table of text, with a header."""
     import polars as pl
 
@@ -350,8 +372,13 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
     # The header is read as a row, because polars renames a repeated column.
     options: dict[str, Any] = {"has_header": False, "infer_schema_length": 0}
     options |= {"null_values": ["NULL"], "separator": separator}
+    columns = unquoted.count(separator.encode()) + 1  # or more, if a name has a line break
+    text = _without_blank_lines(content) if columns > 1 else content
+    if text.count(b"\n") * (columns - 1) > text.count(separator.encode()):
+        # Of short lines, polars would make rows of all columns, which take a lot of memory.
+        _blank_lines(file, content, separator, lines_before)
     try:
-        frame = pl.read_csv(content, **options)
+        frame = pl.read_csv(text, **options)
     except pl.exceptions.ComputeError:
         _blank_lines(file, content, separator, lines_before)  # which names a line, if it can
         raise
@@ -359,16 +386,26 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> Table:
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise ValueError(f"{file}, line 1: the header contains {', '.join(map(repr, twice))} twice")
     if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
-        blank = _blank_lines(file, content, separator, lines_before)
-        frame = frame.filter(~pl.Series(blank)) if any(blank) else frame
+        _blank_lines(file, content, separator, lines_before)
+        blank = _blank_lines(file, text, separator, lines_before)
+        frame = frame.filter(~np.frombuffer(blank, np.bool_)) if any(blank) else frame
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
-    return Table(file, frame, decimal_commas=separator == ";")
+    return TableRows(file, frame, decimal_commas=separator == ";")
 
 
-def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) -> list[bool]:
+def _without_blank_lines(content: bytes) -> bytes:
+    """Text without blank lines that are not within quotes, of which polars makes rows."""
+    if b"\n\n" not in content and b"\n\r\n" not in content:
+        return content
+    parts = content.split(b'"')
+    parts[::2] = [re.sub(rb"(?<=\n)(\r?\n)+", b"", part) for part in parts[::2]]
+    return b'"'.join(parts)
+
+
+def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) -> bytearray:
     """Whether each line is blank; a ValueError for the first with other fields than the header."""
     reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), ""), delimiter=separator)
-    width, blank = 0, []
+    width, blank = 0, bytearray()
     for fields in reader:
         width, line = width or len(fields), reader.line_num + lines_before
         if fields and len(fields) != width:
@@ -382,11 +419,158 @@ def _blank_lines(file: Path, content: bytes, separator: str, lines_before: int) 
     return blank
 
 
-# svmlight ----------------------------------------------------------------------------------------
+# LETOR -------------------------------------------------------------------------------------------
 
 
-def svmlight(file: Path, names: Sequence[str], size: float = np.inf) -> Iterator[Any]:
-    """The features of a LETOR or svmlight file in batches, (n, f) float64, by their numbers.
+class LetorRows(NamedTuple):
+    """Rows of a file in the LETOR format, also called svmlight.
+
+    Attributes
+    ----------
+    labels : (n,) float64
+    queries : (m,) int64
+        Of the rows that have a query.
+    rows, numbers, values : (k,) int64, int64 and float64
+        The features that are written: the row of each, from 0, its number, which ascends within a
+        row, and its value.  NULL and Istella's missing value are NaN.
+    """
+
+    labels: NDArray[np.float64]
+    queries: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+def letor_rows(file: Path, size: float = np.inf) -> Iterator[LetorRows]:
+    """The rows of a LETOR file, in batches of at most about this many bytes of text.
+
+    A ValueError names the file, and the first line that is malformed or has a number that float64
+    changes.
+    """
+    lines_before = 0
+    with opened(file) as stream:
+        for piece in pieces(file, stream, min(size, LETOR_BATCH)):
+            text = piece if lines_before else piece.removeprefix(b"\xef\xbb\xbf")
+            text = re.sub(b"#[^\n]*", b"", text) if b"#" in text else text
+            text = text.replace(b":NULL", b":nan")
+            try:
+                rows = _parsed(text)
+            except ValueError:
+                lines = text.split(b"\n")
+                ends = range(1, len(lines) + 1)
+                wrong = bisect_left(ends, True, key=lambda end: _why_not(lines[:end]) != "")
+                why = _why_not(lines[wrong : wrong + 1])
+                raise ValueError(f"{file}, line {lines_before + wrong + 1}: {why}") from None
+            yield rows
+            lines_before += text.count(b"\n")
+
+
+def _why_not(lines: Sequence[bytes]) -> str:
+    """Why a line, or one of several, cannot be read; empty if all can."""
+    try:
+        _parsed(b"\n".join(lines))
+    except ValueError as error:
+        line = lines[0].decode("latin-1")
+        odd = [field for field in line.split() if re.search("[0-9]_[0-9]", field)]
+        return str(error) or (
+            f"{odd[0]!r}: a number with an underscore"
+            if odd
+            else "not 'label qid:ID 1:value 2:value', with a finite number as label, a whole "
+            f"number as ID and features in ascending order: {line.strip()[:80]!r}"
+        )
+    return ""
+
+
+def _parsed(text: bytes) -> LetorRows:
+    """The rows of text without comments, by operations on arrays of all of its bytes.
+
+    The ValueError for a malformed line has no message.
+    """
+    text = b"\n" + text + b"\n"
+    is_blank = np.frombuffer(text.translate(_IS_BLANK), np.bool_)
+    edges = np.flatnonzero(is_blank[1:] != is_blank[:-1]) + 1
+    first, end = edges[::2], edges[1::2]  # of each field
+    cells = np.frombuffer(bytearray(text), np.uint8)  # what was read is replaced by blanks
+    n_fields = np.diff(np.searchsorted(first, np.flatnonzero(cells == ord("\n"))))
+    n_fields = n_fields[n_fields > 0]
+    row = np.repeat(np.arange(n_fields.size), n_fields - 1)
+
+    # Each field that is no label has one colon, with something on both sides.
+    label = np.cumsum(n_fields) - n_fields
+    start, stop = np.delete(first, label), np.delete(end, label)
+    colon = np.flatnonzero(cells == ord(":"))
+    _refuse(colon.size != start.size or b"(" in text)  # NumPy reads nan(1) as nan
+    _refuse((colon <= start) | (colon >= stop - 1))
+    cells[colon] = _BLANK
+
+    query = np.flatnonzero((colon == start + 3) & (np.diff(row, prepend=-1) > 0))
+    letters = start[query][:, None] + np.arange(3)
+    is_query = (cells[letters] == [*b"qid"]).all(axis=1)
+    query, letters = query[is_query], letters[is_query]
+    cells[letters] = _BLANK
+    queries = _whole_numbers(cells, colon[query] + 1, stop[query])
+    field = query + row[query] + 1
+    first, end = np.delete(first, field), np.delete(end, field)
+    start, colon, row = np.delete(start, query), np.delete(colon, query), np.delete(row, query)
+    numbers = _whole_numbers(cells, start, colon)
+    _refuse((numbers < 0) | (numbers >= 2**32))
+    _refuse((np.diff(numbers, prepend=-1) <= 0) & (np.diff(row, prepend=-1) == 0))
+
+    values = _numbers(cells) if first.size else np.zeros(0)
+    _refuse(values.size != first.size)
+    is_label = np.ones(first.size, np.bool_)
+    is_label[np.arange(row.size) + row + 1] = False
+    values[~is_label & (values >= MISSING) & (values < np.inf)] = np.nan
+    for i in np.flatnonzero(np.abs(values) >= 2.0**53):
+        cell = text[first[i] : end[i]].decode("latin-1")
+        if why := changed(cell.rpartition(":")[2], float(values[i])):
+            raise ValueError(f"{cell!r}{why}")
+    _refuse(~np.isfinite(values[is_label]))
+    return LetorRows(values[is_label], queries, row, numbers, values[~is_label])
+
+
+def _refuse(wrong: Any) -> None:
+    if np.any(wrong):
+        raise ValueError
+
+
+def _whole_numbers(
+    cells: NDArray[np.uint8], start: NDArray[np.int64], stop: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Numbers in digits, perhaps with a sign, which are replaced by blanks."""
+    sign = cells[start]
+    is_signed = (sign == ord("-")) | (sign == ord("+"))
+    cells[start[is_signed]] = _BLANK
+    first = start + is_signed
+    length = stop - first
+    _refuse((length < 1) | (length > 19))
+    number, places = np.zeros(start.size, np.uint64), np.arange(start.size)
+    for k in range(int(length.max(initial=0))):
+        places = places[length[places] > k]
+        at = first[places] + k
+        digit = cells[at] - np.uint8(ord("0"))
+        _refuse(digit > 9)
+        number[places] = number[places] * np.uint64(10) + digit
+        cells[at] = _BLANK
+    _refuse(number > np.iinfo(np.int64).max)
+    return np.where(sign == ord("-"), -1, 1) * number.astype(np.int64)
+
+
+def _numbers(cells: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """The numbers between blanks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return np.fromstring(cells.tobytes(), sep=" ")
+        except (ValueError, DeprecationWarning):  # of NumPy since 2.3, and before
+            raise ValueError from None
+
+
+def numbered_features(
+    file: Path, names: Sequence[str], size: float = BATCH
+) -> Iterator[NDArray[np.float64]]:
+    """The features of a LETOR file with these numbers in batches, (n, f) float64.
 
     A feature that is absent in a line is 0.
     """
@@ -395,74 +579,34 @@ def svmlight(file: Path, names: Sequence[str], size: float = np.inf) -> Iterator
             f"{file} is not {KINDS}, so its columns have no names: the model was trained with "
             f"{', '.join(named)}"
         )
-    lines_before, rows = 0, 0
-    with opened(file) as stream:
-        for content in pieces(stream, size):
-            features = _numbered_features(file, content, lines_before, [*map(int, names)])
+    wanted = np.array([min(int(name), 2**63 - 1) for name in names], np.int64)
+    columns = np.argsort(wanted)
+    ascending = np.append(wanted[columns], -1)  # which is no number of a feature
+    batch = max(1, int(min(size, 2**34)) // (8 * wanted.size or 8))  # rows
+    n_rows, least, most = 0, np.iinfo(np.int64).max, 0
+    for read in letor_rows(file, size):
+        least, most = read.numbers.min(initial=least), read.numbers.max(initial=most)
+        if least == 0 and 0 not in wanted:
+            raise ValueError(
+                f"{file} has a feature 0, and the model was trained with features from 1: the two "
+                "count from different numbers"
+            )
+        at = np.searchsorted(ascending[:-1], read.numbers)
+        known = np.flatnonzero(ascending[at] == read.numbers)
+        rows, at, values = read.rows[known], columns[at[known]], read.values[known]
+        for start in range(0, read.labels.size, batch):
+            features = np.zeros((min(batch, read.labels.size - start), wanted.size))
+            part = slice(*np.searchsorted(rows, (start, start + batch)))
+            features[rows[part] - start, at[part]] = values[part]
             yield features
-            lines_before += content.count(b"\n")
-            rows += len(features)
-    if not rows:
+        n_rows += read.labels.size
+    if least == 1 and 0 in wanted and most == wanted.size == ascending[-2] + 1:
+        raise ValueError(
+            f"{file} has features 1 to {most}, and the model was trained with features 0 to "
+            f"{most - 1}: the two count from different numbers"
+        )
+    if not n_rows:
         raise ValueError(f"{file} has no rows")
-
-
-def _numbered_features(
-    file: Path, content: bytes, lines_before: int, names: Sequence[int]
-) -> NDArray[np.float64]:
-    """The features with these numbers."""
-    import polars as pl
-
-    lines = content.removeprefix(b"\xef\xbb\xbf").decode("latin-1").split("\n")
-    text = pl.Series("text", lines, dtype=pl.String).str.replace("#.*", "").str.strip_chars()
-    rows = pl.DataFrame([text]).with_row_index("line", lines_before + 1)
-    rows = rows.filter(pl.col("text") != "").with_row_index("row")
-    rows = rows.with_columns(fields=pl.col("text").str.extract_all(r"\S+"))
-    label = pl.col("fields").list.first().cast(pl.Float64, strict=False).is_finite()
-    wrong = [*rows.filter(~label.fill_null(False))["line"]]
-    second = pl.col("fields").list.get(1, null_on_oob=True)
-    has_query = second.str.contains("^qid:[+-]?[0-9]+$").fill_null(False)
-    rest = pl.col("fields").list.slice(pl.when(has_query).then(2).otherwise(1))
-    pairs = rows.select("row", "line", field=rest).explode("field").drop_nulls()
-    pair = pl.col("field").str.splitn(":", 2).struct
-    pairs = pairs.with_columns(
-        cell=pair[1].replace("NULL", "nan"),
-        # As a float, a number that no feature can have is one that is read.
-        number=pair[0].cast(pl.UInt32, strict=False).cast(pl.Int64),
-    ).with_columns(value=pl.col("cell").cast(pl.Float64, strict=False))
-    rises = (pl.col("number").diff() > 0) | (pl.col("row").diff() > 0)
-    read = rises.fill_null(True) & pl.col("number").is_not_null() & pl.col("value").is_not_null()
-    wrong.extend(pairs.filter(~read)["line"])
-    if wrong:
-        line = min(wrong)
-        raise ValueError(
-            f"{file}, line {line}: not 'label qid:ID 1:value 2:value', with a whole number as ID "
-            f"and features in ascending order: {lines[line - lines_before - 1][:80]!r}"
-        )
-    missing = (pl.col("value") >= MISSING) & pl.col("value").is_finite()
-    large = pairs.filter((pl.col("value").abs() >= 2.0**53) & ~missing)
-    for line, cell, value in large.select("line", "cell", "value").iter_rows():
-        if why := changed(cell, value):
-            raise ValueError(f"{file}, line {line}{why}")
-    places = dict(zip(names, range(len(names)), strict=True))
-    if 0 not in places and (pairs["number"] == 0).any():
-        raise ValueError(
-            f"{file} has a feature 0, and the model was trained with features from 1: the two "
-            "count from different numbers"
-        )
-    shifted = 0 in places and pairs.height and pairs["number"].min() == 1
-    if shifted and pairs["number"].max() == len(names) == max(names) + 1:
-        raise ValueError(
-            f"{file} has features 1 to {len(names)}, and the model was trained with features 0 to "
-            f"{len(names) - 1}: the two count from different numbers"
-        )
-    known = pairs.filter(pl.col("number").is_in(names)).select(
-        "row",
-        pl.col("number").replace_strict(places, return_dtype=pl.Int64),
-        pl.when(missing).then(np.nan).otherwise("value").alias("value"),
-    )
-    features = np.zeros((rows.height, len(names)))
-    features[known["row"], known["number"]] = known["value"]
-    return features
 
 
 # Models ------------------------------------------------------------------------------------------
@@ -474,7 +618,7 @@ def features_of(
     """The features of a file in batches, (n, f) float64: the columns of a model, found by name."""
     names = [column.name for column in columns]
     if not table_kind(file):
-        yield from svmlight(file, names, size)
+        yield from numbered_features(file, names, size)
         return
     for table in tables(file, size, names):
         yield np.column_stack([
@@ -546,11 +690,10 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         if rows > len(features) and sys.stderr is not None and sys.stderr.isatty():
             print(f"{rows:,} rows", end="\r", file=sys.stderr, flush=True)
     for name, cells in unseen.items():
-        warnings.warn(
+        _warn(
             f"{file}, column {name!r}: {cells.total():,} of {rows:,} rows have values that the "
             "model was not trained with, which are taken for missing: "
-            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}",
-            stacklevel=2,
+            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}"
         )
     return np.concatenate(scores)
 
@@ -576,7 +719,7 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
 def _is_sound(column: Column) -> bool:
     """Whether a column is one that lambdaplus has written."""
     words = [column.name, column.kind, *column.levels]
-    return isinstance(column.levels, list | tuple) and all(isinstance(each, str) for each in words)
+    return isinstance(column.levels, list | tuple) and all(isinstance(word, str) for word in words)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -133,7 +133,7 @@ def _refuse_day_first(dates: NDArray[Any]) -> None:
 
     def are_dates(form: str) -> bool:
         try:
-            years = {datetime.strptime(each.zfill(8), form).year for each in digits}
+            years = {datetime.strptime(date.zfill(8), form).year for date in digits}
         except ValueError:
             return False
         return min(years) >= 1900 and max(years) <= 2100

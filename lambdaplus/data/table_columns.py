@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import hint
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column
+from lambdaplus.data.scoring import LEFT_OUT, Column, like, require
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
@@ -50,7 +49,7 @@ class Columns:
     """Names of the columns of a table: what each is used for, and which are features.
 
     Without ``features``, all others that can be are features; those with a + before their names are
-    taken besides the others.  ``qid`` is "none" without queries.
+    taken besides the others, and so are ``categories``.  ``qid`` is "none" without queries.
     """
 
     qid: str = "qid"
@@ -58,6 +57,7 @@ class Columns:
     weight: str = ""
     order: str = ""
     features: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -81,25 +81,26 @@ class Columns:
     @property
     def named(self) -> tuple[str, ...]:
         """The columns that are to be features, whatever they look like."""
-        return tuple(name.removeprefix("+") for name in self.features)
+        return (*(name.removeprefix("+") for name in self.features), *self.categories)
 
     def candidates(self, table: TableFile) -> list[str]:
         """The columns that may be features or are dropped; a ValueError for names of no column."""
         taken, names = self.roles.values(), table.names
-        for option, listed in (("features", self.named), ("drop", self.drop)):
-            for name in listed:
-                if name not in names:
+        for option in ("features", "categories", "drop"):
+            for name in getattr(self, option):
+                column = name.removeprefix("+") if option == "features" else name
+                if column not in names:
                     raise ValueError(
-                        f"--{option}: there is no column {name!r}{hint(name, names)}; there are: "
-                        f"{', '.join(names)}"
+                        f"--{option}: there is no column {column!r}{like(column, names)}; there "
+                        f"are: {', '.join(names)}"
                     )
-                if name in taken:
+                if column in taken:
                     raise ValueError(
-                        f"--{option}: {name!r} is the column of the labels, queries, weights or "
+                        f"--{option}: {column!r} is the column of the labels, queries, weights or "
                         "order"
                     )
-        if both := [name for name in self.named if name in self.drop]:
-            raise ValueError(f"{both[0]!r} is in --features and in --drop")
+                if option != "drop" and column in self.drop:
+                    raise ValueError(f"{column!r} is in --{option} and in --drop")
         only = not all(name.startswith("+") for name in self.features)
         wanted = {*self.drop, *(self.named if only else names)} - {*taken}
         return [name for name in names if name in wanted]
@@ -167,19 +168,15 @@ def read_columns(
     >>> data.qid.tolist(), data.features.tolist(), data.labels.tolist()
     (['b', 'b', 'a'], [[0.5], [7.0], [nan]], [0.0, 1.0, 2.0])
     """
-    table = TableFile(Path(path))
+    table = TableFile.read(Path(path))
     read = read_table_data(table, Columns(qid, label), categories=False)
     if left_out := left_out_in_words(read.columns):
-        warnings.warn(
-            f"{table.file}: left out: {left_out}. Convert features among them to numbers",
-            stacklevel=2,
-        )
+        warn(f"{table.file}: left out: {left_out}. Convert features among them to numbers")
     weights = [name for name in read.data.feature_names if name.strip().lower() in WEIGHT_NAMES]
     if weights:
-        warnings.warn(
+        warn(
             f"{table.file}: {', '.join(weights)} is read as a feature: if it weights the rows, "
-            "leave it out of the file",
-            stacklevel=2,
+            "leave it out of the file"
         )
     return read.data
 
@@ -188,7 +185,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     """Read labels, queries and features; text with few values is a category, or left out."""
     _refuse_missing_columns(table, columns.roles)
     try:
-        labels = table.numbers(columns.label)
+        labels = table.finite_numbers(columns.label)
     except ValueError as error:
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
@@ -216,7 +213,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         qid[rows],
         table.file.name,
         tuple(features),
-        weights=table.numbers(columns.weight)[rows] if columns.weight else None,
+        weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
         grouped=grouped,
     )
@@ -279,7 +276,7 @@ def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None
     advice = f"Name {column} as {' and '.join(missing)} ({options})"
     if "qid" in missing:
         advice += "; pass --qid none if the table has no queries, so that all rows are one ranking"
-    table.require(by_option.values(), advice)
+    require(table.file, table.names, by_option.values(), advice)
 
 
 def _column_of(
@@ -291,58 +288,69 @@ def _column_of(
     named = name in columns.named
     if INDEX.fullmatch(name) and not named:
         return Column(name, LEFT_OUT, "row numbers that pandas wrote"), None
-    try:
-        values = table.feature(name)
-    except ValueError as error:
-        if not categories:
-            raise
-        raise ValueError(f"{error}; or leave it out with --drop {name}") from None
-    if values is not None and not (categories and table.is_declared(name)):
-        why = _why_no_number(table, name, values) if categories and not named else ""
-        if why:
-            return Column(name, LEFT_OUT, f"{why}; --features +{name} keeps it"), None
-        return Column(name, "flag" if table.is_flag(name) else "number"), values
-    column, why = _category(table, name, named, categories)
-    if column is not None:
-        return column, table.table.codes(column, {})
+    if not (categories and (name in columns.categories or table.is_declared(name))):
+        try:
+            values = table.feature(name)
+        except ValueError as error:
+            if not categories:
+                raise
+            raise ValueError(
+                f"{error}; or leave it out with --drop {name}, or make it a category with "
+                f"--categories {name}"
+            ) from None
+        if values is not None:
+            why = _why_no_number(table, name, values) if categories and not named else ""
+            kind = "flag" if table.is_flag(name) else "number"
+            return (Column(name, LEFT_OUT, why), None) if why else (Column(name, kind), values)
+    levels, why = _levels(table, name, columns, categories)
+    if not why:
+        column = Column(name, "category", levels=levels)
+        return column, table.codes(column, {})
     if named:
-        raise ValueError(f"--features: {table.file}, column {name!r}, cannot be a feature: {why}")
+        option, kind = (
+            ("categories", "category") if name in columns.categories else ("features", "feature")
+        )
+        raise ValueError(f"--{option}: {table.file}, column {name!r}, cannot be a {kind}: {why}")
     return Column(name, LEFT_OUT, why), None
 
 
-def _category(
-    table: TableFile, name: str, named: bool, categories: bool
-) -> tuple[Column | None, str]:
-    """A category and its levels; or None and why the column is none."""
-    declared = table.is_declared(name)
-    words = table.table.words(name, whole_numbers=declared)
+def _levels(
+    table: TableFile, name: str, columns: Columns, categories: bool
+) -> tuple[list[str], str]:
+    """The levels of a category, and why the column is none; empty if it is one."""
+    declared = name in columns.categories or table.is_declared(name)
     if not declared and table.are_dates(name):
         advice = ": convert what recurs, such as the day of the week, to numbers"
-        return None, f"dates{advice if categories else ''}"
+        return [], f"dates{advice if categories else ''}"
+    words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
-        return None, table.type_in_words(name)
+        dtype = table.frame[name].dtype
+        return [], "dates" if dtype.is_temporal() else str(dtype).replace("String", "text")
     levels = words.drop_nulls().unique().sort().to_list()
-    rows, many = words.len() - words.null_count(), f"text with {len(levels):,} different values"
-    if 2 * len(levels) > rows:
-        return None, many
-    few = len(levels) <= MOST_VALUES and len(levels) * ROWS_OF_A_VALUE <= rows
-    if named or declared or few:
-        return Column(name, "category", levels=levels), ""
-    return None, f"{many}; --features +{name} makes it a category"
+    n_rows, why = words.len() - words.null_count(), f"text with {len(levels):,} different values"
+    if 2 * len(levels) > n_rows:
+        return [], why
+    recurring = len(levels) <= MOST_VALUES and len(levels) * ROWS_OF_A_VALUE <= n_rows
+    if declared or name in columns.named or recurring:
+        return levels, ""
+    return [], f"{why}; --features +{name} makes it a category"
 
 
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     """Why a column of numbers is left out unless it is named; empty if it is a feature."""
-    whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
-    if not whole or table.is_flag(name):
+    keeps = f"--features +{name} keeps it"
+    if not _are_integers(values) or table.is_flag(name):
         return ""
     if values.min() >= 19000101 and table.are_dates(name, DATES_AS_NUMBERS):
-        return "dates"
+        return f"dates; {keeps}"
     different = np.unique(values).size
     dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())
     if values.size > 100 and different >= 0.9 * values.size and dense:
-        return "a number for nearly every row, as an identifier has"
-    return "an identifier, by its name" if IDENTIFIERS.fullmatch(name) and different > 2 else ""
+        return f"a number for nearly every row, as an identifier has; {keeps}"
+    if IDENTIFIERS.fullmatch(name) and different > 2:
+        makes = f"--categories {name} makes it a category"
+        return f"an identifier, by its name; {keeps}, {makes}"
+    return ""
 
 
 def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Column]:
@@ -353,6 +361,33 @@ def _with_constants(columns: Sequence[Column], data: RankingData) -> Iterator[Co
         cells = values.get(column.name)
         same = cells is not None and np.array_equal(cells, cells[starts][query], equal_nan=True)
         yield column._replace(why=CONSTANT) if same else column
+
+
+def agreed(plans: Mapping[Path, Sequence[Column]]) -> list[Column]:
+    """The columns of a data set of several files, in which a flag may be a number.
+
+    A ValueError names two files of which only one has a feature.
+    """
+    found: dict[str, dict[Path, Column]] = {}
+    for file, columns in plans.items():
+        for column in columns:
+            found.setdefault(column.name, {})[file] = column
+    plan = []
+    for name, by_file in found.items():
+        used = [file for file, column in by_file.items() if column.kind != LEFT_OUT]
+        if other := [file for file in plans if used and file not in used]:
+            lacking = by_file.get(other[0])
+            raise ValueError(
+                f"{used[0]} has the feature {name!r}, but in {other[0]} "
+                f"{f'it is left out: {lacking.why}' if lacking else 'there is none'}. All files of "
+                f"a data set need the same features: --drop {name} leaves it out of all"
+            )
+        first, *others = by_file.values()
+        if used and any(column != first for column in others):
+            kinds = {column.kind for column in by_file.values()}
+            first = Column(name, first.kind if len(kinds) == 1 else "number")
+        plan.append(first)
+    return plan
 
 
 def plan_in_words(columns: Sequence[Column]) -> str:
@@ -377,7 +412,12 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
                 f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
                 f"--drop {name}."
             )
-        elif name not in data.categories and _counts_rows(column):
+        elif (
+            name not in data.categories
+            and column.size > 100
+            and _are_integers(column)
+            and np.unique(column).size == column.size
+        ):
             found.append(
                 f"{name} is used as a feature, but has a different whole number in each row: pass "
                 f"--drop {name} if it numbers the rows."
@@ -385,6 +425,5 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
     return found
 
 
-def _counts_rows(column: Floats) -> bool:
-    whole = np.isfinite(column).all() and (column == np.floor(column)).all()
-    return bool(whole) and column.size > 100 and np.unique(column).size == column.size
+def _are_integers(values: Floats) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())

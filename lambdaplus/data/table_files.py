@@ -5,17 +5,19 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.identifiers import identifiers, int_or_text
-from lambdaplus.data.scoring import FLAGS, KINDS, opened, require, table_kind, tables
+from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, table_kind, tables
+
+if TYPE_CHECKING:
+    import polars
 
 NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
@@ -26,10 +28,12 @@ DATES = f"^({_DATE})([T ]{_TIME})?$"
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 
 
-class TableFile:
-    """Columns of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
+class TableFile(TableRows):
+    """All rows of a CSV, TSV or Parquet file; a ValueError names the file and the column."""
 
-    def __init__(self, file: Path) -> None:
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Read a file."""
         try:
             import polars  # noqa: F401
         except ImportError:
@@ -38,54 +42,57 @@ class TableFile:
             ) from None
         if not table_kind(file):
             raise ValueError(f"{file} is not {KINDS}")
-        self.file = file
-        [self.table] = tables(file)
-        self._frame = self.table.frame
-        self.names = self._frame.columns
+        [rows] = tables(file)
+        return cls(*rows)
 
-    def require(self, names: Iterable[str], advice: str) -> None:
-        """Raise a ValueError for those of these columns that the table does not have."""
-        require(self.file, self.names, names, advice)
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return self.frame.columns
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column as finite numbers, (n,), without rounding."""
-        numbers = self.table.numbers(name)
+    def finite_numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of finite numbers, (n,), without rounding."""
+        numbers = self.numbers(name)
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
             raise ValueError(
-                f"{self.table.place(name)}: {bad.size} cells are not finite numbers, the first is "
+                f"{self.place(name)}: {bad.size} cells are not finite numbers, the first is "
                 f"in row {bad[0] + 1} below the header"
             )
         return numbers
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
         """A column as a feature, (n,), NaN where a cell is empty; None for text or dates."""
-        column, text = self.table.parsed(name)
+        column, text = self.parsed(name)
         if column is None or text < 0:
-            return None if column is None else self.table.unrounded(name, column)
+            return None if column is None else self.unrounded(name, column)
         if not column.is_finite().any():
             return None
         raise ValueError(
-            f"{self.table.place(name)} mixes numbers and text; the first text is "
-            f"{self._frame[name][text]!r} in row {text + 1} below the header"
+            f"{self.place(name)} mixes numbers and text; the first text is "
+            f"{self.frame[name][text]!r} in row {text + 1} below the header"
         )
 
     def is_flag(self, name: str) -> bool:
         """Whether a column has no values but true and false."""
         import polars
 
-        column = self._frame[name]
-        if column.dtype != polars.String:
-            return column.dtype == polars.Boolean
-        words = column.drop_nulls().str.strip_chars().str.to_lowercase()
-        words = words.filter(words != "")
+        dtype = self.frame[name].dtype
+        if dtype != polars.String:
+            return dtype == polars.Boolean
+        words = self._words(name).str.to_lowercase()
         return bool(words.len()) and bool(words.is_in([*FLAGS]).all())
+
+    def _words(self, name: str) -> polars.Series:
+        """The cells of a column as text, without those that are empty."""
+        words = self.frame[name].cast(str).str.strip_chars()
+        return words.filter(words != "")
 
     def is_declared(self, name: str) -> bool:
         """Whether the type of a column says that it is a category."""
         import polars
 
-        dtype = self._frame[name].dtype
+        dtype = self.frame[name].dtype
         of_pandas = name in self._pandas and (dtype.is_integer() or dtype == polars.String)
         return of_pandas or dtype in (polars.Categorical, polars.Enum)
 
@@ -105,26 +112,19 @@ class TableFile:
         """Whether all cells of a column, if they are not empty, are dates."""
         import polars
 
-        column = self._frame[name]
-        if column.dtype.is_temporal():
-            return True
-        if column.dtype != polars.String and not column.dtype.is_integer():
-            return False
-        text = column.cast(polars.String).str.strip_chars()
-        text = text.filter(text != "")
-        return bool(text.len()) and bool(text.str.contains(pattern).all())
+        dtype = self.frame[name].dtype
+        if dtype.is_temporal() or not (dtype == polars.String or dtype.is_integer()):
+            return dtype.is_temporal()
+        words = self._words(name)
+        return bool(words.len()) and bool(words.str.contains(pattern).all())
 
     def repeats(self, name: str) -> bool:
         """Whether a column has at least two values, on two rows or more on average."""
-        return 2 <= self._frame[name].n_unique() <= self._frame.height / 2
-
-    def type_in_words(self, name: str) -> str:
-        kind = self._frame[name].dtype
-        return "dates" if kind.is_temporal() else str(kind).replace("String", "text")
+        return 2 <= self.frame[name].n_unique() <= self.frame.height / 2
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
-        column = self._frame[name]
+        column = self.frame[name]
         if column.dtype.is_temporal() and not column.null_count():
             return column.to_physical().to_numpy()
         return self.identifiers(name)
@@ -133,7 +133,7 @@ class TableFile:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
         import polars
 
-        column = self._frame[name]
+        column = self.frame[name]
         try:
             if column.dtype.is_nested() or column.dtype == polars.Binary:
                 raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
@@ -145,8 +145,8 @@ class TableFile:
                 )
             if column.dtype.is_float():
                 numbers = identifiers(column.to_numpy())
-                whole = numbers.astype(np.int64)
-                return whole if np.array_equal(whole, numbers) else numbers.astype(np.str_)
+                integers = numbers.astype(np.int64)
+                return integers if np.array_equal(integers, numbers) else numbers.astype(np.str_)
             words = column.cast(str).to_list()
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:

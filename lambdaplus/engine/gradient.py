@@ -2,7 +2,8 @@
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
 are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
-(`sums`) are normalised; log-loss is added (`pointwise`); and rows get the values of their entry.
+(`sums`) are normalised; log-loss is added (`shifted_log_loss`); and rows get the values of their
+entry.
 """
 
 import math
@@ -20,8 +21,8 @@ from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.label_tree import rising, split_labels
 from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
-from lambdaplus.engine.pointwise import add_log_loss
 from lambdaplus.engine.rounded_tree import RoundedLabelTree
+from lambdaplus.engine.shifted_log_loss import add_shifted_log_loss
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
@@ -143,7 +144,7 @@ class LambdaGradient:
             # Of all rows, their sum; of queries, their mean in bits, which is of the size of pairs.
             size = np.ones(1) if self.one_list else math.log(2.0) * np.diff(batch.boundaries)
             strata, weight = batch.metric.strata, self.terms.log_loss / size
-            add_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
+            add_shifted_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
         return sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Threshold and probabilities of a classifier, from scores of rows that its model has not seen."""
+"""Threshold and probabilities, from scores of rows that a model has not seen."""
 
 from __future__ import annotations
 
@@ -10,20 +10,9 @@ from scipy.special import expit
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.estimators.parent import by_set
-from lambdaplus.objectives import Objective
-from lambdaplus.ranking.documents import rows_of
-
-FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
-UNSEEN = "Pass cv='auto' or eval_set="
-"""Why a model has no probabilities, if the user chose that."""
-
-
-_OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
 
 
 class HeldOut(NamedTuple):
@@ -61,65 +50,6 @@ class Scale(NamedTuple):
         # A model without a split has none.
         factor = to.deviation / self.deviation if self.deviation > 0.0 else 0.0
         return to.mean + factor * (scores - self.mean)
-
-
-def held_out_rows(model: Any, call: dict[str, Any], objective: Objective, start: Any) -> HeldOut:
-    """Scores of an evaluation set, or of training rows by models that did not see them.
-
-    The scores of training rows by the model itself are used only if there is no other way, since
-    they are too far apart: a threshold between them leaves out most new positives.
-    """
-    X, codes, weights, names = call["X"], call["y"], call.get("sample_weight"), model._names
-    weights = None if weights is None else np.asarray(weights)
-    sets = call.get("eval_set") or []
-    of_sets = (by_set(call.get(name), len(sets)) for name in (names.eval_weights, names.eval_start))
-    for (of_set, codes_of_set), of_rows, begin in reversed([*zip(sets, *of_sets, strict=True)]):
-        of_rows = None if of_rows is None else np.asarray(of_rows)
-        held_out = HeldOut(model._scores(of_set), codes_of_set, of_rows)
-        # The same scores tell the training rows in any container.
-        alike = np.array_equal(held_out.codes, codes)
-        if not (alike and np.array_equal(held_out.scores, model._scores(X))):
-            return held_out._replace(scores=held_out.scores + model._shift(of_set, begin))
-    scores = model._scores(X)
-    shift = model._shift(X, call.get(names.start))
-    # Rows of weight 0 could leave a half without weight.
-    used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
-    too_few, least = len(used) < 2 * model._least_rows(), int(np.bincount(codes[used]).min())
-    reasons = {
-        UNSEEN: model.cv is None,
-        "A model that continues another has seen all rows: pass eval_set=": start is not None,
-        f"There are too few rows ({len(used)}) to train on half of them: pass eval_set=": too_few,
-        "A class with a single row cannot be held out: pass eval_set=": least < 2,
-    }
-    for why_not in (reason for reason, applies in reasons.items() if applies):
-        return HeldOut(scores + shift, codes, weights, why_not)
-    halves = StratifiedKFold(2, shuffle=True, random_state=0)
-    splits = [*halves.split(np.empty((len(used), 0)), codes[used])]
-    splits = splits[:1] if codes[used].sum() >= FEW_POSITIVES else splits
-    scale = Scale.of(scores, weights)
-    for train, rest in ((used[one], used[other]) for one, other in splits):
-        X_train = rows_of(X, train)
-        half = _trained_on(train, X_train, model, call, objective)
-        of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
-        scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
-    rows = used[np.concatenate([rest for _, rest in splits])]
-    return HeldOut((scores + shift)[rows], codes[rows], None if weights is None else weights[rows])
-
-
-def _trained_on(rows: Ints, X: Any, model: Any, call: dict[str, Any], objective: Objective) -> Any:
-    """A model that is trained like this one, for as many rounds, on these rows, which are X."""
-    params = {**model.get_params(deep=False), **model._rounds(), "cv": None}
-    half = type(model)(**{name: v for name, v in params.items() if name != "callbacks"})
-    of_rows = {
-        name: rows_of(call[name], rows)
-        for name in ("y", "sample_weight", model._names.start)
-        if call.get(name) is not None
-    }
-    same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the model itself has said all that concerns the user
-        half._train({"X": X, **of_rows, **same}, objective, **model._class_weights())
-    return half
 
 
 def threshold_by_share(held_out: HeldOut) -> float:

@@ -14,15 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
-from lambdaplus.estimators.calibration import (
-    UNSEEN,
-    fit_calibrator,
-    held_out_rows,
-    threshold_by_share,
-)
+from lambdaplus.estimators.calibration import fit_calibrator, threshold_by_share
 from lambdaplus.estimators.class_codes import encode
-from lambdaplus.estimators.parent import FrameworkEstimator, arguments
-from lambdaplus.frameworks.data_sets import canonical
+from lambdaplus.estimators.held_out import UNSEEN, HoldsOutRows
+from lambdaplus.estimators.parent import arguments
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 
@@ -50,7 +45,7 @@ def _all_but_x(method: Callable[..., Any], X: Any, *args: Any, **kwargs: Any) ->
     return {name: value for name, value in call.items() if name != "X"}
 
 
-class RankingClassifier(FrameworkEstimator):
+class RankingClassifier(HoldsOutRows):
     """Base class of classifiers whose trees rank the rows of one class above the others.
 
     The trees are trained on 1 for rows of that class and 0 for others.  With the framework's own
@@ -61,15 +56,12 @@ class RankingClassifier(FrameworkEstimator):
     _one_ranking = True
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
-    _raw: Callable[..., Any]
-    """The predict of the framework's base class, which returns scores."""
     _of_parent: Callable[..., Any]
     """Calls a method of the parent, by name."""
-    _rounds: Callable[[], dict[str, Any]]
-    """Parameters with which a half is trained for as many rounds as the model."""
+
+    __sklearn_is_fitted__: Callable[[], bool]
 
     pos_label: Any
-    cv: Any
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *args: Any, eval_set: Any = None,
@@ -121,7 +113,7 @@ class RankingClassifier(FrameworkEstimator):
                 f"pos_label={np.asarray(other).item()!r}"
             )
         self._train(call, objective, **self._class_weights())
-        held_out = held_out_rows(self, call, objective, start)
+        held_out = self._held_out(call, objective, start)
         self.offset_ = threshold_by_share(held_out)
         self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
         if not self._no_probabilities:
@@ -211,7 +203,8 @@ class RankingClassifier(FrameworkEstimator):
         """Whether the trees rank, whatever the objective is now; an error without a whole fit."""
         if hasattr(self, "offset_"):
             return True
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)  # raises; it takes longer, since it reads the tags
         if isinstance(find_objective(self.objective), Objective):
             raise NotFittedError(
                 f"this {type(self).__name__} has no threshold, since its last fit failed, or had "
@@ -238,14 +231,3 @@ class RankingClassifier(FrameworkEstimator):
     def _trained_class_of(self, model: Any) -> Any:
         """The class that a model to continue from ranks first; None if it does not say."""
         return getattr(model, "pos_label_", None)
-
-    def _least_rows(self) -> int:
-        """The rows of which a tree can be grown."""
-        return 0
-
-    def _shift(self, X: Any, start: Any) -> Any:
-        """What initial scores change of the scores that `predict` compares with the threshold."""
-        return 0.0  # LightGBM's are not passed to predict
-
-    def _scores(self, X: Any) -> Floats:
-        return np.array(self._raw(canonical(X)), dtype=np.float64)

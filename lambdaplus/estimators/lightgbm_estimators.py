@@ -17,7 +17,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
-from lambdaplus.estimators.query_column import OF_EACH_FEATURE, OF_INDICES
+from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
@@ -35,6 +35,7 @@ if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
 
+_TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMModel.fit).parameters  # from 4.7 on
 _Constructor = TypeVar("_Constructor", bound=Callable[..., None])
 
 # Beside the estimators, which prediction must not change, and not in pickles and clones of them.
@@ -58,6 +59,22 @@ def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
     return shown
 
 
+def _fit(parent: Any, call: dict[str, Any]) -> None:
+    """Fit one of LightGBM's estimators, with evaluation sets in the form of its version."""
+    sets = call["eval_set"]
+    if not sets or not _TAKES_EVAL_X:
+        parent.fit(**call)
+    elif isinstance(parent, lgb.LGBMRanker):
+        X, y = zip(*sets, strict=True)
+        parent.fit(**{**call, "eval_set": None}, eval_X=X, eval_y=y)
+    else:
+        # In the newer form, LGBMClassifier does not recognise the training rows, and does not
+        # encode labels.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
+            parent.fit(**call)
+
+
 class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[misc]
     """An estimator of which one of LightGBM's own class trains and predicts.
 
@@ -75,7 +92,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
     def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
         params = self.get_params()
         names = {
-            alias: name for name in OF_INDICES + OF_EACH_FEATURE for alias in lightgbm_aliases(name)
+            alias: name
+            for name in OF_INDICES + OF_EACH_FEATURE + IN_FILES
+            for alias in lightgbm_aliases(name)
         }
         return {names.get(name, name): value for name, value in {**params, **call}.items()}
 
@@ -125,11 +144,8 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
             changed["metric"] = "None"
         parent = self._as_parent(objective=objective, **changed)
-        unknown = unknown_objective_explained(objective, "LightGBM")
-        with warnings.catch_warnings(), unknown, lack_of_features_explained():
-            # Sets are passed in the form that every LightGBM 4 takes.
-            warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
-            parent.fit(**call)
+        with unknown_objective_explained(objective, "LightGBM"), lack_of_features_explained():
+            _fit(parent, call)
         self.__dict__.update(learnt_by_lightgbm(parent))
 
 

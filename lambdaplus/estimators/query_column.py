@@ -13,6 +13,7 @@ from lambdaplus.ranking.queries import query_sizes
 OF_INDICES = ("categorical_feature", "interaction_constraints")
 OF_EACH_FEATURE = ("feature_contri", "feature_name", "feature_types", "feature_weights",
                    "max_bin_by_feature", "monotone_constraints")  # fmt: skip
+IN_FILES = ("forcedbins_filename", "forcedsplits_filename")
 
 
 def without_qid(X: Any) -> tuple[Any, Any]:
@@ -55,6 +56,13 @@ def refuse_moved_indices(X: Any, given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{name}={value!r} numbers columns from 0, and the column 'qid', number {place}, "
                 f"is no feature: pass names, here {names}, or {instead}"
+            )
+    for name in IN_FILES:
+        if given.get(name) and place < len(columns) - 1:
+            raise ValueError(
+                f"the features in {name}={given[name]!r} are numbers, and the column 'qid', number "
+                f"{place}, is no feature: number the features without it, and pass {instead}; or "
+                "make it the last column"
             )
     for name in OF_EACH_FEATURE:
         entries = _read(given.get(name))

@@ -2,7 +2,10 @@
 
 from typing import Any, ClassVar, Self
 
+from sklearn.exceptions import DataConversionWarning
+
 from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.metrics_by_name import metric_of_score
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
@@ -131,11 +134,9 @@ class RankingEstimator(FrameworkEstimator):
                 continue
             read = _read(f"evaluation set {i}", X, y, ids[i], groups[i])
             held_out.append(train if same and read.has_rows_as(train) else read)
-        # Copies, since LightGBM takes a set with the arrays of the training for the training data.
-        call["eval_set"] = [
-            (part.X, part.queries.labels if part is train else part.queries.labels.copy())
-            for part in held_out
-        ]
+        # Labels of each part are arrays of its own: LightGBM takes a set with the arrays of the
+        # training for the training data.
+        call["eval_set"] = [(part.X, part.queries.labels) for part in held_out]
         call |= {"X": train.X, "y": train.queries.labels, "group": train.queries.sizes}
         call["sample_weight"] = self._weights(train, call.get("sample_weight"))
         call[names.start] = train.in_order(call.get(names.start))
@@ -157,6 +158,7 @@ class RankingEstimator(FrameworkEstimator):
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     X, of_column = without_qid(X)
+    _warn_of_column(y)
     if qid is None and group is None:
         qid = of_column
     if qid is None and group is None:
@@ -175,3 +177,11 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
         return documents
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def _warn_of_column(y: Any) -> None:
+    """Warn of labels in a column, as scikit-learn does."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        message = "A column-vector y was passed when a 1d array was expected: pass y.ravel()"
+        warn(message, DataConversionWarning)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.evaluation.evaluate_run import choose_metrics
-from lambdaplus.frameworks.call_stack import called_as, maximise_early_stopping
+from lambdaplus.frameworks.call_stack import maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
 from lambdaplus.metrics import Metric, RankingMetric
@@ -116,11 +116,11 @@ class EvalMetric:
         over all rows.  With queries, it equals the value on one machine.  Without, scores are
         rounded to cells first, and documents in the same cell are tied.
         """
-        if called_as() == "objective":
-            name = str(self.metrics[0])
-            raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
         sizes = None if group is _UNSET else group
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, sizes) as call:
+            if call.caller.takes_it_for == "objective":
+                name = str(self.metrics[0])
+                raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
             call.evaluates(self.one_group)
             queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
@@ -134,7 +134,7 @@ class EvalMetric:
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}
         if call.framework == "arrays" and group is _UNSET:
-            maximise_early_stopping(self, [self.__name__], call.training)
+            maximise_early_stopping(self, [self.__name__], call.training, call.caller)
             if len(self.metrics) > 1:
                 raise TypeError(
                     "XGBoost's estimators support a single metric: pass one name to eval_metric()"
@@ -142,7 +142,7 @@ class EvalMetric:
             return next(iter(values.values()))
         higher_is_better = () if call.framework == "xgboost" else (True,)
         shown = call.reported_names(values)
-        maximise_early_stopping(self, shown.values(), call.training)
+        maximise_early_stopping(self, shown.values(), call.training, call.caller)
         results = [(shown[name], value, *higher_is_better) for name, value in values.items()]
         return results[0] if len(results) == 1 else results
 

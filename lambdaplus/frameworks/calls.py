@@ -12,20 +12,16 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.arrays import checked_array
 from lambdaplus.compute.messages import warn
-from lambdaplus.compute.parallel import limit_threads, on_team
-from lambdaplus.frameworks.call_stack import calling_booster
+from lambdaplus.compute.parallel import limit_threads
+from lambdaplus.frameworks.call_stack import Caller, find_caller
 from lambdaplus.frameworks.data_sets import (
     Framework,
-    RawData,
     framework_of,
     group_sizes,
-    read_lightgbm,
-    read_xgboost,
-    xgboost_field,
 )
-from lambdaplus.frameworks.internals import own_metrics, xgboost_learner
-from lambdaplus.frameworks.openmp_team import team_of
-from lambdaplus.frameworks.trainings import Training, queries_of, training_of
+from lambdaplus.frameworks.internals import own_metrics, xgboost_field, xgboost_learner
+from lambdaplus.frameworks.stored_fields import StoredFields, read_lightgbm, read_xgboost
+from lambdaplus.frameworks.trainings import Training, training_of
 from lambdaplus.frameworks.workers import workers_of
 from lambdaplus.ranking.queries import Queries
 
@@ -46,7 +42,12 @@ class Call(NamedTuple):
     queries: Queries
     training: Training
     owner: Any = None  # the data set, or the booster of an estimator; None in a call by hand
-    booster: Any = None  # that is trained; None in a call by hand
+    caller: Caller = Caller()
+
+    @property
+    def booster(self) -> Any:
+        """The one that is trained or evaluated; None in a call by hand."""
+        return self.caller.booster
 
     def positions(self) -> Ints:
         """Position at which each document was shown, from 0, (n,) int64; see `PositionBias`."""
@@ -145,21 +146,22 @@ def read_call(first: Any, second: Any, weight: Any = None, group: Any = None) ->
     An error within this context is raised on all workers of the training, and threads are those of
     the training.
     """
-    framework, booster = framework_of(second), calling_booster()
+    framework, caller = framework_of(second), find_caller()
+    booster = caller.booster
     owner = booster if framework == "arrays" else second
     workers = workers_of(framework, second, booster)
     training = training_of(owner if booster is None else booster, booster)
-    team = team_of(booster, training.threads)
-    with workers.together(), limit_threads(training.threads), on_team(team):
+    training.workers = workers
+    with workers.together(), limit_threads(training.threads, training.team):
         if framework == "arrays":
             sizes = None if group is None else checked_array(group, "group")
             weights = None if weight is None else checked_array(weight, "weight")
-            raw, scores = RawData(checked_array(first, "labels"), sizes, weights), second
+            stored, scores = StoredFields(checked_array(first, "labels"), sizes, weights), second
         else:
-            raw = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
+            stored = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
-        queries = queries_of(training, owner, booster, raw, workers)
-        yield Call(framework, second, scores, queries, training, owner, booster)
+        queries = training.queries_of(framework, second, booster, stored)
+        yield Call(framework, second, scores, queries, training, owner, caller)
 
 
 def _ranks(booster: Any) -> bool:

@@ -5,14 +5,20 @@ Neither framework is imported before it is needed.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, Literal
 
-from lambdaplus.compute.messages import warn
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.messages import hint, warn
 from lambdaplus.frameworks.data_sets import framework_of
 
 
@@ -41,11 +47,41 @@ def private_attribute(framework: str, owner: Any, names: Collection[str], lost: 
 
 
 def _warn_of_missing(framework: str, path: str, lost: str) -> None:
+    warn(_missing(framework, path, f", so {lost}"))
+
+
+def _missing(framework: str, path: str, lost: str = "") -> str:
     version = getattr(sys.modules.get(framework), "__version__", "")
-    warn(
-        f"{framework} {version} has no {path}, which lambdaplus uses, so {lost}: install a version "
+    return (
+        f"{framework} {version} has no {path}, which lambdaplus uses{lost}: install a version "
         f"of {framework} that lambdaplus was tested with, as by pip install 'lambdaplus[all]'"
     )
+
+
+def required(framework: str, owner: Any, name: str) -> Any:
+    """A private attribute without which lambdaplus cannot do what it is asked to.
+
+    Without it, an AttributeError is raised that says which version of the framework has none.
+    """
+    found = getattr(owner, name, None)
+    if found is None:
+        raise AttributeError(_missing(framework, name))
+    return found
+
+
+def attribute_of(framework: Any, name: str, ours: str) -> Any:
+    """A name of a framework, which our module of this name has, too.
+
+    An AttributeError is raised for others, with the most similar name.
+    """
+    try:
+        return getattr(framework, name)
+    except AttributeError:
+        known = {*dir(framework), *vars(sys.modules[ours])}
+        version = getattr(framework, "__version__", "")
+        raise AttributeError(
+            f"neither {ours} nor {framework.__name__} {version} has {name}{hint(name, known)}"
+        ) from None
 
 
 def lightgbm_parameter(params: dict[str, Any], name: str, default: Any = None) -> Any:
@@ -58,7 +94,7 @@ def lightgbm_aliases(name: str) -> tuple[str, ...]:
     """All names of one of LightGBM's parameters."""
     from lightgbm import basic
 
-    return name, *sorted(basic._ConfigAliases.get(name) - {name})
+    return name, *sorted(required("lightgbm", basic, "_ConfigAliases").get(name) - {name})
 
 
 def lightgbm_parameters() -> dict[str, list[str]]:
@@ -117,7 +153,8 @@ def lack_of_features_explained() -> Iterator[None]:
 
 def construct_for(data: Any, params: dict[str, Any]) -> None:
     """Read a lightgbm.Dataset with the parameters of a training, as the training would."""
-    data._update_params({name: v for name, v in params.items() if not callable(v)}).construct()
+    update = required("lightgbm", data, "_update_params")
+    update({name: value for name, value in params.items() if not callable(value)}).construct()
 
 
 def xgboost_learner(booster: Any) -> dict[str, Any]:
@@ -144,6 +181,32 @@ def library_of(framework: Literal["lightgbm", "xgboost"]) -> Any:
     return library
 
 
+def xgboost_field(data: Any, name: str) -> NDArray[Any]:
+    """A field of an xgboost.DMatrix, empty if it has none: "label", "weight", "group_ptr", ..."""
+    read = data.get_uint_info if name == "group_ptr" else data.get_float_info
+    field: NDArray[Any] = from_gpu(read(name))
+    return field
+
+
+def xgboost_field_in_place(data: Any, name: str) -> NDArray[Any]:
+    """The same in the memory of the DMatrix, where it is valid until something is set.
+
+    `xgboost_field` copies it, and XGBoost defines a class in each call, for which three fields take
+    a third of the time of a gradient of few rows.  Fields on a GPU are copied, and all fields in
+    versions without this function.
+    """
+    library = private("xgboost", "core._LIB", "fields of a DMatrix are read more slowly")
+    where = ctypes.c_char_p()
+    read = getattr(library, "XGDMatrixGetInfoRef", None)
+    if read is None or read(data.handle, name.encode(), ctypes.byref(where)) or not where.value:
+        return xgboost_field(data, name)
+    described = json.loads(where.value)
+    if "stream" in described:
+        return xgboost_field(data, name)
+    given = {key: tuple(v) if isinstance(v, list) else v for key, v in described.items()}
+    return np.asarray(SimpleNamespace(__array_interface__=given))
+
+
 def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The training data of a fit of XGBoost's estimators, its named evaluation sets, and the start.
 
@@ -161,9 +224,11 @@ def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
         start = start.get_booster()
     if hasattr(sklearn, "get_model_categories"):  # XGBoost 3.1
         start, types = sklearn.get_model_categories(given["X"], start, types)
-    train, evals = sklearn._wrap_evaluation_matrices(
+    wrap = required("xgboost", sklearn, "_wrap_evaluation_matrices")
+    train, evals = wrap(
         **given, qid=None, eval_qid=None, missing=model.missing, feature_types=types,
-        create_dmatrix=model._create_dmatrix, enable_categorical=model.enable_categorical,
+        create_dmatrix=required("xgboost", model, "_create_dmatrix"),
+        enable_categorical=model.enable_categorical,
     )  # fmt: skip
     return train, evals, start
 
@@ -173,8 +238,8 @@ def metric_for_xgboost(model: Any, function: Any) -> Any:
     from xgboost import sklearn
 
     if isinstance(model, sklearn.XGBRanker):
-        return sklearn.ltr_metric_decorator(function, model.n_jobs)
-    return sklearn._metric_decorator(function)
+        return required("xgboost", sklearn, "ltr_metric_decorator")(function, model.n_jobs)
+    return required("xgboost", sklearn, "_metric_decorator")(function)
 
 
 def set_booster(model: Any, booster: Any, curves: dict[str, Any]) -> None:

@@ -1,4 +1,9 @@
-"""The OpenMP threads of LightGBM and XGBoost, on which gradients are computed, too."""
+"""The OpenMP threads of LightGBM and XGBoost, on which gradients are computed, too.
+
+Between its steps a framework's threads wait busily, and would keep cores from others.  On two
+threads of an idle machine with two cores, whole trainings with a pool of our own took 4 to 13 %
+longer with queries, and -2 to 3 % longer on tables (medians of five pairs in turn).
+"""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -32,8 +37,8 @@ class OpenMPTeam(NamedTuple):
         # Ctrl-C may be raised as soon as Python code runs, and ctypes ignores what a function
         # raises. So each thread goes on in a generator, in its `try`: `map` is no Python code.
         parts = [part() for _ in range(self.size)]
-        for each in parts:
-            next(each)
+        for waiting in parts:
+            next(waiting)
         self.gomp_parallel(ON_EACH_THREAD(map(next, parts).__next__), None, self.size, 0)
         if errors:
             raise errors[0]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.frameworks.call_stack import called_as
 from lambdaplus.frameworks.calls import Call, read_call
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
@@ -89,12 +88,12 @@ class Objective(ABC):
         FailedWorkerError, LostWorkerError
             If another worker of the training raised an error or was stopped.
         """
-        if called_as() == "metric":
-            raise TypeError(
-                f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= or "
-                f"eval_metric=): pass eval_metric({str(self.metric)!r})"
-            )
         with read_call(y_true_or_preds, y_pred_or_data, sample_weight, group) as call:
+            if call.caller.takes_it_for == "metric":
+                raise TypeError(
+                    f"{self!r} is an objective, and was passed as a metric (feval=, custom_metric= "
+                    f"or eval_metric=): pass eval_metric({str(self.metric)!r})"
+                )
             call.trains()
             if not self.uses_positions:
                 call.warn_of_positions(self)

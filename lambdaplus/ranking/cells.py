@@ -47,24 +47,30 @@ class Cuts(NamedTuple):
     line: Floats  # (parts, 3)
 
 
-Piece = tuple[Reals, Int32s]  # scores, and their parts
+class Piece(NamedTuple):
+    """The scores of a thread."""
+
+    score: Reals
+    part: Int32s  # of each score
+    rows: Int32s | None = None  # of scores in parts that were cut again; all at first
 
 
-def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
-    """Cells for n scores on all workers, by cutting crowded parts again, and their scores.
+def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats, Int32s]:
+    """Cells for n scores on all workers, by cutting crowded parts again.
 
-    ``score`` are those on this worker; a ValueError is raised if they are not finite.
+    ``score`` are those on this worker; a ValueError is raised if they are not finite.  Returns the
+    cuts, the score of each cell, and the part of each of these scores.
     """
     lift, lowest, highest = _lifted_range(score, workers)
-    rows = piece_slices(score.size)
-    pieces = [(score[one], np.zeros(one.stop - one.start, np.int32)) for one in rows]
+    part = np.empty(score.size, np.int32)
+    pieces = [Piece(score[rows], part[rows]) for rows in piece_slices(score.size)]
     # The lowest score of each part, lifted; the highest is the first column of `line`.
     count, low = np.array([n]), np.array([lowest])
     cuts = Cuts(lift, np.full(1, -1, np.int32), np.array([[highest, 0.0, 0.0]]))
     # Parts are numbered cut by cut, and in a cut from the highest scores down: `number` parts
     # from each part that was crowded, all at the end of the arrays.
     crowded, number, above = np.zeros(1, np.int64), np.array([COARSE]), np.zeros(1, np.int64)
-    for cut in range(1 + MOST_CUTS):
+    for _ in range(1 + MOST_CUTS):
         begin, new = count.size, int(number.sum())
         cuts.child[crowded] = begin + np.cumsum(number) - number
         width = cuts.line[crowded, 0] - low[crowded]
@@ -73,8 +79,6 @@ def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
         )
         # Each pass over the scores finds the extremes of the new parts, which the next cut, or the
         # cells, lie between. Scores in other parts need not be looked at again.
-        if cut:
-            _keep_crowded(pieces, cuts)
         child = np.append(cuts.child, np.full(new, -1, np.int32))
         cuts = Cuts(lift, child, np.concatenate([cuts.line, np.zeros((new, 3))]))
         counted, lowest_of, cuts.line[begin:, 0] = _scan_all(pieces, cuts, begin, workers)
@@ -84,9 +88,9 @@ def find_cells(score: Reals, n: int, workers: Workers) -> tuple[Cuts, Floats]:
             break
     # Parts that are not cut again have the cells, in the order of their scores.
     final = np.flatnonzero((count > 0) & (cuts.child < 0))
-    if cut:
+    if begin > 1:
         final = final[np.argsort(-cuts.line[final, 0])]
-    return cuts, _distribute(final, count, low, cuts.line, lift, n)
+    return cuts, _distribute(final, count, low, cuts.line, lift, n), part
 
 
 def _lifted_range(score: Reals, workers: Workers) -> tuple[float, float, float]:
@@ -153,7 +157,13 @@ def _scan_all(
     new = cuts.child.size - begin
     count, ends = np.zeros((len(pieces), new), np.int32), np.empty((len(pieces), new, 2))
     ends[:] = np.inf, -np.inf
-    over_tasks(lambda i: _scan(*pieces[i], cuts, begin, count[i], ends[i]), len(pieces))
+
+    def scan(i: int) -> None:
+        if begin > 1:
+            pieces[i] = _in_cut_parts(pieces[i], cuts.child)
+        _scan(*pieces[i], cuts, begin, count[i], ends[i])
+
+    over_tasks(scan, len(pieces))
     return (
         workers.sum(count.sum(axis=0, dtype=np.int64)),
         workers.smallest(ends[:, :, 0].min(axis=0)),
@@ -161,26 +171,31 @@ def _scan_all(
     )
 
 
-def _keep_crowded(pieces: list[Piece], cuts: Cuts) -> None:
-    """Replace the scores of each piece by those in parts that are cut again."""
-
-    def keep(i: int) -> None:
-        score, part = pieces[i]
-        kept = np.empty_like(score), np.empty(score.size, np.int32)
-        n = _keep(score, part, cuts, *kept)
-        pieces[i] = kept[0][:n], kept[1][:n]
-
-    over_tasks(keep, len(pieces))
+def _in_cut_parts(piece: Piece, child: Int32s) -> Piece:
+    """The piece with the rows, among those it has, in parts that are cut again."""
+    kept = np.empty((piece.part if piece.rows is None else piece.rows).size, np.int32)
+    return piece._replace(rows=kept[: _keep(piece.part, piece.rows, child, kept)])
 
 
 @compiled
-def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, ends: Floats) -> None:
-    """Move the scores from a part that is cut to its parts, from begin on, and count them there."""
+def _scan(
+    score: Reals, part: Int32s, rows: Any, cuts: Cuts, begin: int, count: Int32s, ends: Floats
+) -> None:
+    """Move these rows from a part that is cut to its parts, from begin on, and count them there.
+
+    Without ``rows``, all of them are in part 0.
+    """
     lift, child, line = cuts
-    for i in range(score.size):
-        s, k = score[i] * lift, np.uintp(part[i])
-        part[i] = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
-        c = np.uintp(part[i] - begin)
+    first, high, rate = child[0], line[0, 0], line[0, 1]
+    for j in range(score.size if rows is None else rows.size):
+        i = np.uintp(j) if rows is None else np.uintp(rows[j])
+        s = score[i] * lift
+        if rows is None:
+            new = first + np.int32((high - s) * rate)
+        else:
+            k = np.uintp(part[i])
+            new = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
+        part[i], c = new, np.uintp(new - begin)
         count[c] += np.int32(1)
         # Without branches, which would be hard to predict.
         ends[c, 0] = s if s < ends[c, 0] else ends[c, 0]
@@ -188,13 +203,14 @@ def _scan(score: Reals, part: Int32s, cuts: Cuts, begin: int, count: Int32s, end
 
 
 @compiled
-def _keep(score: Reals, part: Int32s, cuts: Cuts, kept: Reals, kept_part: Int32s) -> int:
-    """Copy the scores in parts that are cut again, and their parts; return how many."""
+def _keep(part: Int32s, rows: Any, child: Int32s, kept: Int32s) -> int:
+    """Write those of the rows whose parts are cut again; return how many."""
     n = 0
-    for i in range(score.size):
-        # Written in any case, and overwritten by the next score if it is not kept: no branch.
-        kept[np.uintp(n)], kept_part[np.uintp(n)] = score[i], part[i]
-        n += cuts.child[np.uintp(part[i])] >= 0
+    for j in range(kept.size):
+        i = np.uintp(j) if rows is None else np.uintp(rows[j])
+        # Written in any case, and overwritten by the next row if it is not kept: no branch.
+        kept[np.uintp(n)] = i
+        n += child[np.uintp(part[i])] >= 0
     return n
 
 
@@ -216,10 +232,13 @@ class Slots(NamedTuple):
 
 
 def slots_in_cells(
-    score: Reals, code: Int32s, n_classes: int, cuts: Cuts, cell_score: Floats
+    score: Reals, code: Int32s, n_classes: int, cuts: Cuts, cell_score: Floats, part: Int32s
 ) -> Slots:
-    """Round the scores, and count the rows of each cell and class."""
-    of_row, pieces = np.empty(score.size, np.int32), piece_slices(score.size)
+    """Round the scores, and count the rows of each cell and class.
+
+    The slot of each row takes the place of its part.
+    """
+    of_row, pieces = part, piece_slices(score.size)
     sizes = [np.zeros(cell_score.size * n_classes, np.int32) for _ in pieces]
 
     def count(i: int) -> None:
@@ -234,23 +253,11 @@ def slots_in_cells(
 def _write_slots(
     score: Reals, code: Int32s, n_classes: int, cuts: Cuts, slot: Int32s, size: Int32s
 ) -> None:
-    """Write the slot of each row, by cell and class, and count the rows of each slot."""
-    lift, child, line = cuts
-    classes, any_cut = np.int32(n_classes), child.size > 1 + COARSE
-    first, high, rate = child[0], line[0, 0], line[0, 1]
+    """Replace the part of each row by its slot, by cell and class; count the rows of each slot."""
+    lift, _, line = cuts
+    classes = np.int32(n_classes)
     for i in range(score.size):
-        s = score[i] * lift
-        c = first + np.int32((high - s) * rate)
-        # Down the cuts, to a part that is not cut again. Up to half of the scores are in parts that
-        # are cut, where a branch would be hard to predict; few are in parts that are cut twice.
-        for _ in range(any_cut):
-            k = np.uintp(c)
-            deeper = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
-            c = deeper if child[k] >= 0 else c
-        while child[np.uintp(c)] >= 0:
-            k = np.uintp(c)
-            c = child[k] + np.int32((line[k, 0] - s) * line[k, 1])
-        k = np.uintp(c)
+        s, k = score[i] * lift, np.uintp(slot[i])
         place = np.int32((line[k, 0] - s) * line[k, 1] + line[k, 2]) * classes + code[i]
         slot[i] = place
         size[np.uintp(place)] += np.int32(1)

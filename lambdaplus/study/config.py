@@ -52,6 +52,9 @@ class Config:
         Columns of these files to use as features; by default, all others that can be.  Names with
         a + before them are taken besides the others.  Text with few values, and text that is named,
         is a category, which LightGBM and XGBoost are trained with; other text is left out.
+    categories : tuple of str
+        Columns of a single CSV or Parquet file whose values are names, even if they are whole
+        numbers, such as numbers of shops.
     drop : tuple of str
         Columns of these files to leave out.
     methods : tuple of str
@@ -126,6 +129,7 @@ class Config:
     label: str = "label"
     weight: str = ""
     features: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()

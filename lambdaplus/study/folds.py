@@ -16,6 +16,7 @@ from lambdaplus.data.folders import folds_of_folder, read_file
 from lambdaplus.data.scoring import Column, table_kind
 from lambdaplus.data.table_columns import (
     Columns,
+    agreed,
     doubts,
     guess_columns,
     plan_in_words,
@@ -46,8 +47,8 @@ def read_study_data(config: Config) -> StudyData:
     if not config.data:
         if config.columns != Columns():
             raise ValueError(
-                "qid, label, weight, features, drop and order are columns of CSV and Parquet "
-                "files; the built-in digits have none: set data as well"
+                "qid, label, weight, features, categories, drop and order are columns of CSV and "
+                "Parquet files; the built-in digits have none: set data as well"
             )
         read = StudyData(digits_queries(), [], config)
     else:
@@ -63,18 +64,18 @@ def _of_folder(folder: Path, config: Config) -> StudyData:
     """The folds of a folder."""
     if config.qid == NO_QUERIES or config.order:
         raise ValueError("--qid none and --order are for a single file, which is split into folds")
-    planned: dict[str, Column] = {}
+    plans: dict[Path, Sequence[Column]] = {}
     unsure: dict[str, None] = {}
 
     def read(file: Path) -> RankingData:
         found = read_file(file, config.columns)
-        planned.update({column.name: column for column in found.columns})
         if table_kind(file):
+            plans[file] = found.columns
             unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
         return found.data
 
     folds = _complete(folder, folds_of_folder(folder, read, config.valid or None))
-    columns = [*planned.values()]
+    columns = agreed(plans)
     return StudyData(folds, [plan_in_words(columns), *unsure], config, columns=columns)
 
 
@@ -84,7 +85,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     if not table_kind(file):
         data = read_file(file, config.columns).data
         return StudyData(cross_validation(data, N_FOLDS), [], config, data)
-    opened = TableFile(file)
+    opened = TableFile.read(file)
     columns, guesses = guess_columns(opened, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
     read = read_table_data(opened, columns)

@@ -11,6 +11,7 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Method, Results, find_methods
+from lambdaplus.study.estimator_trainer import find_class
 from papers.chakrabarti_2008 import claims
 from papers.chakrabarti_2008.claims import (
     ASSIGNED,
@@ -23,6 +24,7 @@ from papers.chakrabarti_2008.claims import (
     MRR,
     NDCG,
     NDCG_10,
+    SORTED,
     UNSCALED,
     w_is_zero,
 )
@@ -36,15 +38,15 @@ from papers.chakrabarti_2008.fits import (
     path_over_c,
     reading_value,
     rounds_of_mcrank,
-    stopped_over_c,
     svm_time,
     value_by_query,
 )
+from papers.chakrabarti_2008.sorted_dorm import SortedDORM
 from papers.drawing import Panel
 from papers.paper import Findings, Paper
 from papers.session import Session, of_parts, points
 
-SVMS = "svm:auc,svm:map,svm:ndcg@10,svm:ndcg-nc,svm:mrr,svm:mrr-po,svm:dorm,svm:dorm-sorted"
+SVMS = "svm:auc,svm:map,svm:ndcg@10,svm:ndcg-nc,svm:mrr,svm:mrr-po,svm:dorm"
 UNCLIPPED = NDCG_10.removesuffix("@10")
 EPSILON = 0.1
 C_GRID = tuple(10.0**power for power in range(-2, 5))
@@ -72,8 +74,8 @@ def run(
     before, after = Size.of(whole), Size.of(prepared(session.whole, COSINE))
     folds = [of_parts(fold, lambda part: prepared(part, COSINE)) for fold in session.folds]
     svms = rankers()
-    stopped = paths_of(session, stopped_over_c, folds, {m.name: m.fixed for m in svms})
-    optima = paths_of(session, path_over_c, folds, {m.name: _certified(m) for m in svms})
+    stopped = paths_of(session, folds, svms)
+    optima = paths_of(session, folds, [replace(svm, fixed=_certified(svm)) for svm in svms])
     [trees] = find_methods(MCRANK)
     trees = replace(_changed(trees, MCRANK, n_estimators=rounds), criterion=NDCG_10)
     methods = [*svms, *combos(), trees]
@@ -117,7 +119,9 @@ def run(
 
 def rankers() -> list[Method]:
     """One SVM for each loss and feature map, with the paper's discount and its stopping."""
-    return [_of_paper(method) for method in find_methods(SVMS)]
+    svms = [_of_paper(method) for method in find_methods(SVMS)]
+    [dorm] = [svm for svm in svms if svm.name == DORM]
+    return [*svms, replace(dorm, name=SORTED, target=SortedDORM)]
 
 
 def in_other_order(folds: Sequence[Fold], seed: int) -> list[Fold]:
@@ -133,10 +137,11 @@ def in_other_order(folds: Sequence[Fold], seed: int) -> list[Fold]:
 
 def by_decay() -> list[Method]:
     """DORM with the loss NDCG@10: correct rankings and decays."""
-    [dorm] = [method for method in rankers() if method.name == DORM]
+    correct = {DORM: "fixed", SORTED: "sorted"}
+    dorms = [method for method in rankers() if method.name in correct]
     return [
-        _changed(dorm, f"{correct}, {decay}", loss=NDCG_10, correct=correct, decay=decay)
-        for correct, decay in itertools.product(("fixed", "sorted"), DECAYS)
+        _changed(dorm, f"{correct[dorm.name]}, {decay}", loss=NDCG_10, decay=decay)
+        for dorm, decay in itertools.product(dorms, DECAYS)
     ]
 
 
@@ -171,17 +176,18 @@ def _changed(method: Method, name: str, **fixed: object) -> Method:
 
 
 def paths_of(
-    session: Session, work: Callable[..., list[Record]], folds: Sequence[Fold],
-    fixed: Mapping[str, Mapping[str, object]],
-) -> dict[str, list[Record]]:  # fmt: skip
+    session: Session, folds: Sequence[Fold], svms: Sequence[Method]
+) -> dict[str, list[Record]]:
     """Mean paths over C of each SVM."""
     items = {
-        f"{name} {fold.name}": (fold.train, parameters, C_GRID)
-        for name, parameters in fixed.items()
+        f"{svm.name} {fold.name}": (fold.train, find_class(svm.target)(**svm.fixed), C_GRID)
+        for svm in svms
         for fold in folds
     }
-    each = session.collect(work, items, jobs=1)  # a path takes less than a process
-    return {name: mean_path([each[f"{name} {fold.name}"] for fold in folds]) for name in fixed}
+    paths = session.collect(path_over_c, items, jobs=1)  # a path takes less than a process
+    return {
+        svm.name: mean_path([paths[f"{svm.name} {fold.name}"] for fold in folds]) for svm in svms
+    }
 
 
 def mean_path(paths: Sequence[Sequence[Record]]) -> list[Record]:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from lambdaplus import evaluate
 from lambdaplus.baselines import McRank, StructuralSVM
-from lambdaplus.baselines.cutting_planes import Hinges, Pass, Planes, solve
+from lambdaplus.baselines.cutting_planes import Hinges, Pass, solve
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.oracles.constraint import Constraint
 from lambdaplus.baselines.oracles.dorm import DORMOracle
@@ -29,10 +30,8 @@ C_OF_TIMES = 100.0
 REPEATS = 3
 
 
-def path_over_c(
-    data: RankingData, parameters: Mapping[str, Any], Cs: Sequence[float]
-) -> list[Record]:
-    """Slack, objective and norm of a `StructuralSVM` for each C, ascending (figures 4 to 6).
+def path_over_c(data: RankingData, svm: StructuralSVM, Cs: Sequence[float]) -> list[Record]:
+    """Slack, objective and norm of an SVM for each C (figures 4 to 6).
 
     Returns
     -------
@@ -40,31 +39,11 @@ def path_over_c(
         C; slack, the mean over queries, and slack_at_zero, that of w = 0; share, the objective
         over that of w = 0; norm of w.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
-        path = StructuralSVM(**parameters).fit_path(data.features, data.labels, data.qid, Cs=Cs)
-    return [
-        {
-            "C": point.C,
-            "slack": point.slack,
-            "slack_at_zero": point.primal / point.share / point.C,
-            "share": point.share,
-            "norm": point.norm,
-        }
-        for point in path
-    ]
-
-
-def stopped_over_c(
-    data: RankingData, parameters: Mapping[str, Any], Cs: Sequence[float]
-) -> list[Record]:
-    """The same of a fit for each C that stops as in the paper, by ``epsilon``."""
     found = []
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "w = 0 is optimal")
+        warnings.filterwarnings("ignore", "w = 0 is optimal")  # the norm says so
         for C in Cs:
-            model = StructuralSVM(**{**parameters, "C": C})
-            model.fit(data.features, data.labels, data.qid)
+            model = clone(svm).set_params(C=C).fit(data.features, data.labels, data.qid)
             first = model.history_[0]  # at w = 0
             found.append(
                 {
@@ -132,11 +111,10 @@ def assignment_time(data: RankingData, metric: str, epsilon: float) -> Record:
 
     def fit() -> tuple[Sequence[Pass], Floats]:
         queries = Queries(data.labels, group=data.group)
-        loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0, by_score=False), queries)
+        loss = Loss(AssignmentOracle(parse_metric(metric), queries, 30.0), queries)
         hinges = Hinges(np.ascontiguousarray(data.features), [loss], separate=False)
         weight = np.full(hinges.n_blocks, C_OF_TIMES / data.n_queries)
-        planes = Planes(hinges.n_blocks, hinges.X.shape[1])
-        solution = solve(hinges, planes, weight, 1e-3, 300, epsilon)
+        solution = solve(hinges, weight, 1e-3, 300, epsilon)
         return solution.history, solution.w
 
     return _fastest(fit)

@@ -170,7 +170,7 @@ NOT_ALLOWED: dict[Any, dict[str, tuple[Any, ...]]] = {
     RankSVM: {"C": (0.0, np.inf, 1e300), "max_iter": (0,), "tol": (-1.0,)},
     StructuralSVM: {
         "C": (0.0, np.nan, "a", 1e300), "tol": (0.0, "a"), "max_passes": (0,),
-        "pair_scale": ("no",), "relevant": ("a",), "correct": ("late",), "epsilon": (0.0,),
+        "pair_scale": ("no",), "relevant": ("a",), "epsilon": (0.0,),
     },
     SVMAccuracy: {"relevant": ([1.0],), "variant": ("acc5",)},
     SVMCombo: {

@@ -33,10 +33,8 @@ GRADED = [setting for setting in TWO_CLASSES if setting.feature_map == "dorm"]
 
 
 def loss_of(setting: Setting, labels: Floats, sizes: Any) -> Loss:
-    plain = parse_metric(setting.loss)
-    metric = plain.declaration(setting.cutoff, **dict(plain.changed))
     chosen = {name: getattr(setting, name) for name in ("feature_map", "decay", "pair_scale")}
-    return make_loss(metric, Queries(labels, group=sizes), **chosen)
+    return make_loss(setting.metric, Queries(labels, group=sizes), **chosen)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import examples
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -25,7 +25,6 @@ MODELS: dict[str, dict[str, Any]] = {
     "mrr-po": {"loss": "mrr"},
     "dorm": {"loss": "ndcg", "feature_map": "dorm"},
     "dorm@10": {"loss": "ndcg@10", "feature_map": "dorm", "decay": 10},
-    "dorm-sorted": {"loss": "ndcg", "feature_map": "dorm", "correct": "sorted"},
 }
 MAY_BE_ZERO = pytest.mark.filterwarnings("ignore:w = 0 is optimal")
 
@@ -70,7 +69,7 @@ def assert_minimises(model: Any, blocks: list[Any], price: float) -> None:
 
 
 @MAY_BE_ZERO
-@pytest.mark.parametrize("name", [name for name in MODELS if "sorted" not in name])
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_a_loss_is_minimised(name: str, C: float) -> None:
     data = tiny()
@@ -131,29 +130,12 @@ def test_zero_may_be_optimal_up_to_the_tolerance_only() -> None:
     assert model.set_params(tol=1e-6).fit(*data.ranking).coef_.any()
 
 
-@pytest.mark.parametrize("name", ["auc", "dorm-sorted"])
-def test_too_few_passes_warn(name: str) -> None:
-    model = StructuralSVM(**MODELS[name], C=100.0, max_passes=3)
+def test_too_few_passes_warn() -> None:
+    model = StructuralSVM("auc", C=100.0, max_passes=3)
     with pytest.warns(ConvergenceWarning, match="3 passes.*: increase max_passes"):
         model.fit(*graded().ranking)
     assert model.n_passes_ == 3
     assert model.relative_gap_ > 1e-3
-
-
-@pytest.mark.parametrize("name", ["auc", "map"])
-def test_path_gives_what_single_fits_give(name: str) -> None:
-    data = graded()
-    arguments = data.features, data.binary, data.qid
-    path = StructuralSVM(**MODELS[name], tol=1e-6).fit_path(*arguments, Cs=[1, 10, 100])
-    for point in path:
-        single = StructuralSVM(**MODELS[name], C=point.C, tol=1e-6).fit(*arguments)
-        # |w - w*|^2 / 2 <= P(w) - P(w*) <= gap, for both.
-        distance = 2 * np.sqrt(2 * 1e-6 * point.primal)
-        assert np.linalg.norm(single.coef_ - point.coef) <= distance
-        assert point.primal == pytest.approx(single.primal_, rel=1e-6)
-        assert point.norm == pytest.approx(np.linalg.norm(point.coef))
-    assert [p.share for p in path] == sorted([p.share for p in path], reverse=True)
-    assert [p.norm for p in path] == sorted(p.norm for p in path)
 
 
 def test_more_features_than_rows() -> None:
@@ -168,8 +150,6 @@ def test_more_features_than_rows() -> None:
         assert model.relative_gap_ <= 1e-6
         enumerated = objective(constraints(Setting("map"), data), C / 6, model.coef_)
         assert model.primal_ == pytest.approx(enumerated, rel=1e-9)
-        [point] = StructuralSVM("map", tol=1e-6).fit_path(*data.ranking, Cs=[C])
-        np.testing.assert_allclose(point.coef, model.coef_)
 
 
 COMBINED = [Setting("map"), Setting("mrr", "mrr"), Setting("ndcg", cutoff=2), Setting("auc")]
@@ -228,9 +208,8 @@ def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
     for model, C, epsilon in itertools.product(models, (0.1, 10.0, 1e4), (None, 0.1)):
         model.set_params(C=C, epsilon=epsilon, max_passes=40).fit(*arguments)
         assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)
-        convex = getattr(model, "correct", "") != "sorted"
         bounds = [step.dual for step in model.history_]
-        assert not convex or max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
+        assert max(bounds) <= model.dual_ <= model.primal_ * (1 + 1e-12)
 
 
 def test_a_bound_above_the_objective_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

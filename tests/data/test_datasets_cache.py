@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brute_force import examples
 from damage import damaged
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +53,17 @@ def test_the_second_read_is_from_the_cache_and_may_be_changed(tmp_path: Path, fo
         assert data.feature_names == ("0", "1")
         data.features[0, 0] = 9.0
     assert len([*folder.iterdir()]) == 1
+
+
+def test_a_file_that_is_read_without_its_queries_has_another_entry(
+    tmp_path: Path, folder: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("1 qid:1 1:2\n0 qid:2 1:3\n2 qid:2 1:4\n" + LARGE)
+    for _ in range(2):
+        assert read_letor(file).qid.tolist() == [1, 2, 2]
+        assert read_letor(file, grouped=False).qid.tolist() == [0, 0, 0]
+    assert len([*folder.iterdir()]) == 2
 
 
 @pytest.mark.parametrize("change", ["size", "time", "path"])

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import Fold, read_columns, read_data, read_folds, read_table
+from lambdaplus.data.scoring import features_of
+from lambdaplus.data.table_columns import Columns, read_table_data
+from lambdaplus.data.table_files import TableFile
 
 pd = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -132,6 +135,33 @@ def test_surprising_columns_are_named(
     assert data.feature_names[-1] == "x"
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_whole_numbers_are_categories_if_that_is_asked_for(tmp_path: Path, kind: str) -> None:
+    cells: dict[str, Any] = {"label": [0, 1] * 20, "x": np.arange(40) / 3}
+    cells |= {"shop_id": [7, 10, None, 7] * 10, "code": ["12", "A3"] * 20}
+    file = tmp_path / f"a.{kind}"
+    frame = polars.DataFrame(cells)
+    (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
+    named = Columns("none", categories=("shop_id", "code"))
+    read = read_table_data(TableFile.read(file), named)
+    assert read.data.categories == ("shop_id", "code")
+    assert {one.name: one.levels for one in read.columns if one.kind == "category"} == {
+        "shop_id": ["10", "7"], "code": ["12", "A3"]
+    }  # fmt: skip
+    np.testing.assert_array_equal(read.data.features[:4, 1], [1, 0, np.nan, 1])
+    scored = np.concatenate([*features_of(file, read.columns, {})])
+    np.testing.assert_array_equal(scored, read.data.features)
+    for names, message in (
+        (("x",), "--categories: .*'x', cannot be a category: (Float64|text with 40 different)"),
+        (("shop",), r"--categories: there is no column 'shop' \(did you mean 'shop_id'\?\)"),
+        (("label",), "--categories: 'label' is the column of the labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read_table_data(TableFile.read(file), Columns("none", categories=names))
+    with pytest.raises(ValueError, match="'code' is in --categories and in --drop"):
+        read_table_data(TableFile.read(file), Columns("none", categories=("code",), drop=("code",)))
+
+
 # Identifiers -------------------------------------------------------------------------------------
 
 
@@ -195,6 +225,29 @@ def test_tabs_and_compressed_tables(tmp_path: Path, name: str) -> None:
         file.write_bytes(compress(text.encode() * 50)[:-9])
         with pytest.raises(ValueError, match=r"cut short or damaged"):
             read_data(file)
+
+
+def test_many_blank_lines_are_no_rows_before_they_take_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, heights = polars.read_csv, []
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        frame = read(*arguments, **options)
+        heights.append(frame.height)
+        return frame
+
+    text = 'qid,label,x,"a\n\nb"\n1,1,2,"a\n\nc"' + "\r\n" * 3 + "\n" * 1000 + "1,0,,\n"
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    monkeypatch.setattr(polars, "read_csv", noted)
+    with pytest.warns(UserWarning, match="left out: a\n\nb"):
+        data = read_columns(tmp_path / "a.csv")
+    np.testing.assert_array_equal(data.features, [[2.0], [np.nan]])
+    assert heights == [3]
+    (tmp_path / "a.csv").write_bytes(text.encode() + b"1,0\n")
+    with pytest.raises(ValueError, match=r"a\.csv, line 1010: 2 fields for 4 columns"):
+        read_columns(tmp_path / "a.csv")
+    assert heights == [3]
 
 
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import examples
 from damage import damaged
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -18,7 +18,7 @@ from commands import invoke
 
 from lambdaplus.data import read_columns, read_letor
 from lambdaplus.data.model_folder import model_folder, write_model
-from lambdaplus.data.scoring import BATCH, Column, score_file, svmlight
+from lambdaplus.data.scoring import BATCH, Column, numbered_features, score_file
 
 LEVELS = ["east", "north", "true"]
 PLAN = (
@@ -292,12 +292,12 @@ LETOR = {
 
 
 @pytest.mark.parametrize("text", LETOR.values(), ids=LETOR)
-def test_svmlight_is_read_as_in_training(text: str, tmp_path: Path) -> None:
+def test_batches_of_lines_change_no_feature(text: str, tmp_path: Path) -> None:
     (file := tmp_path / "a.txt").write_text(text, encoding="utf-8")
     read = read_letor(file, grouped=False).features
     names = [str(j) for j in range(1, 10)]
-    for size in (np.inf, 5):
-        found = np.concatenate([*svmlight(file, names, size)])
+    for size in (np.inf, 5, 72, 150):
+        found = np.concatenate([*numbered_features(file, names, size)])
         np.testing.assert_array_equal(found[:, : read.shape[1]], read)
         assert not found[:, read.shape[1] :].any()
 
@@ -305,7 +305,7 @@ def test_svmlight_is_read_as_in_training(text: str, tmp_path: Path) -> None:
 def test_svmlight_with_a_feature_0_is_read_as_in_training(tmp_path: Path) -> None:
     (file := tmp_path / "a.txt").write_text("1 qid:1 0:4 2:5\n0 qid:1 1:7\n")
     read = read_letor(file)
-    [found] = svmlight(file, read.feature_names)
+    [found] = numbered_features(file, read.feature_names)
     np.testing.assert_array_equal(found, read.features)
 
 
@@ -325,18 +325,7 @@ def test_numbered_features_are_found_in_any_file(
 
 REFUSED_LINES = {
     "1 qid:1 1:0.5\n1 qid:1 1:0.5 2": "line 2: not 'label qid:ID 1:value 2:value'",
-    "1 qid:1 1:0.5 2:": "line 1: not",
-    "1 qid:1 2:0.5 1:3": "line 1: not",
-    "1 qid:1 1:1 1:2": "line 1: not",
-    "1 qid:x 1:1": "line 1: not",
-    "1 1:1 qid:1": "line 1: not",
-    "qid:1 1:1": "line 1: not",
-    "nan qid:1 1:1": "line 1: not",
-    "1 qid:1 1:1_0": "line 1: not",
-    "1 qid:1 -1:1": "line 1: not",
-    "1 qid:1 1:1:2": "line 1: not",
     "x,shop\n1,2": "line 1: not",
-    "1 qid:1 1:1e400": "line 1: '1e400' is beyond the largest float64",
     "1 qid:1 1:9007199254740993": "which a float64 cannot represent",
     "1 qid:1 0:1 1:2": "has a feature 0, and the model was trained with features from 1",
     "# nothing": "has no rows",
@@ -344,21 +333,18 @@ REFUSED_LINES = {
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED_LINES.items())
-def test_lines_that_are_refused(
+def test_what_training_refuses_is_refused(
     models: dict[str, Path], text: str, message: str, tmp_path: Path, capsys: Any
 ) -> None:
     (file := tmp_path / "a.txt").write_text(text)
     assert message in both(models["numbered"], file, capsys)[1]
-    if "0:1" not in text:
-        with pytest.raises(ValueError, match=str(file)):
-            read_letor(file, grouped=False)
 
 
 def test_features_that_count_from_another_number_are_refused(tmp_path: Path) -> None:
     (file := tmp_path / "a.txt").write_text("1 1:1 3:3\n0 2:1\n")
     with pytest.raises(ValueError, match=r"features 1 to 3, .* 0 to 2: the two count from"):
-        [*svmlight(file, "012")]
-    [features] = svmlight(file, "0123")
+        [*numbered_features(file, "012")]
+    [features] = numbered_features(file, "0123")
     assert features.tolist() == [[0.0, 1.0, 0.0, 3.0], [0.0, 0.0, 1.0, 0.0]]
 
 

@@ -13,11 +13,13 @@ from typing import Any
 import brute_force
 import numpy as np
 import pytest
-from brute_force import DECLARED, examples, kinds, label_lists, metrics, plain, queries
+from drawn_queries import by_default, kinds, label_lists, metrics, queries
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from textbook_metrics import DECLARED
 
 from lambdaplus import evaluate, gradients, lambda_objective
 from lambdaplus.compute.thresholds import THRESHOLDS
@@ -37,8 +39,8 @@ BEFORE_AND_AFTER = 1e-13  # rounding of a delta that is a difference of values o
 EQUAL = [
     {"metric": parse_metric(name), "pairs": "equal"} for name in ("auc", "mauc", "concordance")
 ]
-PLAIN = [{"metric": plain(d)} for d in DECLARED] + EQUAL
-KINDS = [{"metric": plain(d)} for d in kinds(DECLARED)]
+PLAIN = [{"metric": by_default(d)} for d in DECLARED] + EQUAL
+KINDS = [{"metric": by_default(d)} for d in kinds(DECLARED)]
 POOLED = [{"metric": d()} for d in CATALOGUE if d.pooled] + EQUAL[:2]
 
 each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
@@ -371,22 +373,17 @@ def weighted_average_precision_lambdas(
     reached = np.cumsum(w)  # T
     precision = np.cumsum(w * relevant) / reached  # C/T
     potential = precision - np.cumsum(w * relevant / reached)
-    gradient, hessian = np.zeros(len(s)), np.zeros(len(s))
+    size = np.zeros((len(s), len(s)))  # of the relevant row and the other
     for p, q in itertools.combinations(range(len(s)), 2):
-        if relevant[p] == relevant[q]:
-            continue
-        delta = potential[p] - potential[q]
-        if relevant[q]:  # discordant: the relevant row's own copies come on top
-            delta += w[q] * (1 / reached[p] - 1 / reached[q])
-        delta *= w[p] * w[q] / (w @ relevant)
-        better, worse = (p, q) if relevant[p] else (q, p)
-        rho = 1 / (1 + np.exp(s[better] - s[worse]))
-        gradient[better] -= delta * rho
-        gradient[worse] += delta * rho
-        hessian[[p, q]] += delta * rho * (1 - rho)
-    out = np.empty(len(s)), np.empty(len(s))
-    out[0][order], out[1][order] = gradient, hessian
-    return out
+        delta = (potential[p] - potential[q]) * w[p] * w[q] / (w @ relevant)
+        if relevant[p] and not relevant[q]:
+            size[p, q] = delta
+        elif relevant[q] and not relevant[p]:  # discordant: its own copies come on top
+            own = w[q] * (1 / reached[p] - 1 / reached[q])
+            size[q, p] = delta + own * w[p] * w[q] / (w @ relevant)
+    gradient, hessian, _ = brute_force.pair_sums(size, s)
+    original = np.argsort(order)
+    return gradient[original], hessian[original]
 
 
 def test_weighted_average_precision_is_as_defined() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import DECLARED, kinds, plain, weights_of
+from drawn_queries import by_default, kinds, weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS, each_pooled, many_labels, random_query
 from test_rounding import RARE, N, spread
+from textbook_metrics import DECLARED
 
 from lambdaplus import gradients, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
@@ -21,7 +22,7 @@ from lambdaplus.compute.thresholds import THRESHOLDS
 Floats = NDArray[np.float64]
 Gradient = Callable[..., Any]
 
-KINDS = [plain(declaration) for declaration in kinds(DECLARED)]
+KINDS = [by_default(declaration) for declaration in kinds(DECLARED)]
 KINDS += [declaration(5) for declaration in kinds(DECLARED) if declaration.cutoff == "optional"]
 each_kind = pytest.mark.parametrize("metric", KINDS, ids=str)
 

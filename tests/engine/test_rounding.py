@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import weights_of
+from drawn_queries import weights_of
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from test_gradients import MANY_LABELS

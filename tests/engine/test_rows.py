@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute_force import pair_sums
 from numpy.testing import assert_allclose
 
 from lambdaplus.engine.lists import NO_FACTORS, NONE, Lists, no_sums
@@ -47,12 +48,7 @@ def by_pairs(lists: Lists, k: int, sigma: float) -> tuple[Any, Any, float]:
         size *= np.where(above, U, V)
     if lists.factors.size:
         size *= lists.factors[at + x, 1][:, None] * lists.factors[at + x, 0]
-    distance = np.subtract.outer(s, s)
-    with np.errstate(over="ignore"):
-        rho, rest = (1 / (1 + np.exp(sign * sigma * distance)) for sign in (1, -1))
-    pushes, bends = sigma * size * rho, sigma**2 * size * rho * rest
-    gradient = pushes.sum(0) - pushes.sum(1)
-    return gradient, bends.sum(0) + bends.sum(1), 2 * float(pushes.sum())
+    return pair_sums(size, s, sigma)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 40])

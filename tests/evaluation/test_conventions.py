@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import examples
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -143,6 +143,17 @@ def test_trec(levels: int, held: str) -> None:
     assert path.value == close(ours["rprec"])
     none = evaluate([-1, -1], [2, 1], group=[2], metrics=["rprec", "map"], convention="trec")
     assert [*none.mean.values()] == [0, 0]
+
+
+@pytest.mark.filterwarnings("ignore:all documents are relevant")
+def test_on_the_way_to_trec_unjudged_documents_are_a_step_where_a_label_of_0_is_relevant() -> None:
+    given: Any = {"labels": [2, -1, 0, -1], "scores": [1.0, 2.0, 3.0, 4.0], "group": [4]}
+    for metric in ("map(relevant=0)", "mrr(relevant=0)"):
+        path = explain(metric, **given, docno=["a", "b", "c", "d"])["trec"]
+        by_convention = evaluate(**given, metrics=[metric], convention="trec", docno=[*"abcd"])
+        [expected] = by_convention.mean.values()
+        assert path.value == expected == 1
+        assert [choice for choice, _ in path.steps] == ["labels<0=unjudged"]
 
 
 def test_trec_breaks_ties_by_document_number_so_it_must_know_them() -> None:

@@ -16,6 +16,13 @@ from places import ROOT
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import lambdaplus as lp
+import lambdaplus.lightgbm
+import lambdaplus.xgboost
+from lambdaplus.frameworks.internals import (
+    lightgbm_aliases,
+    xgboost_field,
+    xgboost_field_in_place,
+)
 from lambdaplus.frameworks.openmp_team import openmp_functions
 
 PACKAGE = ROOT / "lambdaplus"
@@ -111,3 +118,68 @@ def test_a_private_name_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch)
         warnings.simplefilter("error", UserWarning)
         by_xgboost()
         by_lightgbm()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (lightgbm.basic, "_ConfigAliases"),
+        (lightgbm.Dataset, "_update_params"),
+        (xgboost.sklearn, "_wrap_evaluation_matrices"),
+        (xgboost.XGBRanker, "_create_dmatrix"),
+        (xgboost.sklearn, "ltr_metric_decorator"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_an_error_names_a_private_name_that_nothing_works_without(
+    owner: Any, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X, y, qid = np.arange(40.0)[:, None], np.arange(40) % 2, np.repeat([1, 2], 20)
+    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 0:{i} 1:{-i}\n" for i in range(40)))
+    framework = owner.__module__ if isinstance(owner, type) else owner.__name__
+    framework = framework.partition(".")[0]
+
+    def distance(labels: Any, scores: Any) -> float:
+        return float(np.mean((labels - scores) ** 2))
+
+    def use() -> None:
+        if framework == "lightgbm":
+            params = {"verbose": -1, "min_data_in_leaf": 2}
+            file = lightgbm.Dataset(str(tmp_path / "rows.svm"), params=params)
+            lambdaplus.lightgbm.cv(params, file, 1, fobj=lp.lambda_auc, nfold=2)
+        else:
+            model = lp.XGBoostRanker(n_estimators=1, n_jobs=1, eval_metric=distance)
+            model.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+
+    lightgbm_aliases.cache_clear()
+    if isinstance(owner, type):  # it may be of a parent class
+        monkeypatch.setattr(owner, name, None)
+    else:
+        monkeypatch.delattr(owner, name)
+    with pytest.raises(AttributeError, match=rf"{framework} \d.* has no {name}, .*install a vers"):
+        use()
+    monkeypatch.undo()
+    use()
+
+
+@pytest.mark.parametrize("module", [lambdaplus.lightgbm, lambdaplus.xgboost])
+def test_names_that_a_framework_lacks_are_said_with_both_modules(module: Any) -> None:
+    framework = module.__name__.rpartition(".")[2]
+    for name, similar in (("_private", ""), ("trian", r" \(did you mean 'train'\?\)")):
+        words = rf"^neither {module.__name__} nor {framework} \d.* has {name}{similar}$"
+        with pytest.raises(AttributeError, match=words):
+            getattr(module, name)
+
+
+def test_a_field_in_the_memory_of_a_dmatrix_is_what_xgboost_copies() -> None:
+    """And what is set later is seen, which may be at the same address."""
+    X, y = np.zeros((6, 1)), np.arange(6.0)
+    for given in ({}, {"weight": y[:2] + 1, "group": [4, 2]}):
+        data = xgboost.DMatrix(X, label=y, **given)
+        for label in (y, y[::-1]):
+            data.set_label(label)
+            for name in ("label", "weight", "group_ptr", "base_margin"):
+                found, copied = xgboost_field_in_place(data, name), xgboost_field(data, name)
+                assert found.base is not None  # memory of another
+                assert found.dtype == copied.dtype
+                np.testing.assert_array_equal(found, copied)

@@ -17,7 +17,7 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus.compute import parallel
-from lambdaplus.compute.parallel import limit_threads, n_threads, on_team
+from lambdaplus.compute.parallel import limit_threads, n_threads
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.frameworks.openmp_team import OpenMPTeam, openmp_functions
 
@@ -26,7 +26,7 @@ TRAIN = """
 import itertools, os, sys, threading, time
 import lightgbm, xgboost, numpy as np
 import lambdaplus as lp
-from lambdaplus.compute.parallel import limit_threads, on_team
+from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.frameworks.openmp_team import OpenMPTeam, openmp_functions
 random = np.random.default_rng(0)
 features, group = random.normal(size=(60_000, 3)).astype(np.float32), [100] * 600
@@ -129,9 +129,9 @@ def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
     xgb = pytest.importorskip("xgboost")
     data, seen = graded(), []
 
-    def limit(n: int | None) -> Any:
+    def limit(n: int | None, team: Any) -> Any:
         seen.append(n)
-        return limit_threads(n)
+        return limit_threads(n, team)
 
     monkeypatch.setattr("lambdaplus.frameworks.calls.limit_threads", limit)
     matrix = xgb.DMatrix(data.features, label=data.labels, group=data.sizes)
@@ -189,7 +189,7 @@ def team(request: Any) -> Any:
     if functions is None:
         pytest.skip("the library has no GOMP_parallel")
     found = OpenMPTeam(2, functions[0])
-    with limit_threads(2), on_team(found):
+    with limit_threads(2, found):
         yield found
 
 
@@ -238,7 +238,7 @@ def test_after_an_error_the_other_threads_take_no_further_work(team: OpenMPTeam)
 
     for used in (team, None):  # or the pool
         done.clear()
-        with on_team(used), pytest.raises(ZeroDivisionError):
+        with limit_threads(2, used), pytest.raises(ZeroDivisionError):
             parallel.over_tasks(fail_at_once, 1000)
         assert len(done) < 500
 
@@ -264,7 +264,7 @@ def test_a_team_is_used_if_at_least_half_of_it_works(monkeypatch: Any) -> None:
     used: list[str] = []
     monkeypatch.setattr(OpenMPTeam, "run", lambda team, work: used.append("team"))
     monkeypatch.setattr(parallel, "_run_on_pool", lambda work, threads: used.append("pool"))
-    with on_team(OpenMPTeam(6, None)), limit_threads(6):
+    with limit_threads(6, OpenMPTeam(6, None)):
         for tasks in (1, 2, 3, 6, 7):
             parallel.over_tasks(lambda _: None, tasks)
         assert used == ["pool", "team", "team", "team"]
@@ -283,7 +283,7 @@ for make in (of_lightgbm, of_xgboost):
     if not child:  # as the framework itself can train there: on one thread
         model = make(1)
         model.update(fobj=lp.lambda_map)
-        with limit_threads(2), on_team(OpenMPTeam(2, openmp_functions(make.__name__[3:])[0])):
+        with limit_threads(2, OpenMPTeam(2, openmp_functions(make.__name__[3:])[0])):
             gradient, _ = lp.lambda_map(labels, features[:, 0], None, group)
         assert np.isfinite(gradient).all() and not runs
         os._exit(0)

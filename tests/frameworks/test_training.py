@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boosting_frameworks import pytest_generate_tests  # noqa: F401
+from boosting_frameworks import Trained, pytest_generate_tests  # noqa: F401
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import (
@@ -32,6 +32,7 @@ from small_data import (
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, evaluate, lambda_objective
+from lambdaplus.frameworks.trainings import training_of
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 
@@ -349,6 +350,43 @@ def test_what_is_set_after_a_training_is_used_in_the_next(framework: Any, metric
         assert same_gradient(found, objective(GRADED.scores(), fresh))
         assert not same_gradient(found, stale)
         assert measure(GRADED.scores(), given) == measure(GRADED.scores(), fresh) != stale_value
+
+
+def test_what_is_set_between_two_rounds_is_used_in_the_second(framework: Any) -> None:
+    for options, method, arguments in CHANGES[framework.name]:
+        given = framework.data(GRADED, weight=None if options else GRADED.row_weights)
+        seen: list[Any] = []
+
+        def objective(
+            scores: Any, data: Any, seen: Any = seen, method: Any = method, new: Any = arguments
+        ) -> Any:
+            if seen:
+                getattr(data, method)(*new)
+            seen.append(lp.lambda_map(GRADED.scores(), data))
+            return seen[-1]
+
+        framework.train(objective, given, 2)
+        expected = lp.lambda_map(GRADED.scores(), framework.data(GRADED, **options))
+        assert [same_gradient(found, expected) for found in seen] == [False, True]
+
+
+def test_trainings_in_turn_on_one_data_set_have_threads_of_their_own(framework: Any) -> None:
+    given, of_lightgbm = framework.data(GRADED), framework.name == "lightgbm"
+    expected = framework.by_hand(lp.lambda_map, given, 3).scores(GRADED)
+    name, more = ("num_threads", {"objective": "none"}) if of_lightgbm else ("nthread", {})
+    boosters = [
+        framework.module.Booster(
+            {**framework.quiet, name: threads, **more}, given if of_lightgbm else [given]
+        )
+        for threads in (1, 2)
+    ]
+    for turn in range(3):
+        for booster in boosters:
+            booster.update(*([] if of_lightgbm else [given, turn]), fobj=lp.lambda_map)
+    trainings = [training_of(booster) for booster in boosters]
+    assert [(one.threads, one.rounds) for one in trainings] == [(1, 3), (2, 3)]
+    for booster in boosters:
+        assert_array_equal(Trained(booster).scores(GRADED), expected)
 
 
 def test_the_queries_of_a_data_set_live_as_long_as_it(framework: Any) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import CASCADE, cutoffs, examples
+from drawn_queries import cutoffs
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from textbook_metrics import CASCADE
 
 from lambdaplus import eval_metric, evaluate, lambda_objective
 from lambdaplus.metrics import CATALOGUE, Declaration, Parameter, parse_metric

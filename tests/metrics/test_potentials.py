@@ -1,7 +1,7 @@
 """Swap deltas are differences of potentials: checked by swapping, with negative controls.
 
 Every test of a metric runs over the whole catalogue, so a new declaration is tested by being there
-(and by a textbook definition in brute_force.TEXTBOOK).
+(and by a textbook definition in textbook_metrics.TEXTBOOK).
 """
 
 import functools
@@ -9,19 +9,13 @@ import itertools
 
 import numpy as np
 import pytest
-from brute_force import (
-    CASCADE,
-    DECLARED,
-    classes,
-    examples,
-    label_lists,
-    metrics,
-    swap_deltas,
-    value,
-)
+from brute_force import classes, swap_deltas
+from drawn_queries import label_lists, metrics
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from textbook_metrics import CASCADE, DECLARED, value
 
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays

@@ -7,24 +7,16 @@ from typing import Any
 import brute_force
 import numpy as np
 import pytest
-from brute_force import (
-    CASCADE,
-    DECLARED,
-    TIED_SCORES,
-    examples,
-    kinds,
-    label_lists,
-    metrics,
-    plain,
-    queries,
-    value,
-)
+import textbook_metrics
+from drawn_queries import TIED_SCORES, by_default, kinds, label_lists, metrics, queries
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 from small_data import graded
+from textbook_metrics import CASCADE, DECLARED, value
 
 import lambdaplus as lp
 from lambdaplus import evaluate
@@ -38,7 +30,7 @@ ROUNDING = 1e-12
 
 each_declared = pytest.mark.parametrize("declaration", DECLARED, ids=lambda d: d.name)
 each_kind = pytest.mark.parametrize("declaration", kinds(DECLARED), ids=lambda d: d.name)
-PLAIN = [str(plain(d)) for d in CATALOGUE]
+PLAIN = [str(by_default(d)) for d in CATALOGUE]
 each_metric = pytest.mark.parametrize("name", PLAIN)
 each_of_sklearn = pytest.mark.parametrize(
     ("name", "theirs"), [("auc", roc_auc_score), ("map", average_precision_score)]
@@ -65,7 +57,7 @@ def close(expected: float) -> Any:
 def test_a_list_without_ties_has_its_textbook_value(declaration, data) -> None:
     metric = data.draw(metrics(declaration))
     labels, scores = data.draw(queries(14, ties=False))
-    ranked = [labels[i] for i in brute_force.order_of(labels, scores)]
+    ranked = [labels[i] for i in textbook_metrics.order_of(labels, scores)]
     assert one_value(metric, labels, scores) == close(value(metric, ranked))
 
 
@@ -97,7 +89,9 @@ def test_a_share_as_cutoff_is_the_number_of_ranks_of_each_query(declaration, dat
 
     def expected(labels, scores) -> float:
         k = max(1, -(-percent * 1000 * len(labels) // 100000))
-        return value(declaration(int(k)), [labels[i] for i in brute_force.order_of(labels, scores)])
+        return value(
+            declaration(int(k)), [labels[i] for i in textbook_metrics.order_of(labels, scores)]
+        )
 
     labels, scores = (np.concatenate([one[i] for one in lists]) for i in (0, 1))
     sizes = [len(one[0]) for one in lists]
@@ -122,7 +116,7 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
     labels = data.draw(label_lists(6))
     scores = [data.draw(st.sampled_from(TIED_SCORES[:4])) for _ in labels]
     rows = sorted(range(len(labels)), key=lambda i: (-scores[i], i))
-    every = brute_force.tied_values(metric, labels, scores)
+    every = textbook_metrics.tied_values(metric, labels, scores)
     expected = {"stable": value(metric, [labels[i] for i in rows])}
     expected |= {"worst": min(every), "best": max(every)}
     if declaration.closed_ties:
@@ -134,7 +128,7 @@ def test_tied_documents_count_at_the_mean_over_their_orders(declaration, data) -
         assert one_value(metric, labels, scores, ties=ties) == close(wanted)
     default = expected["expected" if declaration.closed_ties else "worst"]
     if declaration.correlation and len({*scores}) > 1:  # equal ones have the mean, 0
-        default = brute_force.rank_correlation(labels, scores)
+        default = textbook_metrics.rank_correlation(labels, scores)
     if declaration.closed_ties or max(labels) < 4:  # no certain stops
         assert one_value(metric, labels, scores) == close(default)
 
@@ -158,7 +152,7 @@ def test_sure_stops_count_at_the_mean_over_their_orders_unless_one_is_doubtful(
 ) -> None:
     labels = doubtful + data.draw(st.lists(st.sampled_from([0.0, 4.0]), min_size=1, max_size=6))
     scores = [data.draw(st.sampled_from(TIED_SCORES[: 1 if doubtful else 4])) for _ in labels]
-    every = brute_force.tied_values(CASCADE(), labels, scores)
+    every = textbook_metrics.tied_values(CASCADE(), labels, scores)
     expected = min(every) if doubtful else sum(every) / len(every)
     assert one_value(CASCADE, labels, scores) == close(expected)
 
@@ -175,7 +169,7 @@ def test_class_shares_of_the_data_set_come_from_all_queries(data) -> None:
     found = evaluate(labels + others, others_last, group=group, metrics=[metric])
     for query, value_ in zip([(labels, scores), (others, [0.0] * len(others))],
                              found.per_query[str(metric)], strict=True):  # fmt: skip
-        assert value_ == close(brute_force.expected_value(metric, *query, labels + others))
+        assert value_ == close(textbook_metrics.expected_value(metric, *query, labels + others))
 
 
 # Other people's metrics --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from baseline_data import all_pairs
-from brute_force import examples
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -35,7 +35,7 @@ from papers.__main__ import main
 from papers.chakrabarti_2008 import C_GRID, mean_path, panels, rankers
 from papers.chakrabarti_2008 import claims as kdd
 from papers.chakrabarti_2008.cleaning import Size, clean, prepared
-from papers.chakrabarti_2008.fits import AssignmentOracle, path_over_c, stopped_over_c
+from papers.chakrabarti_2008.fits import AssignmentOracle, path_over_c
 from papers.class_auc_svm import ClassAUCSVM, one_list
 from papers.drawing import draw
 from papers.elsas_2008 import figure_1, table_4, table_5
@@ -319,8 +319,16 @@ def small(n_queries: int = 20) -> RankingData:
 def test_slack_at_zero_is_the_worst_loss() -> None:
     data = small()
     size = Size.of(data)
-    [point] = path_over_c(data, {"loss": "auc"}, (1.0,))
+    [point] = path_over_c(data, StructuralSVM("auc"), (1.0,))
     assert point["slack_at_zero"] == pytest.approx(size.mixed / data.n_queries, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["auc", "map"])
+def test_on_a_path_shares_fall_and_norms_rise(loss: str) -> None:
+    path = path_over_c(small(), StructuralSVM(loss, tol=1e-6), (1.0, 10.0, 100.0))
+    assert [point["share"] for point in path] == sorted((p["share"] for p in path), reverse=True)
+    assert [point["norm"] for point in path] == sorted(point["norm"] for point in path)
+    assert path[0]["norm"] < path[-1]["norm"]
 
 
 @pytest.mark.parametrize("reach", [3.0, 30.0])
@@ -332,7 +340,7 @@ def test_assignment_finds_rankings_as_bad_as_merging_does(reach: float) -> None:
     for scale in (0.01, 0.3, 3.0):
         scores = scale * random.normal(size=data.labels.size)
         worst = []
-        for oracle in (merged, AssignmentOracle(metric, queries, reach, by_score=False)):
+        for oracle in (merged, AssignmentOracle(metric, queries, reach)):
             constraint = oracle(rank(queries, scores))
             moved = np.add.reduceat(constraint.coefficient * scores, starts)
             worst.append(constraint.loss + moved)
@@ -365,8 +373,8 @@ def test_path_claims() -> None:
 
 def test_stopping_by_epsilon_leaves_a_gap_that_an_optimum_does_not() -> None:
     data, Cs = small(), (1.0, 100.0)
-    stopped = stopped_over_c(data, {"loss": "map", "epsilon": 0.3}, Cs)
-    optima = path_over_c(data, {"loss": "map", "tol": 1e-6}, Cs)
+    stopped = path_over_c(data, StructuralSVM("map", epsilon=0.3), Cs)
+    optima = path_over_c(data, StructuralSVM("map", tol=1e-6), Cs)
     for one, other in zip(stopped, optima, strict=True):
         assert one["slack_at_zero"] == pytest.approx(other["slack_at_zero"], rel=1e-9)
         assert one["share"] >= other["share"] - 1e-6

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from brute_force import examples
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -10,7 +10,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from brute_force import examples, label_lists
+from drawn_queries import label_lists
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 

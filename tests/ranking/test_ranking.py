@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from brute_force import TIED_SCORES, examples
+from drawn_queries import TIED_SCORES
+from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 

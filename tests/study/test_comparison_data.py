@@ -17,7 +17,7 @@ from small_data import graded, write_letor
 from test_comparison import finished
 
 from lambdaplus.evaluation import compare_runs, evaluate
-from lambdaplus.study import Config, Summary, find_methods, study_of
+from lambdaplus.study import Config, Summary, study_of
 from lambdaplus.study.folds import read_study_data
 
 
@@ -179,6 +179,36 @@ def test_columns_of_folders_are_chosen_by_name(tmp_path: Path) -> None:
     )
 
 
+def test_the_plan_of_a_folder_is_that_of_all_of_its_files(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"qid": [1, 1, 2], "label": [0, 1, 0], "x": [0.5, 1.5, 2.5]})
+    parts = {
+        "train": frame.with_columns(flag=pl.Series([True, False, True]), same=pl.lit(7)),
+        "vali": frame.with_columns(flag=pl.Series([1, 0, 1]), same=pl.lit(7)),
+        "test": frame.with_columns(flag=pl.Series([True, False, True]), same=pl.lit(7)),
+    }
+    for part, of_part in parts.items():
+        of_part.with_columns(pl.col("qid") + 10 * [*parts].index(part)).write_csv(
+            tmp_path / f"{part}.csv"
+        )
+    read = read_study_data(Config(data=str(tmp_path)))
+    assert {one.name: (one.kind, bool(one.why)) for one in read.columns} == {
+        "x": ("number", False), "flag": ("number", False), "same": ("number", True)
+    }  # fmt: skip
+    for fold in ("Fold1", "Fold2"):
+        (tmp_path / fold).mkdir()
+        for part, of_part in parts.items():
+            named = "flag" if fold == "Fold1" else "other"
+            of_part.with_columns(pl.col("qid") + 10 * [*parts].index(part)).rename(
+                {"flag": named}
+            ).write_csv(tmp_path / fold / f"{part}.csv")
+    with pytest.raises(ValueError, match=r"Fold1.* has the feature 'flag', but in .*Fold2.* there"):
+        read_study_data(Config(data=str(tmp_path)))
+    only = read_study_data(Config(data=str(tmp_path), drop=("same",), features=("x",)))
+    assert [one.kind for one in only.columns] == ["number", "left out"]
+    with pytest.raises(ValueError, match="--categories is for a single file"):
+        read_study_data(Config(data=str(tmp_path), categories=("x",)))
+
+
 def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     file = own_table(tmp_path)
     options = ["--qid", "none", "--weight", "weight", "--drop", "qid,doc", "--rounds", "5"]
@@ -204,11 +234,10 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     summary = Summary(study.results)
     assert summary.comparison is not None
     for method in config.methods:
-        aucs = []
-        for choice in study.choices(find_methods(method)[0]):
-            [_, auc], test = choice.selects, choice.fold.test
-            scores = choice.chosen(auc).test
-            aucs.append(roc_auc_score(test.labels, scores, sample_weight=test.weights))
+        aucs = [
+            roc_auc_score(fold.test.labels, fit.test, sample_weight=fold.test.weights)
+            for fit, fold in zip(study.chosen(method, "auc"), study.folds, strict=True)
+        ]
         assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
         low, high = summary.comparison.intervals["auc"][method]
         assert low < np.mean(aucs) < high
@@ -342,8 +371,11 @@ def test_whole_numbers_named_as_identifiers_are_left_out(
     tmp_path: Path, suffix: str, name: str
 ) -> None:
     assert planned(tmp_path, name, SHUFFLED % 100, suffix).why == (
-        f"an identifier, by its name; --features +{name} keeps it"
+        f"an identifier, by its name; --features +{name} keeps it, --categories {name} makes it a "
+        "category"
     )
+    found = planned(tmp_path, name, SHUFFLED % 100, suffix, categories=(name,))
+    assert (found.kind, len(found.levels)) == ("category", 100)
     assert planned(tmp_path, name, SHUFFLED % 100, suffix, features=(name,)).kind == "number"
     assert planned(tmp_path, name, SHUFFLED / 7, suffix).kind == "number"
 

@@ -1,6 +1,6 @@
-"""Losses and feature maps of structural SVMs by definition, for every ranking of a query.
+"""Constraints of structural SVMs for every ranking of a query: the oracle of separation oracles.
 
-Nothing here is shared with the package: permutations of one query are enumerated as a matrix.
+Losses are those of `textbook_metrics`; permutations of one query are enumerated as a matrix.
 """
 
 import itertools
@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from textbook_metrics import value
+
+from lambdaplus.metrics import RankingMetric, parse_metric
 
 Floats = NDArray[np.float64]
 
@@ -19,6 +22,11 @@ Floats = NDArray[np.float64]
 def permutations(n: int) -> NDArray[np.int64]:
     """All rankings of n documents, (n!, n): the document at each rank, from 0."""
     return np.array(list(itertools.permutations(range(n))))
+
+
+@cache
+def loss_of_ranking(metric: RankingMetric, ranked: tuple[float, ...]) -> float:
+    return 1.0 - value(metric, ranked)
 
 
 @dataclass(frozen=True)
@@ -37,28 +45,16 @@ class Setting:
         decay = f"-{self.decay}" if self.feature_map == "dorm" else ""
         return f"{self.loss}{at}-{self.feature_map}{scale}{decay}"
 
+    @property
+    def metric(self) -> RankingMetric:
+        named = parse_metric(self.loss)
+        return named.declaration(self.cutoff, **dict(named.changed))
+
     def losses(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
         """1 - metric of each ranking, (rankings, n) -> (rankings,)."""
-        n = labels.size
-        at = np.arange(1, n + 1)
-        shown = at <= (n if self.cutoff is None else self.cutoff)
-        ranked = labels[order]
-        relevant = ranked >= 1
-        R = int((labels >= 1).sum())
-        if self.loss == "auc":
-            i, j = np.triu_indices(n, 1)
-            pairs = sum(labels[a] != labels[b] for a, b in itertools.combinations(range(n), 2))
-            return (ranked[:, i] < ranked[:, j]).sum(axis=1) / pairs
-        if self.loss == "map":
-            precision = np.cumsum(relevant, axis=1) / at
-            reachable = min(R, shown.sum())
-            return 1 - (precision * relevant * shown).sum(axis=1) / reachable
-        if self.loss == "mrr":
-            first = relevant.argmax(axis=1) + 1
-            return 1 - np.where(first <= shown.sum(), 1 / first, 0.0)
-        late = np.maximum(at, 2) if "letor" in self.loss else 1 + at
-        gain, discount = 2.0**ranked - 1, shown / np.log2(late)
-        return 1 - gain @ discount / (np.sort(2.0**labels - 1)[::-1] @ discount)
+        different, number = np.unique(labels[order], axis=0, return_inverse=True)
+        found = [loss_of_ranking(self.metric, tuple(ranked)) for ranked in different.tolist()]
+        return np.array(found)[number.ravel()]
 
     def features(self, labels: Floats, order: NDArray[np.int64]) -> Floats:
         """Psi of each ranking less Psi of the right one, as coefficients of the documents."""

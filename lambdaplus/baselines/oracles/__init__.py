@@ -41,7 +41,6 @@ def make_loss(
     feature_map: str = "po",
     decay: str | int = "smooth",
     pair_scale: bool = True,
-    correct: str = "fixed",
 ) -> Loss:
     """Create the loss 1 - metric with a feature map and the options of `StructuralSVM`.
 
@@ -63,7 +62,7 @@ def make_loss(
         reach = np.inf
         if decay != "smooth":
             reach = whole_number("decay, if not 'smooth',", decay, least=1)
-        return Loss(DORMOracle(metric, queries, reach, correct == "sorted"), queries)
+        return Loss(DORMOracle(metric, queries, reach), queries)
     if feature_map == "mrr":
         return Loss(MRRMapOracle(metric, queries), queries)
     if name == "auc":

@@ -3,9 +3,6 @@
 Le & Smola 2007 (DORM); Chakrabarti et al. 2008, secs. 3.1.3 and 3.5.
 """
 
-import copy
-from typing import Self
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -26,15 +23,11 @@ class DORMOracle:
     If A is the discount of the loss, a sort solves the assignment; otherwise two classes are merged
     in the order of their scores, and a solver assigns more classes.
 
-    Every order of documents with the same label is correct.  If ``by_score``, Psi(correct) is its
-    mean over those orders that follow some scores (`sorted_by`), at first over all of them;
-    otherwise it is of one ranking, with these documents in the order of the rows.
+    Every order of documents with the same label is correct; Psi(correct) is of that of the rows.
     """
 
-    def __init__(
-        self, metric: RankingMetric, queries: Queries, reach: float, by_score: bool
-    ) -> None:
-        self.queries, self.by_score = queries, by_score
+    def __init__(self, metric: RankingMetric, queries: Queries, reach: float) -> None:
+        self.queries = queries
         self.arrays: MetricArrays = metric_arrays(metric, queries)
         ranks = np.arange(1.0, queries.longest + 1)
         self.decay = np.where(ranks <= reach, metric.declaration.discount(metric, ranks), 0.0)
@@ -44,35 +37,10 @@ class DORMOracle:
         self.graded = np.flatnonzero(strata.n_classes > 2)
         self.by_row = (self.arrays.gain * self.arrays.scale[strata.query])[stratum]
         self.query, self.stratum = strata.query[stratum], stratum
-        rows = np.arange(stratum.size)
-        self.ideal = self._mean_decay(np.where(by_score, 0.0, -rows))
-
-    def sorted_by(self, scores: Floats) -> Self:
-        """The same, but correct rankings sort documents of the same label by score, (n,)."""
-        other = copy.copy(self)
-        other.ideal = self._mean_decay(scores)
-        return other
-
-    @property
-    def start(self) -> Floats:
-        """Of each document: mean A over correct rankings less that over all rankings, (n,)."""
-        sizes = self.queries.sizes
-        every = np.cumsum(self.decay)[sizes - 1] / sizes
-        return self._mean_decay(np.zeros(self.ideal.size)) - np.repeat(every, sizes)
-
-    def _mean_decay(self, scores: Floats) -> Floats:
-        """A at the rank of each document in the correct ranking, or its mean over tied scores."""
-        # The correct ranking: by label, and by these scores within a label.
-        order = np.lexsort([-scores, -self.stratum, self.query])
-        # Documents of one label and score share the places of their run, and get its mean decay.
-        starts = np.ones(order.size, dtype=bool)  # of documents with the same label and score
-        starts[1:] = (np.diff(self.stratum[order]) != 0) | (np.diff(scores[order]) != 0)
-        first = np.flatnonzero(starts)
-        count = np.diff(first, append=order.size)
-        place = np.arange(order.size) - self.queries.boundaries[self.query]
-        ideal = np.empty(order.size)
-        ideal[order] = np.repeat(np.add.reduceat(self.decay[place], first) / count, count)
-        return ideal
+        # A at the rank of each document in the correct ranking.
+        self.ideal = np.empty(stratum.size)
+        order = np.lexsort([-stratum, self.query])  # keeps the order of rows with the same label
+        self.ideal[order] = self.decay[np.arange(order.size) - queries.boundaries[self.query]]
 
     def __call__(self, ranking: Ranking) -> Constraint:
         row, boundaries, strata = ranking.row, self.queries.boundaries, self.queries.strata()

@@ -1,5 +1,6 @@
 """DORM with correct rankings sorted by score: rounds of the concave-convex procedure."""
 
+import itertools
 from functools import cache
 from typing import Any
 
@@ -7,14 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from rankings_by_force import Setting, minimum, permutations
+from sklearn.exceptions import ConvergenceWarning
 from small_data import Small, graded, tiny
 
-from lambdaplus.baselines import StructuralSVM, concave_convex
 from lambdaplus.baselines.cutting_planes import Solution, solve
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.metrics import parse_metric
 from lambdaplus.ranking.queries import Queries
+from papers.chakrabarti_2008 import sorted_dorm
+from papers.chakrabarti_2008.sorted_dorm import SortedDORM, sorted_by
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +65,7 @@ def objective(data: Small, w: Floats, C: float) -> float:
 @pytest.mark.parametrize("C", [10.0, 300.0])
 def test_rounds_are_those_of_the_procedure(C: float) -> None:
     data = tiny()
-    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, tol=1e-7).fit(*data.ranking)
+    model = SortedDORM(C=C, tol=1e-7).fit(*data.ranking)
     expected = rounds(data, C, 12)
     assert np.abs(expected).max() > 0.1
     np.testing.assert_allclose(model.coef_, expected, atol=2e-3 * np.abs(expected).max())
@@ -82,9 +85,9 @@ def test_correct_rankings_of_grades_follow_the_scores_and_share_ties() -> None:
         keys = [list(zip(-y[o], -scores[o], strict=True)) for o in order]
         right = order[[key == sorted(key) for key in keys]]
         mean = np.mean([decay(n)[np.argsort(o)] for o in right], axis=0)
-        loss = make_loss(parse_metric("ndcg"), Queries(y, group=[n]), "dorm", correct="sorted")
-        assert isinstance(loss.oracle, DORMOracle)
-        np.testing.assert_allclose(loss.oracle.sorted_by(scores).ideal, mean, atol=1e-12)
+        oracle = make_loss(parse_metric("ndcg"), Queries(y, group=[n]), "dorm").oracle
+        assert isinstance(oracle, DORMOracle)
+        np.testing.assert_allclose(sorted_by(scores, oracle).ideal, mean, atol=1e-12)
 
 
 def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,12 +99,12 @@ def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
         rounds_w.append(solution.w)
         return solution
 
-    monkeypatch.setattr(concave_convex, "solve", noted)
+    monkeypatch.setattr(sorted_dorm, "solve", noted)
     raised = 0
     for seed in range(4):
         data = tiny(seed)
         for C in (3.0, 30.0, 300.0):
-            model = StructuralSVM("ndcg", "dorm", correct="sorted", C=C, epsilon=0.1)
+            model = SortedDORM(C=C, epsilon=0.1)
             rounds_w.clear()
             model.fit(*data.ranking)
             values = [objective(data, w, C) for w in rounds_w]
@@ -110,9 +113,20 @@ def test_the_best_round_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert raised
 
 
-def test_the_path_changes_nothing() -> None:
-    data = graded()
-    model = StructuralSVM("ndcg", "dorm", correct="sorted", C=10.0, tol=1e-6)
-    here = model.fit(*data.ranking).coef_.copy()
-    path = model.fit_path(*data.ranking, Cs=[1.0, 10.0])
-    np.testing.assert_array_equal(path[1].coef, here)
+def test_too_few_passes_warn() -> None:
+    model = SortedDORM(C=100.0, max_passes=3)
+    with pytest.warns(ConvergenceWarning, match="3 passes.*: increase max_passes"):
+        model.fit(*graded().ranking)
+    assert model.n_passes_ == 3
+    assert model.relative_gap_ > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:w = 0 is optimal|the duality gap is still|training did not end")
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
+def test_no_lower_bound_is_above_its_objective(seed: int) -> None:
+    data = graded(12, seed)
+    size = 10.0 ** np.random.default_rng(seed).integers(-2, 2)
+    for C, epsilon in itertools.product((0.1, 10.0, 1e4), (None, 0.1)):
+        model = SortedDORM(C=C, epsilon=epsilon, max_passes=40)
+        model.fit(size * data.features, data.binary, data.qid)
+        assert model.primal_ - model.dual_ >= -1e-12 * model.primal_, (model, size)

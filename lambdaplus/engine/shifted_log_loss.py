@@ -1,4 +1,4 @@
-"""Log-loss of the documents of each query, up to a constant.
+"""Log-loss of the documents of each query, whose scores are shifted by a constant.
 
 In each query, or in a table, the constant that makes log-loss lowest is added to the scores.  So,
 like a ranking, log-loss does not depend on where scores begin.  At this constant, the probabilities
@@ -37,7 +37,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 
 @compiled(error_model="numpy")
-def add_log_loss(
+def add_shifted_log_loss(
     entries: Entries, strata: Ints, label: Floats, sigma: float, weight: Floats, sums: Sums
 ) -> None:
     """Add log-loss to gradient and Hessian of a document of each entry.

@@ -1,0 +1,111 @@
+"""Scores of rows that a model has not seen: of an evaluation set, or by models of halves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.estimators.calibration import HeldOut, Scale
+from lambdaplus.estimators.parent import FrameworkEstimator, by_set
+from lambdaplus.frameworks.data_sets import canonical
+from lambdaplus.objectives import Objective
+from lambdaplus.ranking.documents import rows_of
+
+FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
+UNSEEN = "Pass cv='auto' or eval_set="
+"""Why a model has no probabilities, if the user chose that."""
+
+_OF_COLUMNS = ("feature_name", "categorical_feature", "feature_weights")  # arguments of fit
+
+
+class HoldsOutRows(FrameworkEstimator):
+    """An estimator that has scores of rows that its model has not seen."""
+
+    cv: Any
+    _raw: Callable[..., Any]
+    """The predict of the framework's base class, which returns scores."""
+    _rounds: Callable[[], dict[str, Any]]
+    """Parameters with which a half is trained for as many rounds as the model."""
+    _class_weights: Callable[[], dict[str, Any]]
+
+    def _least_rows(self) -> int:
+        """The rows of which a tree can be grown."""
+        return 0
+
+    def _shift(self, X: Any, start: Any) -> Any:
+        """What initial scores change of the scores that `predict` compares with the threshold."""
+        return 0.0  # LightGBM's are not passed to predict
+
+    def _scores(self, X: Any) -> Floats:
+        return np.array(self._raw(canonical(X)), dtype=np.float64)
+
+    def _held_out(self, call: dict[str, Any], objective: Objective, start: Any) -> HeldOut:
+        """Scores of an evaluation set, or of training rows by models that did not see them.
+
+        The scores of training rows by the model itself are used only if there is no other way,
+        since they are too far apart: a threshold between them leaves out most new positives.
+        """
+        if (of_set := self._of_evaluation_set(call)) is not None:
+            return of_set
+        X, codes, weights = call["X"], call["y"], call.get("sample_weight")
+        weights = None if weights is None else np.asarray(weights)
+        scores, shift = self._scores(X), self._shift(X, call.get(self._names.start))
+        # Rows of weight 0 could leave a half without weight.
+        used = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
+        too_few, least = len(used) < 2 * self._least_rows(), int(np.bincount(codes[used]).min())
+        reasons = {
+            UNSEEN: self.cv is None,
+            "A model that continues another has seen all rows: pass eval_set=": start is not None,
+            f"There are too few rows ({len(used)}) to train on half of them: pass eval_set=": (
+                too_few
+            ),
+            "A class with a single row cannot be held out: pass eval_set=": least < 2,
+        }
+        for why_not in (reason for reason, applies in reasons.items() if applies):
+            return HeldOut(scores + shift, codes, weights, why_not)
+        halves = StratifiedKFold(2, shuffle=True, random_state=0)
+        splits = [*halves.split(np.empty((len(used), 0)), codes[used])]
+        splits = splits[:1] if codes[used].sum() >= FEW_POSITIVES else splits
+        scale = Scale.of(scores, weights)
+        for train, rest in ((used[one], used[other]) for one, other in splits):
+            X_train = rows_of(X, train)
+            half = self._trained_on(train, X_train, call, objective)
+            of_half = Scale.of(half._scores(X_train), None if weights is None else weights[train])
+            scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
+        rows = used[np.concatenate([rest for _, rest in splits])]
+        weights = None if weights is None else weights[rows]
+        return HeldOut((scores + shift)[rows], codes[rows], weights)
+
+    def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
+        """Scores of the last evaluation set that does not hold the training rows."""
+        names, sets = self._names, call.get("eval_set") or []
+        arguments = (call.get(names.eval_weights), call.get(names.eval_start))
+        of_sets = (by_set(given, len(sets)) for given in arguments)
+        for (X, codes), weights, start in reversed([*zip(sets, *of_sets, strict=True)]):
+            scores = self._scores(X)
+            # The same scores tell the training rows in any container.
+            alike = np.array_equal(codes, call["y"])
+            if not (alike and np.array_equal(scores, self._scores(call["X"]))):
+                weights = None if weights is None else np.asarray(weights)
+                return HeldOut(scores + self._shift(X, start), codes, weights)
+        return None
+
+    def _trained_on(self: Any, rows: Ints, X: Any, call: dict[str, Any], objective: Any) -> Any:
+        """A model that is trained like this one, for as many rounds, on these rows, which are X."""
+        params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
+        half = type(self)(**{name: v for name, v in params.items() if name != "callbacks"})
+        of_rows = {
+            name: rows_of(call[name], rows)
+            for name in ("y", "sample_weight", self._names.start)
+            if call.get(name) is not None
+        }
+        same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the model itself has said all that concerns the user
+            half._train({"X": X, **of_rows, **same}, objective, **self._class_weights())
+        return half
