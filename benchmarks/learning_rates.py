@@ -12,6 +12,7 @@ queries; seconds are those of the processor, without those of validation.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
@@ -82,6 +83,9 @@ def by_rate(fits: Fits, framework: str, metric: str) -> Table:
 
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"][:5]): one for one in read(given.kept)}
+    finished = Counter((on, seed) for on, *_, seed in fits)  # a fold with all of its trainings
+    whole = len(RATES) * len(OWN) * (len(METRICS) + 1)
+    fits = {key: fit for key, fit in fits.items() if finished[key[0], key[4]] == whole}
     tables = {
         f"{metric.upper()}, {title}": by_rate(fits, framework, metric)
         for metric in METRICS

@@ -25,7 +25,6 @@ OF_KINDS = (  # words, kind in the results, metric, and whether the front page h
     ("short lists, a metric that nobody else trains", REAL, "MRR", False),
     ("short lists, a metric that nobody else trains", REAL, "RECALL@20", True),
     ("clean labels: images of digits", "images of digits", "MAP", True),
-    ("12 features with interactions", "12 features with interactions", "MAP", False),
     ("categories and missing cells", "categories and missing cells", "MAP", False),
 )
 TRAININGS = {  # rows of the table of times, and the titles of what was measured
@@ -131,6 +130,21 @@ def _ratios(title: str) -> list[list[str]]:
     ]
 
 
+def rates() -> str:
+    """Rounds and seconds to the best validation MAP, and test MAP there, by learning rate."""
+    rows: dict[str, list[str]] = {}
+    heads = []
+    for framework in FRAMEWORKS.values():
+        found = rows_of("learning-rates", f"MAP, {framework}")
+        for name in sorted({row[0] for row in found}, key=lambda name: name == "map"):
+            heads.append(f"{framework}, `{name}`")
+            for of, rate, rounds, seconds, _, test in found:
+                if of == name:
+                    cell = f"{rounds}, {float(seconds):.2f}s: {float(test):.3f}"
+                    rows.setdefault(rate, []).append(short(cell))
+    return Table(("rate", *heads), [[short(r), *cells] for r, cells in rows.items()]).to_markdown()
+
+
 def span(*ratios: str) -> str:
     """The lowest and the highest of numbers, such as .81 to .83."""
     low, high = min(ratios, key=float), max(ratios, key=float)
@@ -142,4 +156,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, kinds, times)}
+KINDS = {made.__name__: made for made in (boxes, kinds, rates, times)}

@@ -32,7 +32,7 @@ from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.study import Config, find_methods
-from lambdaplus.study.fits import Fit, KeptFits, load_fits, save_fits
+from lambdaplus.study.fits import Fit, fits_folder, load_fits, save_fits
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 
@@ -223,7 +223,10 @@ def test_a_pipe_in_the_cache_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
     assert read_letor(tmp_path / "a.txt").labels.tolist() == [1.0]
 
 
-GOOD = Fit(0, 1, np.zeros(2), np.ones(4), np.ones(3), 0.5, [])
+GOOD = Fit(
+    "svm:map", "Fold1", 0, 0, "map", value=0.5, curve=np.zeros(2), validation=np.ones(4),
+    test=np.ones(3), seconds=0.5, warnings=[],
+)  # fmt: skip
 ODD_FITS: dict[str, Any] = {
     "rounds of text": {"rounds": "x"},
     "negative rounds": {"rounds": -1},
@@ -231,6 +234,9 @@ ODD_FITS: dict[str, Any] = {
     "rounds in a list": {"rounds": [1]},
     "steps of text": {"every": "x"},
     "a time of text": {"seconds": "x"},
+    "a value of text": {"value": "x"},
+    "a method by number": {"method": 5},
+    "a list of parameters": {"parameters": [1]},
     "a number of warnings": {"warnings": 5},
     "warnings by number": {"warnings": [5]},
     "a curve of text": {"curve": np.array(["x"])},
@@ -245,9 +251,9 @@ ODD_FITS: dict[str, Any] = {
 @pytest.mark.parametrize("odd", ODD_FITS.values(), ids=ODD_FITS)
 def test_an_odd_fit_in_an_output_folder_is_an_error(tmp_path: Path, odd: dict[str, Any]) -> None:
     """After which it is fitted again, as every damaged one."""
-    save_fits(tmp_path / "fit.npz", {"map": GOOD})
-    assert load_fits(tmp_path / "fit.npz")["map"].best == 0.0
-    save_fits(tmp_path / "fit.npz", {"map": replace(GOOD, **odd)})
+    save_fits(tmp_path / "fit.npz", [GOOD])
+    assert [fit.value for fit in load_fits(tmp_path / "fit.npz")] == [0.5]
+    save_fits(tmp_path / "fit.npz", [replace(GOOD, **odd)])
     with pytest.raises(ValueError, match=r"fit\.npz is damaged or not this fit"):
         load_fits(tmp_path / "fit.npz")
 
@@ -263,9 +269,8 @@ def test_plots_are_not_written_through_a_link(tmp_path: Path) -> None:
             folder.publish()
     assert not [*(tmp_path / "elsewhere").iterdir()]
     (tmp_path / "out" / "fits").symlink_to(tmp_path / "elsewhere")
-    nothing: Any = None
     with pytest.raises(FileExistsError, match="fits is a symbolic link"):
-        KeptFits(nothing, tmp_path / "out")
+        fits_folder(tmp_path / "out")
 
 
 def test_the_lock_has_the_rights_that_the_user_gives_to_files(tmp_path: Path) -> None:
@@ -495,7 +500,7 @@ def test_odd_notes_of_pandas_are_an_error(tmp_path: Path, text: str) -> None:
     table = pl.DataFrame({"qid": [1, 1], "label": [0, 1], "x": [3, 4]})
     table.write_parquet(tmp_path / "a.parquet", metadata={"pandas": text})
     with pytest.raises(ValueError, match="what pandas noted of its columns is damaged"):
-        TableFile(tmp_path / "a.parquet").is_declared("x")
+        TableFile.read(tmp_path / "a.parquet").is_declared("x")
 
 
 ODD_TOML = {
