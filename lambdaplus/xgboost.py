@@ -184,7 +184,7 @@ def _by_name(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]
     """The arguments after the first three by name; XGBoost takes them by position, too."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     given = inspect.signature(function).parameters.values()
-    signature = inspect.Signature([each.replace(kind=kind) for each in [*given][3:]])
+    signature = inspect.Signature([parameter.replace(kind=kind) for parameter in [*given][3:]])
     return signature.bind(*args, **kwargs).arguments
 
 

@@ -69,8 +69,8 @@ def is_flag(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:
     """The value as an int; a ValueError for anything but a whole number in this range."""
-    whole = isinstance(value, Integral) and _counts(value)
-    if not (whole and value >= least):
+    is_whole = isinstance(value, Integral) and _counts(value)
+    if not (is_whole and value >= least):
         raise ValueError(f"{name} must be a whole number, at least {least}, got {value!r}")
     if value >= below:
         raise ValueError(f"{name} must be below {below}, got {value!r}")

@@ -107,8 +107,10 @@ def _of_one_kind(objects: NDArray[Any], name: str) -> NDArray[Any]:
             )
         if kind is str:
             return as_text(values)
-        long = (value for value in values if len(value) > LONGEST)
-        shorter = {value: _shortened(value.decode("latin-1")).encode("latin-1") for value in long}
+        too_long = (value for value in values if len(value) > LONGEST)
+        shorter = {
+            value: _shortened(value.decode("latin-1")).encode("latin-1") for value in too_long
+        }
         return np.array([shorter.get(value, value) for value in values], np.bytes_)
     if not all(isinstance(value, Integral) for value in values):
         return objects.astype(np.float64)

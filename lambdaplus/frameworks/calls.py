@@ -98,8 +98,9 @@ class Call(NamedTuple):
         training, has_queries = self.training, self.queries.ranked_as == "queries"
         by_query = training.by_query
         if not training.rounds and self.framework == "lightgbm":  # an objective of LightGBM
-            whole = getattr(self.data, "reference", None)  # the training data
-            by_query = True if whole is not None and group_sizes(whole) is not None else None
+            training_data = getattr(self.data, "reference", None)
+            has_some = training_data is not None and group_sizes(training_data) is not None
+            by_query = True if has_some else None
         if by_query and not has_queries and not one_group:
             raise ValueError(LOST_QUERIES)
         unknown = not (training.rounds or training.is_evaluated) and by_query is None

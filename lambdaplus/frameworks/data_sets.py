@@ -78,19 +78,23 @@ def rows_taken(data: Any) -> tuple[Ints | None, Ints]:
         used = np.asarray(data.used_indices, dtype=np.int64)
         rows = used if rows is None else used[rows]
         data = data.reference
-    whole = None if rows is None else group_sizes(data)
-    return (None, np.empty(0, np.int64)) if rows is None or whole is None else (whole, rows)
+    sizes_of_all = None if rows is None else group_sizes(data)
+    return (
+        (None, np.empty(0, np.int64))
+        if rows is None or sizes_of_all is None
+        else (sizes_of_all, rows)
+    )
 
 
 def refuse_parts_of_queries(data: Any) -> None:
     """Raise a ValueError for a LightGBM data set with parts of queries and without new groups."""
-    whole, rows = rows_taken(data)
-    if whole is None:
+    sizes_of_all, rows = rows_taken(data)
+    if sizes_of_all is None:
         return
-    taken, sizes = rows_of_each_query(whole, rows), group_sizes(data)
+    taken, sizes = rows_of_each_query(sizes_of_all, rows), group_sizes(data)
     if sizes is None or np.array_equal(sizes, taken[taken > 0]):
         refuse_cut_queries(
-            "this subset of the data", whole, rows,
+            "this subset of the data", sizes_of_all, rows,
             ", as lgb.cv does by default: use lambdaplus.lightgbm.cv, or pass "
             "folds=sklearn.model_selection.GroupKFold(n_splits)",
         )  # fmt: skip

@@ -39,9 +39,9 @@ def read_lightgbm(data: Any) -> StoredFields:
     labels = np.empty(0) if labels is None else labels
     sizes = group_sizes(data)
     if sizes is None or sizes.sum() != labels.size:  # LightGBM may lose the groups of a subset
-        whole, rows = rows_taken(data)
-        if whole is not None:
-            taken = rows_of_each_query(whole, np.unique(rows))
+        sizes_of_all, rows = rows_taken(data)
+        if sizes_of_all is not None:
+            taken = rows_of_each_query(sizes_of_all, np.unique(rows))
             sizes = taken[taken > 0]
     return StoredFields(labels, sizes, data.get_field("weight"))
 

@@ -1,6 +1,9 @@
 """The column "qid" of a frame has the queries, and is no feature."""
 
+import json
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,15 @@ def by_column(kind: Any, place: int = 0, given: Any = (), **options: Any) -> Any
 
 def by_category(place: int, category: Any) -> Any:
     return by_column(lp.LightGBMRanker, place, {"categorical_feature": category})
+
+
+def by_splits(given: Any) -> Any:
+    """Predictions of trees that LightGBM splits at the second feature first, by a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "splits.json"
+        file.write_text(json.dumps({"feature": 1, "threshold": float(np.median(X[:, 1]))}))
+        model = fit(lp.LightGBMRanker, given, forcedsplits_filename=str(file))
+        return model.predict(given.get("X", X))
 
 
 FRAMES: dict[str, Any] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -112,6 +124,16 @@ ONE: Rows = {
     "a category by its name": (lambda: by_category(0, ["f0"]), lambda: by_category(3, [0])),
     "a category under another name of the argument": (
         lambda: by_column(lp.LightGBMRanker, cat_feature=[1]), Raises("categorical_feature=.1. n")
+    ),
+    **{
+        f"numbers of features in a file, {name}": (
+            lambda name=name: by_column(lp.LightGBMRanker, **{name: "features.json"}),
+            Raises(r"the features in forced.*_filename='features.json' are numbers.*number 0, is"),
+        )
+        for name in ("forcedsplits_filename", "forced_splits", "forcedbins_filename")
+    },
+    "numbers of features in a file, before the column": (
+        lambda: by_splits({"X": with_column(X.shape[1]), "qid": None}), lambda: by_splits({})
     ),
     "weights of features, the queries among them": (
         lambda: by_column(lp.XGBoostRanker, given={"feature_weights": np.ones(X.shape[1] + 1)}),
