@@ -25,7 +25,6 @@ from lambdaplus.study import (
     write_tables,
 )
 from lambdaplus.study.plot_style import needs_matplotlib
-from lambdaplus.study.saved_model import check_saveable
 from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.words import count, label, range_of
 
@@ -89,23 +88,29 @@ def compare(
             raise ValueError("--method is for --save-model, and --methods for what is compared")
         if save_model is not None:
             _check_model(study, save_model, method, out)  # before the first fit, not after the last
-        code = _run(study, out, inputs, report, console)
-        if save_model is not None and code in (0, 1):  # also if another method failed
+        try:
+            summary = _run(study, out, inputs, report, console)
+        except KeyboardInterrupt:
+            console.print(
+                f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
+                f"{out}: the same command continues from there."
+            )
+            raise typer.Exit(128 + signal.SIGINT) from None  # which shells use for a signal
+        if save_model is not None:  # also if another method failed
             _save_model(study, save_model, method, console)
-        if code in (0, 1) and study.finished:
-            if conclusion := Summary(study.results).conclusion():
-                console.print(conclusion)
-            if not study.config.data:
-                for line in NEXT:
-                    console.print(line, soft_wrap=True)  # commands are copied
-    if code:
-        raise typer.Exit(code)
+        if summary and (conclusion := summary.conclusion()):
+            console.print(conclusion)
+        if summary and not study.config.data:
+            for line in NEXT:
+                console.print(line, soft_wrap=True)  # commands are copied
+    if study.errors:
+        raise typer.Exit(1)
 
 
 def _check_model(study: Study, folder: Path, method: str, out: Path) -> None:
     if folder.resolve() == out.resolve():
         raise ValueError(f"{folder} is --out: pass another folder, such as {folder / 'model'}")
-    check_saveable(study, method)
+    study.saveable(method)
     with OutputFolder(folder) as output:
         output.refuse_foreign(NAMES)
 
@@ -126,9 +131,11 @@ def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> N
     )
 
 
-def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Terminal) -> int:
-    """Fit, write the results, and return the exit code."""
-    config = study.config
+def _run(
+    study: Study, out: Path, inputs: list[Path], report: bool, console: Terminal
+) -> Summary | None:
+    """Fit, write the results and print them; None if no fit has finished."""
+    config, summary = study.config, None
     shown = config.data or DIGITS
     with OutputFolder(out, inputs) as folder:
         made = folder.made
@@ -141,36 +148,31 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
             console.print(f"  {line}", soft_wrap=is_command)
-        if unused := study.fits.unused:
+        if unused := study.unused:
             console.print(
                 f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "
                 "options or versions."
             )
-        try:
-            with warnings_told(console):
-                run_with_progress(study, console)
-            if study.finished:
-                summary = Summary(study.results)
-                with console.status("Testing significance ..."):
-                    lines = _lines(summary)
-                write_tables(summary.results, made)
-                folder.publish()  # whatever happens to the report
-                if report:
-                    date = time.strftime("%Y-%m-%d")
-                    with warnings_told(console), console.status("Writing the report ..."):
-                        write_report(
-                            summary, made, config.to_toml(), data=shown, date=date, study=study
-                        )
-                    folder.publish(outdated=["plots/"])
-        except KeyboardInterrupt:
-            console.print(
-                f"Stopped after {len(study.finished)} of {len(study)} fits, which are kept in "
-                f"{out}: the same command continues from there."
-            )
-            return 128 + signal.SIGINT  # the exit code that shells use for a signal
-    if study.finished:  # printed only now, since a reader such as head may stop reading
-        for line in lines:
-            console.print(line)
+        with warnings_told(console):
+            run_with_progress(study, console)
+        if study.finished:
+            summary = Summary(study.results)
+            with console.status("Testing significance ..."):
+                # What is printed: the best methods, then the means with their notes.
+                tables = filter(None, (verdict_table(summary), results_table(summary)))
+                lines = [*tables, *summary.decision()]
+            write_tables(summary.results, made)
+            folder.publish()  # whatever happens to the report
+            if report:
+                date = time.strftime("%Y-%m-%d")
+                with warnings_told(console), console.status("Writing the report ..."):
+                    write_report(
+                        summary, made, config.to_toml(), data=shown, date=date, study=study
+                    )
+                folder.publish(outdated=["plots/"])
+    if summary:  # printed only now, since a reader such as head may stop reading
+        for shown_line in lines:
+            console.print(shown_line)
         if shown == DIGITS:
             console.print(NO_EVIDENCE)
         what = ", study.toml and plots" if report else " and study.toml"
@@ -179,10 +181,4 @@ def _run(study: Study, out: Path, inputs: list[Path], report: bool, console: Ter
             console.print(f"Report: {out / 'report.html'}")
     for name, message in study.errors.items():
         console.print(f"{name} failed: {message}", style="red")
-    return int(bool(study.errors))
-
-
-def _lines(summary: Summary) -> list[Any]:
-    """What is printed: the best methods, then the means with their notes."""
-    tables = filter(None, (verdict_table(summary), results_table(summary)))
-    return [*tables, *summary.decision()]
+    return summary

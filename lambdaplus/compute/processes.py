@@ -1,9 +1,10 @@
 """Parallel calls, each in its own process.
 
 If a call aborts its process, as frameworks sometimes do, the others continue, and a call can be
-stopped by killing its process.  In a pool of loky, which joblib uses, all calls that are running or
-waiting fail with it.  Processes are forked from a server that has imported everything and has no
-threads, so that starting one takes milliseconds.
+stopped by killing its process.  In a pool of loky, which joblib uses, or of concurrent.futures, all
+calls that are running or waiting fail with it, and the latter pool cannot stop a call.  Processes
+are forked from a server that has imported everything and has no threads, so that starting one takes
+milliseconds.
 """
 
 import itertools

@@ -1,7 +1,17 @@
 """Compare methods as the papers do: folds, selection on validation data, significance tests.
 
-A `Study` has a plan of tasks, each of which trains a method on a fold.  Their fits are kept.
-`Results` are tables of kept fits, from which reports, files and plots are made.
+From a configuration to a conclusion:
+
+1. A `Config` says what is asked.  `study_of` reads the folds and finds each `Method`.
+2. A `Study` plans its trainings.  A `Task` is one: a method with one set of parameters on a fold
+   with a seed, and its data.
+3. The trainer of the method takes a task and returns a `Fitted`, which can predict, for each metric
+   that selects.
+4. A record `Fit` has what was asked and what came out for one of these metrics, without data and
+   model.  The records of a training are one file.
+5. `Results` are tables of these records: selection by validation values, and test values.
+6. A `Summary` tests differences and says which method is best.  Tables, plots, the report and the
+   saved model follow from it.
 
 Examples
 --------
@@ -18,6 +28,7 @@ True
 
 from lambdaplus.compute.digests import installed_versions, versions_in_words
 from lambdaplus.study.config import Config
+from lambdaplus.study.fits import Fit
 from lambdaplus.study.from_config import study_of
 from lambdaplus.study.method_names import find_methods
 from lambdaplus.study.methods import Fitted, Method, Task
@@ -31,6 +42,7 @@ from lambdaplus.study.tables import results_table
 __all__ = [
     "METHODS",
     "Config",
+    "Fit",
     "Fitted",
     "Method",
     "Results",

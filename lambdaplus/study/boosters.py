@@ -25,8 +25,7 @@ class Boosted:
     """A trained model."""
 
     predict: Callable[[RankingData, int], Floats]  # scores, (n,), by the trees of the first rounds
-    save: Callable[[str], Any]  # to a file, in the framework's own format
-    booster: Any  # LightGBM's or XGBoost's
+    booster: Any  # the framework's own model
 
     def first(self, rounds: int) -> Callable[[RankingData], Floats]:
         """The scores by the trees of the first rounds."""
@@ -98,7 +97,7 @@ def fit_lightgbm(
         scores = booster.predict(data.features, raw_score=True, **given)
         return np.asarray(scores, dtype=np.float64)
 
-    return Boosted(predict, booster.save_model, booster)
+    return Boosted(predict, booster)
 
 
 def _refuse_what_lightgbm_ignores(params: Mapping[str, Any]) -> None:
@@ -170,4 +169,4 @@ def fit_xgboost(
         scores = booster.predict(matrix(data), output_margin=True, iteration_range=(0, rounds))
         return np.asarray(scores, dtype=np.float64)
 
-    return Boosted(predict, booster.save_model, booster)
+    return Boosted(predict, booster)

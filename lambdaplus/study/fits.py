@@ -1,16 +1,16 @@
-"""Finished fits on disk, so that they are not repeated.
+"""The records of finished trainings, which are kept on disk so that no training is repeated.
 
-A fit is one file of arrays, which is written completely or not at all.  Its name is a digest of
-what trains it, by `~lambdaplus.compute.digests`; what has no digest is fitted again.
+A training is one file of arrays, which is written completely or not at all.  Its name is a digest
+of what trains it, by `~lambdaplus.compute.digests`; what has no digest is fitted again.
 
 The file contains scores but no test metrics, so that a study can be evaluated with other metrics
 without fitting again.  Nothing is pickled.
 """
 
 import json
-import tempfile
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,53 +20,96 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.atomic_files import atomic_write
 from lambdaplus.data.output_folder import refuse_link
-from lambdaplus.study.methods import Task
-from lambdaplus.study.plan import Plan, group_of
+from lambdaplus.study.methods import Group
 
-_ARRAYS = ("validation", "test", "curve")
+_ARRAYS = ("curve", "validation", "test")
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What is kept of a ranker: one set of parameters fitted on one fold."""
+    """A training with the round that one metric selected: what was asked, and what came out.
 
-    rounds: int  # as in `Fitted`, like the next two
-    every: int
-    curve: Floats
-    validation: Floats  # scores of validation and test documents; empty if an earlier trial was
-    test: Floats  # better
-    seconds: float  # of training, without prediction
-    warnings: Sequence[str] = ()  # each once
+    Attributes
+    ----------
+    method, fold : str
+        Names.
+    seed, trial : int
+        The trial is the number of the parameters among those tried on this fold with this seed.
+    metric : str
+        Name of the metric, or sum of metrics, whose validation value selects.
+    parameters : dict
+        All of them: those of trees, of the objective, fixed ones, and those tried.
+    rounds, every : int
+        As in `Fitted`, like the curve.
+    curve : (n,) float64
+    value : float
+        The validation value that selects; NaN if there is none.
+    validation, test : (n,) float64
+        Scores of validation and test documents; empty if an earlier trial was better.
+    seconds : float
+        Time of training, without prediction; the same for all metrics of a training.
+    warnings : sequence of str
+        Each once.
+    error : str
+        Why the training failed; such a record is not stored, and has none of the above.
+
+    Examples
+    --------
+    >>> from lambdaplus.study import Config, study_of
+    >>> config = Config(methods=("lightgbm:lambda_map",), metrics=("map",), folds="1", rounds=3)
+    >>> study = study_of(config)
+    >>> study.finish()
+    >>> [fit] = study.fits
+    >>> fit.method, fit.fold, fit.metric, fit.curve.size
+    ('lightgbm:lambda_map', 'Fold1', 'map', 3)
+    """
+
+    method: str
+    fold: str
+    seed: int
+    trial: int
+    metric: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    rounds: int = 0
+    every: int = 1
+    curve: Floats = field(default_factory=lambda: np.zeros(0))
+    value: float = math.nan
+    validation: Floats = field(default_factory=lambda: np.zeros(0))
+    test: Floats = field(default_factory=lambda: np.zeros(0))
+    seconds: float = 0.0
+    warnings: Sequence[str] = ()
+    error: str = ""
 
     @property
-    def best(self) -> float:
-        """Best value of the metric that chose the rounds; NaN if it never had a value."""
-        return float("nan") if np.isnan(self.curve).all() else float(np.nanmax(self.curve))
+    def group(self) -> Group:
+        return self.method, self.fold, self.seed
 
 
-def save_fits(file: Path, fits: Mapping[str, Fit]) -> None:
-    """Write the fits of one training by the metric that chose rounds, "" if none."""
-    arrays: dict[str, Any] = {}
-    numbers: dict[str, dict[str, Any]] = {}
-    for place, (metric, fit) in enumerate(fits.items()):
-        numbers[metric] = {k: v for k, v in vars(fit).items() if k not in _ARRAYS}
-        arrays |= {f"{place} {kind}": getattr(fit, kind) for kind in _ARRAYS}
-    text = json.dumps({"fits": numbers, "key": file.stem})
+def save_fits(file: Path, fits: Sequence[Fit]) -> None:
+    """Write the records of one training; arrays that several of them share are written once."""
+    arrays = {id(array): array for fit in fits for array in (getattr(fit, a) for a in _ARRAYS)}
+    places = {key: str(place) for place, key in enumerate(arrays)}
+    records = [
+        {name: places[id(value)] if name in _ARRAYS else value for name, value in vars(fit).items()}
+        for fit in fits
+    ]
+    text = json.dumps({"key": file.stem, "fits": records}, default=str)
     with atomic_write(file) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, about=np.array(text), **arrays)
+        np.savez(stream, about=np.array(text), **{places[key]: arrays[key] for key in arrays})
 
 
-def load_fits(file: Path) -> Mapping[str, Fit]:
-    """Load a finished training; a FileNotFoundError if it is gone, a ValueError if damaged."""
+def load_fits(file: Path) -> list[Fit]:
+    """Read a finished training; a FileNotFoundError if it is gone, a ValueError if damaged."""
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            about = json.loads(str(arrays["about"]))
-            if about["key"] != file.stem:
-                raise ValueError(f"it is the fit {about['key']}")
-            return {
-                metric: Fit(**numbers, **{kind: arrays[f"{place} {kind}"] for kind in _ARRAYS})
-                for place, (metric, numbers) in enumerate(about["fits"].items())
-            }
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        about = json.loads(str(arrays["about"]))
+        if about["key"] != file.stem:
+            raise ValueError(f"it is the fit {about['key']}")
+        return [
+            Fit(**{**record, **{name: arrays[record[name]] for name in _ARRAYS}})
+            for record in about["fits"]
+        ]
     except FileNotFoundError:
         raise FileNotFoundError(f"{file} was removed during the run") from None
     except Exception as error:  # a damaged zip file can raise many types of errors
@@ -76,62 +119,25 @@ def load_fits(file: Path) -> Mapping[str, Fit]:
         ) from None
 
 
-class KeptFits:
-    """The finished fits of a plan, each in a file of a folder, by default a temporary one.
+def fits_folder(folder: Path) -> Path:
+    """Where the fits of a study with this folder are stored."""
+    refuse_link(folder / "fits")
+    return folder / "fits"
 
-    Attributes
-    ----------
-    best : dict of str to dict of str to float
-        By the key of a task and by metric: the best validation values of the fits found so far.
+
+def stored_values(file: Path, beaten: Mapping[str, float]) -> dict[str, float]:
+    """The values by metric of a stored training; none if it has to be fitted, also again.
+
+    A damaged file causes a warning.  Scores are left out of trials that an earlier one beats,
+    perhaps in another search; ``beaten`` has the best values of the earlier ones of this search.
     """
-
-    def __init__(self, plan: Plan, folder: Path | None) -> None:
-        self.plan = plan
-        self.best: dict[str, Mapping[str, float]] = {}
-        if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
-            folder = Path(self._temporary.name)
-        self._folder = Path(folder) / "fits"
-        refuse_link(self._folder)
-
-    @property
-    def unused(self) -> int:
-        """Number of stored fits if the plan has none of them: those of another study or version."""
-        names = {path.stem for path in self._folder.glob("*.npz")}
-        return 0 if names & {task.key for task in self.plan.tasks} else len(names)
-
-    def file_of(self, task: Task) -> Path:
-        """Where the fit is stored when it is finished."""
-        return self._folder / f"{task.key}.npz"
-
-    def found(self, task: Task) -> bool:
-        """Whether the fit is stored; a damaged file causes a warning and is fitted again."""
-        file = self.file_of(task)
-        if not file.is_file():  # a pipe with its name would never end
-            return False
-        try:
-            fits = load_fits(file)
-        except ValueError as damaged:
-            warn(f"{damaged}; it is being fitted again")
-            return False
-        # Scores are left out of trials that an earlier one beats, perhaps in another search.
-        beaten = self.beaten(task)
-        for metric, fit in fits.items():
-            best = np.nan_to_num(fit.best, nan=-np.inf)
-            if not fit.validation.size and best > beaten.get(metric, -np.inf):
-                return False
-        self.best[task.key] = {metric: fit.best for metric, fit in fits.items()}
-        return True
-
-    def beaten(self, task: Task) -> dict[str, float]:
-        """The best validation value of the finished earlier trials, by metric."""
-        if not self.plan.searches(task.method):
-            return {}
-        # Later trials may have ended before, but of equal ones the first is chosen.
-        trials = self.plan.groups[group_of(task)][: task.trial]
-        earlier = [self.best[one.key] for one in trials if one.key in self.best]
-        return {
-            metric: float(np.nanmax([values[metric] for values in earlier] + [-np.inf]))
-            for metric in map(str, task.metrics)
-            if earlier and metric in earlier[0]
-        }
+    if not file.is_file():  # a pipe with its name would never end
+        return {}
+    try:
+        fits = load_fits(file)
+    except ValueError as damaged:
+        warn(f"{damaged}; it is being fitted again")
+        return {}
+    if any(not fit.test.size and fit.value > beaten.get(fit.metric, -math.inf) for fit in fits):
+        return {}
+    return {fit.metric: fit.value for fit in fits}

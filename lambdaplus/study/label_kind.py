@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from lambdaplus.data import Fold
 from lambdaplus.data.splits import are_real
 from lambdaplus.objectives import LambdaObjective
 from lambdaplus.study.boosters import POINTWISE
-
-if TYPE_CHECKING:
-    from lambdaplus.study.methods import Method
+from lambdaplus.study.methods import Method
 
 SQUARED_ERROR = ("regression", "reg:squarederror")
 

@@ -1,4 +1,4 @@
-"""A method of a study, a task, which is one fit of it, and what its trainer returns."""
+"""A method of a study, a task, which is one training of it, and what its trainer returns."""
 
 from __future__ import annotations
 
@@ -23,11 +23,19 @@ Criterion = RankingMetric | WeightedSum
 
 Parameters = Mapping[str, Any]
 
+Group = tuple[str, str, int]
+"""A method, a fold and a seed, among whose trials validation data selects."""
+
 
 def parse_criterion(name: Metric | WeightedSum) -> Criterion:
     """A metric, or a weighted sum of metrics such as ``ndcg@10+0.5*map``."""
     [criterion] = eval_metric(name).metrics
     return criterion
+
+
+def criterion_of(method: Method, metric: Metric, config: Config) -> Criterion:
+    """What selects on validation data the model on which a metric is evaluated."""
+    return parse_criterion(config.select or method.criterion or metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +68,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One fit of a study: one set of parameters to train on one fold.
+    """One training of a study: a method with one set of parameters on one fold.
 
     Attributes
     ----------
@@ -103,6 +111,10 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", {**self.method.fixed, **self.parameters})
+
+    @property
+    def group(self) -> Group:
+        return self.method.name, self.fold, self.seed
 
 
 Trainer = Callable[[Task], "Fitted | Mapping[Criterion, Fitted]"]
@@ -209,3 +221,7 @@ class Method:
     def searched(self) -> dict[str, Draw]:
         """The distributions of a random search, with values of the grid in place of ranges."""
         return {**self.space, **self.grid}
+
+    def is_searched(self, config: Config) -> bool:
+        """Whether the parameters are drawn at random."""
+        return config.trials > 0 and bool(self.space)

@@ -1,9 +1,7 @@
 """The plan of a study: each method, with each set of its parameters, on each fold and seed."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdaplus.compute.digests import digest
@@ -15,77 +13,42 @@ from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.study.config import Config
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Criterion, Method, Parameters, Task, parse_criterion
+from lambdaplus.study.methods import Criterion, Method, Parameters, Task, criterion_of
 from lambdaplus.study.search_spaces import draw
 
-Group = tuple[str, str, int]  # method, fold and seed
+
+def tasks_of(
+    folds: Sequence[Fold], methods: Sequence[Method], metrics: Sequence[RankingMetric],
+    config: Config, threads: int,
+) -> list[Task]:  # fmt: skip
+    """The trainings of a study, fold by fold; parameters that are drawn again are tried once."""
+    criteria = [
+        tuple(dict.fromkeys(criterion_of(method, metric, config) for metric in metrics))
+        for method in methods
+    ]
+    identities = [_identity(*pair) for pair in zip(methods, criteria, strict=True)]
+    tasks: list[Task] = []
+    for fold in folds:
+        data = [fingerprint(part) for part in fold.parts]
+        for method, criterion, identity in zip(methods, criteria, identities, strict=True):
+            for seed in config.seeds if method.random else config.seeds[:1]:
+                # Names of folds do not change a fit.
+                tried = {
+                    digest([data, identity, parameters, config.of_training, seed]): parameters
+                    for parameters in _tried(method, config, seed)
+                }
+                tasks += [
+                    Task(method, parameters, fold.train, fold.valid, config, seed, criterion,
+                         fold.name, trial, key, threads)
+                    for trial, (key, parameters) in enumerate(tried.items())
+                ]  # fmt: skip
+    return tasks
 
 
-def group_of(task: Task) -> Group:
-    return task.method.name, task.fold, task.seed
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """The tasks of a study, and what selects among them."""
-
-    folds: Sequence[Fold]
-    methods: Sequence[Method]
-    metrics: Sequence[RankingMetric]  # of test queries
-    config: Config
-    threads: int
-
-    @cached_property
-    def tasks(self) -> list[Task]:
-        """All fits, fold by fold."""
-        identities = [_identity(method, self._criteria(method)) for method in self.methods]
-        tasks: list[Task] = []
-        for fold in self.folds:
-            data = [fingerprint(part) for part in fold.parts]
-            for method, identity in zip(self.methods, identities, strict=True):
-                for seed in self.config.seeds if method.random else self.config.seeds[:1]:
-                    tasks += self._tasks(fold, method, seed, [data, identity])
-        return tasks
-
-    def _tasks(self, fold: Fold, method: Method, seed: int, trained: Any) -> Iterator[Task]:
-        """One for each set of parameters; those that are drawn again are not tried twice."""
-        config = self.config
-        # Names of folds do not change a fit.
-        tried = {
-            digest([trained, parameters, config.of_training, seed]): parameters
-            for parameters in self._parameters(method, seed)
-        }
-        for trial, (key, parameters) in enumerate(tried.items()):
-            yield Task(
-                method, parameters, fold.train, fold.valid, config, seed, self._criteria(method),
-                fold.name, trial, key, self.threads,
-            )  # fmt: skip
-
-    def _parameters(self, method: Method, seed: int) -> Iterable[Parameters]:
-        if not self.searches(method):
-            return method.points
-        return (draw(method.searched, seed, trial) for trial in range(self.config.trials))
-
-    def searches(self, method: Method) -> bool:
-        """Whether the method's parameters are drawn at random."""
-        return self.config.trials > 0 and bool(method.space)
-
-    def selects(self, method: Method) -> dict[RankingMetric, Criterion]:
-        """For each evaluated metric, the validation metric that selects its model."""
-        if criterion := self.config.select or method.criterion:
-            return dict.fromkeys(self.metrics, parse_criterion(criterion))
-        return {metric: metric for metric in self.metrics}
-
-    def _criteria(self, method: Method) -> tuple[Criterion, ...]:
-        return tuple(dict.fromkeys(self.selects(method).values()))
-
-    @cached_property
-    def groups(self) -> dict[Group, list[Task]]:
-        """The tasks among which validation data selects."""
-        groups: dict[Group, list[Task]] = {}
-        for task in self.tasks:
-            groups.setdefault(group_of(task), []).append(task)
-        return groups
+def _tried(method: Method, config: Config, seed: int) -> Iterable[Parameters]:
+    if not method.is_searched(config):
+        return method.points
+    return (draw(method.searched, seed, trial) for trial in range(config.trials))
 
 
 def _identity(method: Method, metrics: Sequence[Criterion]) -> str:

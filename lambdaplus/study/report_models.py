@@ -16,10 +16,10 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import rows_of_data
-from lambdaplus.metrics import RankingMetric
+from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.study.boosters import POINTWISE
-from lambdaplus.study.choices import Choice
-from lambdaplus.study.methods import Criterion
+from lambdaplus.study.fits import Fit
+from lambdaplus.study.methods import Task
 from lambdaplus.study.plots import (
     Plot,
     calibration_plot,
@@ -41,20 +41,19 @@ MOST_ROWS = 50_000  # that are scored again and again
 class ShownModel:
     """The model of a method that a metric selected, on the first fold with the first seed."""
 
-    choice: Choice
+    fit: Fit
+    task: Task
     metric: RankingMetric
-    by: Criterion  # what selected it: the metric, unless one selects for all
 
     @classmethod
     def of(cls, study: Study, method: str, metric: str) -> ShownModel:
-        choice = study.choices(study.results.methods[method])[0]
-        [(selected, by)] = [pair for pair in choice.selects.items() if str(pair[0]) == metric]
-        return cls(choice, selected, by)
+        fit = study.chosen(method, metric)[0]
+        return cls(fit, study.task_of(fit), parse_metric(metric))
 
     @property
     def name(self) -> str:
-        method, fold, seed = self.choice.key
-        return f"{method} on {fold}" + (f" with seed {seed}" if seed else "")
+        fit = self.fit
+        return f"{fit.method} on {fit.fold}" + (f" with seed {fit.seed}" if fit.seed else "")
 
 
 class Importance(NamedTuple):
@@ -74,7 +73,7 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     if not (best := summary.best_on_validation(metric, boosted)):
         return
     shown = ShownModel.of(study, best, metric)
-    valid = shown.choice.fold.valid
+    valid = shown.task.valid
     scored = some_rows(valid)
     found = importance_of(shown, scored, study.threads * study.jobs)
     if not found.names:  # no tree has a split
@@ -98,10 +97,9 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
 
 def importance_of(shown: ShownModel, scored: RankingData, threads: int) -> Importance:
     """Train the model again, and permute each of its most important features."""
-    choice, by = shown.choice, shown.by
-    task, rounds = choice.tasks[choice.place(by)], choice.chosen(by).rounds
-    trainer: Any = task.method.trainer  # a BoostedTrainer
-    task = replace(task, train=copy.deepcopy(task.train), threads=threads)
+    rounds = shown.fit.rounds
+    trainer: Any = shown.task.method.trainer  # a BoostedTrainer
+    task = replace(shown.task, train=copy.deepcopy(shown.task.train), threads=threads)
     model = trainer.model(task, rounds=rounds)
     gain = gain_of(model.booster)
     places = np.argsort(-gain, kind="stable")[:MOST_FEATURES]
@@ -172,7 +170,7 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     if not shown:
         return
     test = study.folds[0].test
-    scores = {name: model.choice.chosen(model.by).test for name, model in shown.items()}
+    scores = {name: model.fit.test for name, model in shown.items()}
     rows = f"{count(int(test.labels.sum()), 'positive')} of {count(test.labels.size, 'test row')}"
     best = f"the best of lambdaplus and of the others by validation {label(metric)}"
     of = f"{best}, on {study.folds[0].name}"
@@ -205,8 +203,8 @@ def probability(shown: ShownModel) -> Floats:
 
     from lambdaplus.estimators.calibration import HeldOut, fit_calibrator
 
-    fit, valid = shown.choice.chosen(shown.by), shown.choice.fold.valid
-    if shown.choice.tasks[0].method.target in POINTWISE:
+    fit, valid = shown.fit, shown.task.valid
+    if shown.task.method.target in POINTWISE:
         return np.asarray(expit(fit.test), dtype=np.float64)
     held_out = HeldOut(fit.validation, valid.labels.astype(np.int64), None)
     return fit_calibrator(held_out).predict_proba(fit.test[:, None])[:, 1]

@@ -14,10 +14,11 @@ from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
-from lambdaplus.study.choices import ALL_QUERIES
 from lambdaplus.study.config import Config
-from lambdaplus.study.methods import Method
-from lambdaplus.study.plan import Group
+from lambdaplus.study.methods import Group, Method
+
+ALL_QUERIES = "all"
+"""The query of a metric that has one value for the whole data set."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,33 +1,33 @@
-"""A study: its plan, the fits that are kept, and their results."""
+"""A study: its plan, its fits, which are kept, and their results."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lambdaplus.compute.arguments import whole_number
-from lambdaplus.compute.digests import versions_in_words
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.data.model_folder import model_folder
+from lambdaplus.data.ranking_data import joined
 from lambdaplus.data.scoring import Column
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.names import listed
-from lambdaplus.study.choices import Choice, tables_of
 from lambdaplus.study.config import Config
-from lambdaplus.study.fits import KeptFits, load_fits
+from lambdaplus.study.fits import Fit, fits_folder, load_fits, stored_values
 from lambdaplus.study.fitting import run_tasks
-from lambdaplus.study.methods import Method, Task, parse_criterion
-from lambdaplus.study.plan import Plan, refuse_folds_without_values, refuse_repeated_names
+from lambdaplus.study.methods import Group, Method, Task, criterion_of, parse_criterion
+from lambdaplus.study.plan import refuse_folds_without_values, refuse_repeated_names, tasks_of
 from lambdaplus.study.results import Results
-
-if TYPE_CHECKING:
-    from lambdaplus.study.saved_model import Final
+from lambdaplus.study.saved_model import FinalModel, saveable, train_final, write_final
+from lambdaplus.study.selection import best_of, by_metric, results_of
 
 
 @dataclass(eq=False)
@@ -59,12 +59,8 @@ class Study:
 
     Attributes
     ----------
-    finished : set of str
-        Keys of the stored fits.
     kept : int
         Number of fits that were stored already when `run` began.
-    errors : dict of str to str
-        First error of each method that failed.
 
     Raises
     ------
@@ -93,7 +89,8 @@ class Study:
     all_rows: RankingData | None = None
     columns: Sequence[Column] = ()
     kept: int = field(default=0, init=False)
-    errors: dict[str, str] = field(default_factory=dict, init=False)
+    _values: dict[Task, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
+    _failed: dict[Task, Fit] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
@@ -118,47 +115,112 @@ class Study:
         refuse_folds_without_values(self.folds, self._evaluated, self._convention)
 
     @cached_property
-    def plan(self) -> Plan:
-        """The tasks of the study."""
-        return Plan(self.folds, self.methods, self._evaluated, self.config, self.threads)
+    def tasks(self) -> list[Task]:
+        """All trainings, fold by fold."""
+        return tasks_of(self.folds, self.methods, self._evaluated, self.config, self.threads)
+
+    def __len__(self) -> int:
+        """Number of trainings."""
+        return len(self.tasks)
 
     @cached_property
-    def fits(self) -> KeptFits:
-        """The finished fits."""
-        return KeptFits(self.plan, self.folder)
+    def _groups(self) -> dict[Group, list[Task]]:
+        groups: dict[Group, list[Task]] = {}
+        for task in self.tasks:
+            groups.setdefault(task.group, []).append(task)
+        return groups
+
+    @cached_property
+    def _store(self) -> Path:
+        folder = self.folder
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
+            folder = Path(self._temporary.name)
+        return fits_folder(Path(folder))
+
+    def file_of(self, task: Task) -> Path:
+        """Where a training is stored when it is finished."""
+        return self._store / f"{task.key}.npz"
+
+    @property
+    def unused(self) -> int:
+        """Number of stored fits if none is of this study: those of another study or version."""
+        names = {path.stem for path in self._store.glob("*.npz")}
+        return 0 if names & {task.key for task in self.tasks} else len(names)
 
     @property
     def finished(self) -> set[str]:
         """Keys of the stored fits."""
-        return {*self.fits.best}
+        return {task.key for task in self._values}
 
     @property
-    def tasks(self) -> list[Task]:
-        """All fits, fold by fold."""
-        return self.plan.tasks
+    def errors(self) -> dict[str, str]:
+        """First error of each method that failed."""
+        errors: dict[str, str] = {}
+        for fit in self._failed.values():
+            errors.setdefault(fit.method, f"{fit.fold}: {fit.error}")
+        return errors
 
-    def __len__(self) -> int:
-        """Number of fits."""
-        return len(self.tasks)
+    @property
+    def fits(self) -> list[Fit]:
+        """The records of all trainings that have ended, in the order of the plan."""
+        stored = [task for task in self.tasks if task in self._values]
+        return [*itertools.chain(*map(self._fits_of, stored)), *self._failed.values()]
+
+    def chosen(self, method: str, metric: Metric) -> list[Fit]:
+        """The fits on which a metric is evaluated, of each fold and seed that is finished."""
+        [found] = [one for one in self.methods if one.name == method]
+        by = str(criterion_of(found, metric, self.config))
+        return [best_of(by_metric(fits)[by]) for fits in self._finished_groups(method)]
+
+    def task_of(self, fit: Fit) -> Task:
+        """The training of a record."""
+        return self._groups[fit.group][fit.trial]
+
+    def _finished_groups(self, method: str) -> Iterator[list[Fit]]:
+        """The fits of each fold and seed, if all are finished."""
+        for group, tasks in self._groups.items():
+            if group[0] == method and all(task in self._values for task in tasks):
+                yield [fit for task in tasks for fit in self._fits_of(task)]
+
+    def _fits_of(self, task: Task) -> list[Fit]:
+        # The file may be that of the same data under another name, or of another search.
+        fits = load_fits(self.file_of(task))
+        return [replace(fit, fold=task.fold, trial=task.trial) for fit in fits]
+
+    def _is_stored(self, task: Task) -> bool:
+        if values := stored_values(self.file_of(task), self._beaten(task)):
+            self._values[task] = values
+        return bool(values)
+
+    def _beaten(self, task: Task) -> dict[str, float]:
+        """The best validation value of the finished earlier trials of a search, by metric."""
+        # Later trials may have ended before, but of equal ones the first is chosen.
+        trials = self._groups[task.group][: task.trial]
+        searched = task.method.is_searched(self.config)
+        earlier = [self._values[t] for t in trials if searched and t in self._values]
+        names = map(str, task.metrics if earlier else ())
+        return {m: float(np.nanmax([-np.inf, *(values[m] for values in earlier)])) for m in names}
 
     def run(self) -> Iterator[Task]:
         """Run all fits that are not stored yet, and yield each task when it finishes or fails.
 
         The iteration can be stopped at any time, since finished fits are stored.
         """
-        stored = [task for task in self.tasks if self.fits.found(task)]
+        stored = [task for task in self.tasks if self._is_stored(task)]
         self.kept = len(stored)
+        self._failed.clear()
         self.__dict__.pop("results", None)  # computed from fewer fits
         yield from stored
-        missing = [task for task in self.tasks if task.key not in self.fits.best]
-        with contextlib.closing(run_tasks(missing, self.fits, self.folds, self.jobs)) as running:
-            for place, error in running:
-                task = missing[place]
+        missing = [task for task in self.tasks if task not in self._values]
+        running = run_tasks(missing, self.folds, self.jobs, self.file_of, self._beaten)
+        with contextlib.closing(running):
+            for task, error in running:
                 self.__dict__.pop("results", None)
-                if not error and not self.fits.found(task):
+                if not error and not self._is_stored(task):
                     error = "it ended without a result"
                 if error:
-                    self.errors.setdefault(task.method.name, f"{task.fold}: {error}")
+                    self._failed[task] = Fit(*task.group, task.trial, error=error)
                 yield task
 
     def finish(self, watch: Callable[[int], None] = lambda finished: None) -> None:
@@ -175,19 +237,7 @@ class Study:
             errors = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
             raise RuntimeError(f"some fits failed; the finished ones are stored: {errors}")
 
-    def choices(self, method: Method) -> list[Choice]:
-        """Selected parameters for each fold and seed whose fits are all finished."""
-        folds = {fold.name: fold for fold in self.folds}
-        return [
-            Choice(
-                tasks, [load_fits(self.fits.file_of(task)) for task in tasks], folds[fold],
-                self.plan.selects(method), self._convention,
-            )
-            for (name, fold, _), tasks in self.plan.groups.items()
-            if name == method.name and all(task.key in self.fits.best for task in tasks)
-        ]  # fmt: skip
-
-    def save_model(self, folder: Path, method: str = "", metric: str = "") -> Final:
+    def save_model(self, folder: Path, method: str = "", metric: str = "") -> FinalModel:
         """Train the best method again on all queries, and save the model.
 
         No query is held out: the number of rounds is the mean of those of the folds.  With 4/5 of
@@ -211,7 +261,7 @@ class Study:
 
         Returns
         -------
-        Final
+        FinalModel
 
         Raises
         ------
@@ -221,32 +271,29 @@ class Study:
         FileExistsError
             If a file of the user would be overwritten.
         """
-        from lambdaplus.study.saved_model import save_model
+        self.saveable(method)  # before the folder is made
+        with model_folder(Path(folder)) as made:
+            final = self.train_final(method, metric)
+            write_final(made, final, self.config, self.columns)
+        return final
 
-        return save_model(self, Path(folder), method, metric)
+    def train_final(self, method: str = "", metric: str = "") -> FinalModel:
+        """Train as `save_model` does, without saving."""
+        names = self.saveable(method)
+        data = joined(self.folds[-1]) if self.all_rows is None else self.all_rows
+        threads = self.threads * self.jobs  # nothing else runs now
+        return train_final(self.results, self.tasks, names, metric, data, threads)
+
+    def saveable(self, method: str = "") -> list[str]:
+        """The methods that can be saved; a ValueError if there is none, or not the one named."""
+        return saveable(self.methods, self.config, self.folds, self.columns, method)
 
     @cached_property
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
-        choices = [choice for method in self.methods for choice in self.choices(method)]
-        tested = choices[0].tested if choices else {}
-        tests = [fold.test.queries for fold in self.folds]
-        best = [np.maximum.reduceat(test.labels, test.boundaries[:-1]) for test in tests]
-        relevant = np.concatenate(best) >= 1
-        return Results(
-            self.config,
-            {method.name: method for method in self.methods},
-            [fold.name for fold in self.folds],
-            [*map(str, self._evaluated)],
-            **tables_of(choices),
-            errors=self.errors,
-            rows={c.key: {m: tested.rows for m, tested in c.tested.items()} for c in choices},
-            rules={metric: values.rules for metric, values in tested.items()},
-            versions=versions_in_words(),
-            queries=relevant.size,
-            without_relevant=int((~relevant).sum()),
-            n_rows=sum(test.n_documents for test in tests if test.ranked_as != "queries"),
-            planned=len(self),
-            finished=len(self.fits.best),
-            notes=self.notes,
-        )
+        names = [method.name for method in self.methods]
+        groups = itertools.chain.from_iterable(map(self._finished_groups, names))
+        return results_of(
+            groups, self.folds, self.methods, self._evaluated, self.config, errors=self.errors,
+            planned=len(self), finished=len(self._values), notes=self.notes,
+        )  # fmt: skip

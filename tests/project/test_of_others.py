@@ -27,7 +27,7 @@ from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.study import Config, find_methods
-from lambdaplus.study.fits import KeptFits
+from lambdaplus.study.fits import fits_folder
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 
@@ -155,9 +155,8 @@ def test_plots_are_not_written_through_a_link(tmp_path: Path) -> None:
             folder.publish()
     assert not [*(tmp_path / "elsewhere").iterdir()]
     (tmp_path / "out" / "fits").symlink_to(tmp_path / "elsewhere")
-    nothing: Any = None
     with pytest.raises(FileExistsError, match="fits is a symbolic link"):
-        KeptFits(nothing, tmp_path / "out")
+        fits_folder(tmp_path / "out")
 
 
 def test_the_lock_has_the_rights_that_the_user_gives_to_files(tmp_path: Path) -> None:

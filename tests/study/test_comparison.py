@@ -24,6 +24,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.metrics import CATALOGUE
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import METHODS, Config, Study, find_methods, study_of
+from lambdaplus.study.methods import parse_criterion
 from lambdaplus.study.validation import values_of
 
 
@@ -157,12 +158,12 @@ def test_a_sum_is_trained_on_stopped_on_and_selected_by(letor: Path, tmp_path: P
     )  # fmt: skip
     study = finished(Config.from_toml(config.to_toml()), tmp_path)
     assert study.results.config.select == "0.5*mrr+ndcg@3"
-    for choice in study.choices(study.methods[0]):
-        trained = [ranker for fits in choice.fits for ranker in fits.values()]
-        values = [values_of([choice.by], choice.fold.valid, one.validation)[choice.by]
-                  for one in trained]  # fmt: skip
-        assert [max(one.curve) for one in trained] == pytest.approx(values)  # as training went
-        assert choice.place(choice.by) == int(np.argmax(values))
+    for chosen in study.chosen(method.name, "mrr"):
+        tried = [fit for fit in study.fits if fit.fold == chosen.fold]
+        by, valid = parse_criterion(chosen.metric), study.task_of(chosen).valid
+        values = [values_of([by], valid, fit.validation)[by] for fit in tried]
+        assert [max(fit.curve) for fit in tried] == pytest.approx(values)  # as training went
+        assert chosen.trial == int(np.argmax(values))
 
 
 OPTIONS_OF_NAMES = (
@@ -237,14 +238,13 @@ def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> No
     theirs = finished(replace(config, convention="letor4"), tmp_path)
     assert theirs.kept == 3  # the fits are the same
     assert "divisor=relevant" in theirs.results.rules["map"]
-    [*_, choice] = theirs.choices(theirs.methods[0])
-    scores, test = choice.chosen(choice.by).test, choice.fold.test
-    found = evaluate(
-        test.labels, scores, qid=test.qid, metrics=["map", "ndcg@3"], convention="letor4"
-    )
-    for tested, values in zip(choice.tested.values(), found.per_query.values(), strict=True):
-        np.testing.assert_array_equal(tested.values, values)
-    assert [*found.undefined.values()] == [1, 1]
+    test, values = theirs.folds[-1].test, theirs.results.values.filter(fold="Fold3")
+    for metric in config.metrics:
+        [*_, fit] = theirs.chosen("feature:best", metric)
+        found = evaluate(test.labels, fit.test, qid=test.qid, metrics=metric, convention="letor4")
+        [expected] = found.per_query.values()
+        np.testing.assert_array_equal(values.filter(metric=metric)["value"], expected)
+        assert [*found.undefined.values()] == [1]
     assert theirs.results.mean("feature:best", "map") < ours.results.mean("feature:best", "map")
 
 

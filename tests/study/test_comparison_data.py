@@ -17,7 +17,7 @@ from small_data import graded, write_letor
 from test_comparison import finished
 
 from lambdaplus.evaluation import compare_runs, evaluate
-from lambdaplus.study import Config, Summary, find_methods, study_of
+from lambdaplus.study import Config, Summary, study_of
 from lambdaplus.study.folds import read_study_data
 
 
@@ -234,11 +234,10 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     summary = Summary(study.results)
     assert summary.comparison is not None
     for method in config.methods:
-        aucs = []
-        for choice in study.choices(find_methods(method)[0]):
-            [_, auc], test = choice.selects, choice.fold.test
-            scores = choice.chosen(auc).test
-            aucs.append(roc_auc_score(test.labels, scores, sample_weight=test.weights))
+        aucs = [
+            roc_auc_score(fold.test.labels, fit.test, sample_weight=fold.test.weights)
+            for fit, fold in zip(study.chosen(method, "auc"), study.folds, strict=True)
+        ]
         assert study.results.mean(method, "auc") == pytest.approx(np.mean(aucs))
         low, high = summary.comparison.intervals["auc"][method]
         assert low < np.mean(aucs) < high

@@ -176,8 +176,8 @@ def test_squared_error_of_ranks_is_trained_on_ranks_in_the_query(tmp_path: Path)
         methods = (f"lightgbm:regression{method}",)
         study = study_of(Config(data=str(name), methods=methods, folds="1", rounds=5))
         study.finish()
-        [choice] = study.choices(study.methods[0])
-        scores.append(choice.chosen(choice.by).test)
+        [fit] = study.fits
+        scores.append(fit.test)
     assert np.array_equal(*scores)
 
 
@@ -227,8 +227,7 @@ def test_options_within_a_name_are_those_of_the_objective_and_its_trees(
     assert find_methods(named.name)[0].name == named.name
     plain = Method("plain", named.trainer, target, fixed=fixed)
     study = of_digits([named, plain], "map", rounds=4)
-    [[choice], [of_plain]] = map(study.choices, study.methods)
-    one, other = choice.chosen(choice.by).test, of_plain.chosen(of_plain.by).test
+    one, other = (fit.test for fit in study.fits)
     assert np.array_equal(one, other)
     assert np.ptp(one) > 0
     used, of_objective = map(json.loads, study.results.fits["parameters"])

@@ -148,7 +148,7 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
     tmp_path: Path, content: bytes | None
 ) -> None:
     first = finished(tmp_path, odd("FirstFeature"))
-    other, victim = (first.fits.file_of(task) for task in first.tasks[:2])
+    other, victim = (first.file_of(task) for task in first.tasks[:2])
     victim.write_bytes(other.read_bytes() if content is None else content)
     again = study(tmp_path, odd("FirstFeature"))
     with pytest.warns(UserWarning, match=f"{victim.name} is damaged or not this .* fitted again"):
@@ -159,7 +159,7 @@ def test_a_damaged_file_or_that_of_another_fit_is_named_and_fitted_again(
 def test_a_pipe_with_the_name_of_a_fit_is_replaced(tmp_path: Path) -> None:
     """Reading it would never end."""
     first = finished(tmp_path, odd("FirstFeature"))
-    victim = first.fits.file_of(first.tasks[0])
+    victim = first.file_of(first.tasks[0])
     victim.unlink()
     os.mkfifo(victim)
     again = finished(tmp_path, odd("FirstFeature"))
@@ -168,7 +168,7 @@ def test_a_pipe_with_the_name_of_a_fit_is_replaced(tmp_path: Path) -> None:
 
 def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
     found = finished(tmp_path, odd("FirstFeature"))
-    gone = found.fits.file_of(found.tasks[0])
+    gone = found.file_of(found.tasks[0])
     gone.unlink()
     with pytest.raises(FileNotFoundError, match=f"{gone.name} was removed during the run"):
         _ = found.results
@@ -182,11 +182,12 @@ def test_fits_that_are_not_there_are_not_called_damaged(tmp_path: Path) -> None:
 def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) -> None:
     """Bytes flipped, cut, doubled."""
     path = tmp_path / f"{'c' * 20}.npz"
-    empty = np.zeros(0)
-    fits = {
-        "map": Fit(3, 1, np.ones(3), np.arange(9.0), -np.arange(5.0), 0.5, ["it warned"]),
-        "mrr": Fit(2, 2, np.zeros(3), empty, empty, 0.5, []),
-    }
+    asked, scores = ("svm:map", "Fold1", 0, 2), (np.arange(9.0), -np.arange(5.0))
+    parameters = {"C": 1.0}
+    fits = [
+        Fit(*asked, "map", parameters, 3, 1, np.ones(3), 1.0, *scores, 0.5, ["it warned"]),
+        Fit(*asked, "mrr", parameters, 2, 2, np.zeros(3), 0.0, seconds=0.5, warnings=[]),
+    ]
     save_fits(path, fits)
     path.write_bytes(damaged(draw, path.read_bytes()))
     try:
@@ -194,10 +195,9 @@ def test_a_damaged_fit_is_named_or_whole(tmp_path: Path, draw: st.DataObject) ->
     except ValueError as error:
         assert str(path) in str(error)  # noqa: PT017
         return
-    assert [*found] == [*fits]
-    for name, fit in fits.items():
+    for fit, stored in zip(fits, found, strict=True):
         for field, value in vars(fit).items():
-            again = getattr(found[name], field)
+            again = getattr(stored, field)
             assert np.array_equal(value, again) if isinstance(value, np.ndarray) else value == again
 
 

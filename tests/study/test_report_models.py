@@ -47,7 +47,7 @@ def captions(plots: Any) -> dict[str, str]:
 @pytest.mark.parametrize("method", METHODS.split(","))
 def test_importance_is_gain_and_the_drop_within_queries(study: Study, method: str) -> None:
     model = shown.ShownModel.of(study, method, "map")
-    found = shown.importance_of(model, model.choice.fold.valid, threads=1)
+    found = shown.importance_of(model, model.task.valid, threads=1)
     assert found.names[0] == "signal"
     assert found.gain.sum() == pytest.approx(1.0)  # no feature is left out
     drop = dict(zip(found.names, found.drop, strict=True))
@@ -64,9 +64,9 @@ def test_the_model_that_is_trained_again_is_the_one_of_the_study(
     monkeypatch.setattr(shown, "drops", lambda predict, *_: scored.append(predict))
     for method in METHODS.split(","):
         model = shown.ShownModel.of(study, method, "map")
-        shown.importance_of(model, model.choice.fold.valid, threads=2)
-        kept = model.choice.chosen(model.by).validation
-        np.testing.assert_allclose(scored[-1](model.choice.fold.valid), kept, rtol=1e-6)
+        shown.importance_of(model, model.task.valid, threads=2)
+        kept = model.fit.validation
+        np.testing.assert_allclose(scored[-1](model.task.valid), kept, rtol=1e-6)
 
 
 def test_a_report_says_which_model_it_shows(study: Study, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_rows_of_a_table_are_permuted_over_all_rows() -> None:
     summary = Summary(study.results)
     assert "permuted over rows" in captions(shown.importance_plots(summary, study))["importance"]
     model = shown.ShownModel.of(study, "lightgbm:lambda_map", "map")
-    found = shown.importance_of(model, model.choice.fold.valid, threads=1)
+    found = shown.importance_of(model, model.task.valid, threads=1)
     drop = dict(zip(found.names, found.drop, strict=True))
     assert drop["of the query"].min() > 0.0
 
@@ -168,9 +168,9 @@ def test_calibration_has_bins_of_equally_many_rows_and_counts_by_probability() -
 def test_log_loss_keeps_its_probabilities_and_others_are_calibrated(study: Study) -> None:
     of = {name: shown.ShownModel.of(study, name, "map") for name in METHODS.split(",")}
     ours, theirs = of.values()
-    scores = theirs.choice.chosen(theirs.by).test
+    scores = theirs.fit.test
     p = shown.probability(theirs)
     assert p[0] == pytest.approx(1 / (1 + math.exp(-scores[0])))
-    found, labels = shown.probability(ours), ours.choice.fold.test.labels
+    found, labels = shown.probability(ours), study.folds[0].test.labels
     assert found.mean() == pytest.approx(labels.mean(), abs=0.03)
-    assert (np.argsort(found) == np.argsort(ours.choice.chosen(ours.by).test)).mean() > 0.9
+    assert (np.argsort(found) == np.argsort(ours.fit.test)).mean() > 0.9

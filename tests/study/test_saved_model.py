@@ -20,7 +20,6 @@ from lambdaplus.data import digits_queries
 from lambdaplus.data.scoring import ABOUT, score_file
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
-from lambdaplus.study.saved_model import train_final
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 
@@ -117,7 +116,7 @@ def test_the_best_method_on_validation_data_is_saved_unless_one_is_named(tmp_pat
 def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     """Of trials, each with a mean over the folds; rounds are of the same trial."""
     study = of_digits("lightgbm:map", "map", n_folds=2, trials=4, rounds=20, patience=5)
-    final = train_final(study)
+    final = study.train_final()
     fits = study.results.fits
     means = {trial: fits.filter(trial=trial)["validation"].mean() for trial in range(4)}
     best = max(means, key=lambda trial: means[trial])

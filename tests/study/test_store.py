@@ -12,10 +12,12 @@ import pytest
 from places import SUPPORT, TESTS
 
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.study import Config, Fitted, Method, Study, Summary, find_methods
+from lambdaplus.evaluation import evaluate
+from lambdaplus.study import Config, Fitted, Method, Study, Summary, Task, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.results import write_tables
 from lambdaplus.study.tables import results_table
+from lambdaplus.study.validation import values_of
 
 
 def part(seed: int) -> RankingData:
@@ -117,6 +119,9 @@ def test_no_fit_that_fails_takes_another_with_it(tmp_path: Path, jobs: int) -> N
     assert found.errors.keys() == wrong.keys()
     for name, error in found.errors.items():  # of the fold that ended first
         assert re.fullmatch(rf"Fold\d: {wrong[name]}", error)
+    failed = [fit for fit in found.fits if fit.error]
+    assert len(failed) == 3 * len(wrong)
+    assert all(re.fullmatch(wrong[fit.method], fit.error) for fit in failed)
     assert len(found.finished) == len(states(tmp_path)) == 3
     assert not np.isnan(found.results.mean(odd("FirstFeature"), "map"))
     assert np.isnan(found.results.mean(odd("Column"), "map"))
@@ -155,23 +160,64 @@ def test_an_estimator_gets_what_its_signatures_take(tmp_path: Path) -> None:
     method = Method("guided", train_estimator, "odd_estimators:Guided", fixed={"column": 1})
     found = Study(folds(1), [method], ["map"], Config(seeds=(5,)), folder=tmp_path)
     found.finish()
-    [fold], [choice] = found.folds, found.choices(method)
-    assert choice.chosen(choice.by).test.tolist() == fold.test.features[:, 1].tolist()
+    [fold], [fit] = found.folds, found.fits
+    assert fit.test.tolist() == fold.test.features[:, 1].tolist()
 
 
 def test_seeds_are_averaged_query_by_query(tmp_path: Path) -> None:
     found = finished(tmp_path, "perceptron:pocket,feature:best", seeds=(0, 1))
     assert len(found) == 3 * 2 + 3  # the best feature draws nothing
     method = found.methods[0]
-    whole = found.results.by_query(method.name, "map")
-    assert whole.size == 18
-    by_seed = [
-        [c.tested["map"].values for c in found.choices(method) if c.tasks[0].seed == seed]
-        for seed in (0, 1)
-    ]
+    by_query = found.results.by_query(method.name, "map")
+    assert by_query.size == 18
+    tests = {fold.name: fold.test for fold in found.folds}
+    by_seed: list[list[Any]] = [[], []]
+    for fit in found.chosen(method.name, "map"):
+        test = tests[fit.fold]
+        run = evaluate(test.labels, fit.test, qid=test.qid, metrics="map")
+        by_seed[fit.seed].append(run.per_query["map"])
     expected = np.mean([np.concatenate(values) for values in by_seed], axis=0)
-    np.testing.assert_allclose(whole, expected)
+    np.testing.assert_allclose(by_query, expected)
     assert found.results.mean(method.name, "map") == pytest.approx(np.mean(by_seed))
+
+
+def test_folds_of_the_same_data_share_their_fits_and_keep_their_names(tmp_path: Path) -> None:
+    parts = folds(1)[0].parts
+    alike = [Fold(name, *parts) for name in ("one", "other")]
+    found = Study(alike, find_methods("feature:best"), ["map"], folder=tmp_path)
+    found.finish()
+    assert len(states(tmp_path)) == 1
+    assert [fit.fold for fit in found.fits] == ["one", "other"]
+    assert [*found.results.fold_means("feature:best", "map")] == ["one", "other"]
+
+
+def test_a_ranker_without_a_learning_curve_has_the_value_of_its_scores() -> None:
+    found = finished(None, "feature:best")
+    assert len(found.fits) == 3 * 2  # folds, metrics
+    for fit in found.fits:
+        task = found.task_of(fit)
+        [metric] = [metric for metric in task.metrics if str(metric) == fit.metric]
+        assert fit.curve.size == 0
+        assert fit.value == values_of([metric], task.valid, fit.validation)[metric]
+    values = found.results.chosen_fits()["value"].to_list()
+    assert sorted(values) == sorted(fit.value for fit in found.fits)
+
+
+def test_a_failed_fit_is_made_again(tmp_path: Path) -> None:
+    broken = [True]
+
+    def train(task: Task) -> Fitted:
+        if broken:
+            raise ValueError("not yet")
+        return Fitted(lambda data: data.features[:, 0])
+
+    found = Study(folds(1), [Method("mine", train)], ["map"], folder=tmp_path)
+    with pytest.raises(RuntimeError, match="mine: Fold0: ValueError: not yet"):
+        found.finish()
+    broken.clear()
+    found.finish()
+    assert found.errors == {}
+    assert [fit.error for fit in found.fits] == [""]
 
 
 RUN = """

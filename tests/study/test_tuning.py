@@ -1,5 +1,6 @@
 """Random search in studies: common draws, selection on validation data, stored results."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,24 +92,22 @@ def test_a_range_is_drawn_from_end_to_end() -> None:
 
 def test_each_metric_is_evaluated_on_the_trial_and_the_round_that_it_chose(finished: Study) -> None:
     """By training the selection of a metric again with LightGBM itself."""
-    method = finished.methods[0]
+    name, results = finished.methods[0].name, finished.results
     different = set()
-    for choice in finished.choices(method):
-        fold = choice.fold
-        for metric in METRICS:
-            place, rounds = choice.place(metric), choice.chosen(metric).rounds
-            different.add((place, rounds))
-            drawn = dict(choice.tasks[place].parameters)
+    for metric in METRICS:
+        for fit in finished.chosen(name, metric):
+            different.add((fit.trial, fit.rounds))
+            drawn = dict(finished.task_of(fit).parameters)
             options = {name: drawn.pop(name) for name in ("sigma",)}
             params = {**drawn, "objective": lambda_objective("map", **options), "verbose": -1,
-                      "seed": choice.tasks[place].seed, "deterministic": True,
-                      "num_threads": 1}  # fmt: skip
+                      "seed": fit.seed, "deterministic": True, "num_threads": 1}  # fmt: skip
+            [fold] = [fold for fold in finished.folds if fold.name == fit.fold]
             data = lightgbm.Dataset(fold.train.features, fold.train.labels, group=fold.train.group)
-            model = lightgbm.train(params, data, rounds)
-            for part, value in (
-                (fold.test, np.nanmean(choice.tested[str(metric)].values)),
-                (fold.valid, choice.values[metric][place]),
-            ):
+            model = lightgbm.train(params, data, fit.rounds)
+            tested = results.values.filter(
+                method=fit.method, fold=fit.fold, seed=fit.seed, metric=fit.metric
+            )
+            for part, value in ((fold.test, tested["value"].mean()), (fold.valid, fit.value)):
                 scores = model.predict(part.features, raw_score=True)
                 found = evaluate(part.labels, scores, group=part.group, metrics=[metric])
                 assert found[metric] == pytest.approx(value, abs=1e-12)
@@ -121,20 +120,21 @@ def test_the_first_of_the_best_trials_is_chosen_on_validation_queries(finished: 
     best = pl.col("validation") == pl.col("validation").max().over(OF_A_TRIAL)
     first = fits.filter(best).unique(OF_A_TRIAL, keep="first", maintain_order=True)
     assert fits.filter("chosen").equals(first)
-    for method in finished.methods:
-        for choice in finished.choices(method):
-            name, fold, seed = choice.key
-            curve = finished.results.curves.filter(method=name, fold=fold, seed=seed)
-            # Of the first of the metrics that select.
-            assert {*curve["metric"]} == {str(METRICS[0])}
-            assert curve["value"].to_list() == choice.chosen(METRICS[0]).curve.tolist()
-            for metric in METRICS:
-                # Scores are kept where a trial was the best so far, and nowhere else.
-                values = choice.values[metric].tolist()
-                records = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-                fits = [of_trial[str(metric)] for of_trial in choice.fits]
-                assert [fit.test.size > 0 for fit in fits] == records
-                assert values == [max(fit.curve) for fit in fits]
+    records = finished.fits
+    for chosen in itertools.chain(*(finished.chosen(m.name, METRICS[0]) for m in finished.methods)):
+        name, fold, seed = chosen.group
+        curve = finished.results.curves.filter(method=name, fold=fold, seed=seed)
+        # Of the first of the metrics that select.
+        assert {*curve["metric"]} == {str(METRICS[0])}
+        assert curve["value"].to_list() == chosen.curve.tolist()
+        for metric in map(str, METRICS):
+            # Scores are kept where a trial was the best so far, and nowhere else.
+            tried = [one for one in records if (*one.group, one.metric) == (*chosen.group, metric)]
+            assert [fit.trial for fit in tried] == [*range(6)]
+            values = [fit.value for fit in tried]
+            best = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
+            assert [fit.test.size > 0 for fit in tried] == best
+            assert values == [max(fit.curve) for fit in tried]
 
 
 def test_methods_with_a_grid_are_chosen_by_each_metric_too(folds: list[Fold]) -> None:
