@@ -307,10 +307,10 @@ def _column_of(
         column = Column(name, "category", levels=levels)
         return column, table.codes(column, {})
     if named:
-        option, kind = (
-            ("categories", "category") if name in columns.categories else ("features", "feature")
-        )
-        raise ValueError(f"--{option}: {table.file}, column {name!r}, cannot be a {kind}: {why}")
+        asked, kind = "--features", "feature"
+        if name in columns.categories:
+            asked, kind = "--categories", "category"
+        raise ValueError(f"{asked}: {table.file}, column {name!r}, cannot be a {kind}: {why}")
     return Column(name, LEFT_OUT, why), None
 
 
@@ -376,11 +376,12 @@ def agreed(plans: Mapping[Path, Sequence[Column]]) -> list[Column]:
     for name, by_file in found.items():
         used = [file for file, column in by_file.items() if column.kind != LEFT_OUT]
         if other := [file for file in plans if used and file not in used]:
-            lacking = by_file.get(other[0])
+            said = f"{used[0]} has the feature {name!r}, and all files of a data set need the same"
+            if other[0] not in by_file:
+                raise ValueError(f"{said}, but {other[0]} has no column {name!r}")
             raise ValueError(
-                f"{used[0]} has the feature {name!r}, but in {other[0]} "
-                f"{f'it is left out: {lacking.why}' if lacking else 'there is none'}. All files of "
-                f"a data set need the same features: --drop {name} leaves it out of all"
+                f"{said}, but in {other[0]} it is left out: {by_file[other[0]].why}. --drop {name} "
+                "leaves it out of all files"
             )
         first, *others = by_file.values()
         if used and any(column != first for column in others):

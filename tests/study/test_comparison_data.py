@@ -201,8 +201,16 @@ def test_the_plan_of_a_folder_is_that_of_all_of_its_files(tmp_path: Path) -> Non
             of_part.with_columns(pl.col("qid") + 10 * [*parts].index(part)).rename(
                 {"flag": named}
             ).write_csv(tmp_path / fold / f"{part}.csv")
-    with pytest.raises(ValueError, match=r"Fold1.* has the feature 'flag', but in .*Fold2.* there"):
+    with pytest.raises(ValueError, match=r"Fold1.* the feature 'flag', .*Fold2.* no column 'flag'"):
         read_study_data(Config(data=str(tmp_path)))
+    for part in parts:  # text in a fold, and numbers in the other
+        file = tmp_path / "Fold2" / f"{part}.csv"
+        pl.read_csv(file).rename({"other": "flag"}).with_columns(flag=pl.lit("a")).write_csv(file)
+    with pytest.raises(
+        ValueError, match=r"it is left out: text\. --drop flag leaves it out of all"
+    ):
+        read_study_data(Config(data=str(tmp_path)))
+    assert read_study_data(Config(data=str(tmp_path), drop=("flag",))).folds
     only = read_study_data(Config(data=str(tmp_path), drop=("same",), features=("x",)))
     assert [one.kind for one in only.columns] == ["number", "left out"]
     with pytest.raises(ValueError, match="--categories is for a single file"):
