@@ -61,8 +61,8 @@ class Fit:
     >>> study = study_of(config)
     >>> study.finish()
     >>> [fit] = study.fits
-    >>> fit.method, fit.fold, fit.metric, fit.value == max(fit.curve)
-    ('lightgbm:lambda_map', 'Fold1', 'map', True)
+    >>> fit.method, fit.fold, fit.metric, fit.curve.size
+    ('lightgbm:lambda_map', 'Fold1', 'map', 3)
     """
 
     method: str

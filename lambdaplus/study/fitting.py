@@ -142,9 +142,10 @@ def _own(data: RankingData | Path) -> RankingData:
 
 def _value(metric: Criterion, data: RankingData | Path, scores: Floats) -> float:
     """The mean of a metric on validation data; what it warns of is told with the results."""
+    opened = data if isinstance(data, RankingData) else read_binary(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return values_of([metric], _own(data), scores)[metric]
+        return values_of([metric], opened, scores)[metric]
 
 
 def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
