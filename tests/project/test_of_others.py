@@ -413,7 +413,7 @@ def test_a_model_of_other_columns_than_described_is_an_error(
 def test_numbers_that_no_feature_has_are_an_error(tmp_path: Path, name: str) -> None:
     (tmp_path / "new.txt").write_text("1 qid:1 1:1\n")
     with pytest.raises(ValueError, match=r"its columns have no names"):
-        [*scoring.svmlight(tmp_path / "new.txt", [name])]
+        [*scoring.numbered_features(tmp_path / "new.txt", [name])]
 
 
 def test_the_program_of_a_model_prints_names_without_control_characters(
