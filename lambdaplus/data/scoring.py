@@ -661,9 +661,15 @@ def xgboost_scorer(model: Path) -> Callable[[Any], Any]:
 
     booster = xgboost.Booster(model_file=str(model))
     options = {"feature_names": booster.feature_names, "feature_types": booster.feature_types}
-    return lambda X: booster.predict(
-        xgboost.DMatrix(X, enable_categorical=True, **options), output_margin=True
-    )
+    trained = booster.num_features()
+
+    def score(X: NDArray[np.float64]) -> Any:
+        if X.shape[1] != trained:  # XGBoost would take columns that lack for missing values
+            raise ValueError(f"it has {trained} features, and {X.shape[1]} columns are described")
+        data = xgboost.DMatrix(X, enable_categorical=True, **options)
+        return booster.predict(data, output_margin=True)
+
+    return score
 
 
 SCORERS = {"lightgbm": lightgbm_scorer, "xgboost": xgboost_scorer}

@@ -19,6 +19,7 @@ import lightgbm
 import numpy as np
 import polars as pl
 import pytest
+import xgboost
 from commands import invoke
 from killed_runs import contents
 
@@ -395,17 +396,22 @@ def test_an_odd_model_is_an_error(tmp_path: Path, framework: str, text: str | No
         score_file(tmp_path, tmp_path / "new.csv")
 
 
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("names", [["x"], ["x", "y", "z"]])
 def test_a_model_of_other_columns_than_described_is_an_error(
-    tmp_path: Path, names: list[str]
+    tmp_path: Path, names: list[str], framework: str
 ) -> None:
     features, labels = np.arange(80.0).reshape(40, 2), np.arange(40.0)
-    trained = lightgbm.train({"verbosity": -1}, lightgbm.Dataset(features, labels), 1)
-    trained.save_model(tmp_path / "model.txt")
-    about = ABOUT | {"columns": [{"name": name} for name in names]}
+    if framework == "lightgbm":
+        lightgbm.train({"verbosity": -1}, lightgbm.Dataset(features, labels), 1).save_model(
+            tmp_path / "model.txt"
+        )
+    else:
+        xgboost.train({}, xgboost.DMatrix(features, labels), 1).save_model(tmp_path / "model.json")
+    about = ABOUT | {"framework": framework, "columns": [{"name": name} for name in names]}
     (tmp_path / "about.json").write_text(json.dumps(about))
     (tmp_path / "new.csv").write_text("x,y,z\n1,2,3\n")
-    with pytest.raises(ValueError, match=r"model\.txt does not fit .*about\.json: "):
+    with pytest.raises(ValueError, match=r"model\.(txt|json) does not fit .*about\.json: "):
         score_file(tmp_path, tmp_path / "new.csv")
 
 
