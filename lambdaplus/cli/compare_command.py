@@ -119,10 +119,11 @@ def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> N
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
+    chosen = "" if method else " Validation data chose the method; --method saves another."
     console.print(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
         f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
-        f"{range_of(final.interval)})."
+        f"{range_of(final.interval)}).{chosen}"
     )
     console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "

@@ -19,6 +19,7 @@ import inspect
 import io
 import json
 import lzma
+import os
 import re
 import reprlib
 import warnings
@@ -771,7 +772,11 @@ def main(arguments: Sequence[str]) -> int:
         # What a terminal would obey is printed as escapes.
         shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message)
         print(f"predict.py: {shown}", file=sys.stderr)
-    sys.stdout.writelines(f"{score!r}\n" for score in scores.tolist())
+    try:
+        sys.stdout.writelines(f"{score!r}\n" for score in scores.tolist())
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has what it wants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
     return 2 if said else 0
 
 

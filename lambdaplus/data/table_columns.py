@@ -255,8 +255,8 @@ def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str
     now = f"--qid {shlex.quote(taken.qid)} --label {shlex.quote(taken.label)}"
     return taken, [
         f"Guessed by names of columns: {', and '.join(said)}.",
-        f"To change it: lambdaplus compare {shlex.quote(str(table.file))} {now}, with other "
-        "columns, or --qid none without queries.",
+        f"To change it: lambdaplus compare {shlex.quote(str(table.file))} {now}",
+        "with the right columns, or with --qid none if the rows are no lists.",
     ]
 
 
@@ -320,7 +320,10 @@ def _levels(
     """The levels of a category, and why the column is none; empty if it is one."""
     declared = name in columns.categories or table.is_declared(name)
     if not declared and table.are_dates(name):
-        advice = ": convert what recurs, such as the day of the week, to numbers"
+        advice = (
+            ": convert what recurs, such as the day of the week, to numbers; "
+            f"--order {name} tests on later rows"
+        )
         return [], f"dates{advice if categories else ''}"
     words = table.words(name, whole_numbers=declared)
     if words is None or not categories:

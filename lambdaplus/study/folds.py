@@ -97,9 +97,10 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
         )
     notes = [*guesses, plan_in_words(read.columns), *doubts(read.data, columns)]
     if config.order:
+        left_out = f"; {count(config.gap, 'value')} in between left out" if config.gap else ""
         notes.append(
             f"Each fold is validated, and then tested, on later values of {config.order} than it "
-            f"is trained on; {count(config.gap, 'value')} in between left out."
+            f"is trained on{left_out}."
         )
     folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=config.gap)
     return StudyData(folds, notes, config, read.data, read.columns)

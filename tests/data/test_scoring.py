@@ -4,6 +4,7 @@ import gzip
 import importlib.util
 import io
 import lzma
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -393,3 +394,18 @@ def test_a_table_is_read_by_training_as_it_is_scored(
     scores, _ = both(model, file, capsys)
     np.testing.assert_array_equal(scores, expected(model, read.features))
     assert read.features[:, 1].tolist() == [1, 0, 1]
+
+
+def test_a_reader_of_scores_may_stop(models: dict[str, Path], tmp_path: Path) -> None:
+    rows = 30_000  # more than a pipe holds
+    pl.DataFrame({name: [cells[0]] * rows for name, cells in ROWS.items()}).write_csv(
+        tmp_path / "new.csv"
+    )
+    program = [sys.executable, str(models["lightgbm"] / "predict.py"), str(tmp_path / "new.csv")]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        float(running.stdout.readline())
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
