@@ -119,6 +119,10 @@ UNSAVED: Rows = {
         lambda folder: loaded(ranker(MINE), folder),
         Warns(r"saved with objective=mine\[@k\], which a file cannot hold, and has .*=ndcg now"),
     ),
+    "an objective of a metric of your own": (
+        lambda folder: loaded(ranker(lp.lambda_objective(MINE)), folder),
+        Warns(r"saved with objective=lambda_objective\('mine.*'\), which a file cannot hold"),
+    ),
     "labels of your own": (
         lambda folder: loaded(
             ranker(lp.combine({lp.lambda_map: 1, lp.lambda_ndcg.on(Y): 1})), folder
