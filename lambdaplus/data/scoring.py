@@ -195,10 +195,16 @@ class TableRows(NamedTuple):
         import polars as pl
 
         cells = self.frame[name]
+        if whole_numbers and cells.dtype.is_float():  # as pandas has them beside empty cells
+            known = cells.fill_nan(None)
+            integers = known.cast(pl.Int64, strict=False)
+            cells = integers if integers.cast(cells.dtype).equals(known) else cells
         is_text = cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
         if not is_text and not (whole_numbers and cells.dtype.is_integer()):
             return None
         text = cells.cast(pl.String)
+        if whole_numbers:
+            text = text.str.replace(r"^(-?[0-9]+)\.0+$", "$1")
         return text.set(text.str.strip_chars() == "", None)
 
     def codes(self, column: Column, unseen: dict[str, Counter[str]]) -> NDArray[np.float64]:
@@ -208,8 +214,7 @@ class TableRows(NamedTuple):
         """
         import polars as pl
 
-        whole_numbers = all(re.fullmatch("-?[0-9]+", level) for level in column.levels)
-        words = self.words(column.name, whole_numbers)
+        words = self.words(column.name, are_whole_numbers(column.levels))
         if words is None:
             kind = self.frame[column.name].dtype
             raise ValueError(f"{self.place(column.name)} is no text, as in training, but {kind}")
@@ -220,6 +225,11 @@ class TableRows(NamedTuple):
             other = words.filter(codes.is_null() & words.is_not_null())
             unseen.setdefault(column.name, Counter()).update(other)
         return codes.to_numpy()
+
+
+def are_whole_numbers(levels: Iterable[str]) -> bool:
+    """Whether all levels are texts of whole numbers, so that 1.0 is 1."""
+    return all(re.fullmatch("-?[0-9]+", level) for level in levels)
 
 
 def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) -> None:
@@ -257,7 +267,7 @@ def changed(text: str, number: float) -> str:
 def _warn(message: str) -> None:
     """Warn at the line that led here, outside of this program or package."""
     level, frame, package = 1, inspect.currentframe(), __name__.partition(".")[0]
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith(package):
+    while frame and package == str(frame.f_globals.get("__name__")).partition(".")[0]:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, UserWarning, stacklevel=level)
 
@@ -346,7 +356,8 @@ def pieces(file: Path, stream: BinaryIO, size: float, quotes: bool = False) -> I
         while end > 0 and odd:
             last, end = end, rest.rfind(b"\n", 0, end)
             odd = (odd + rest.count(b'"', max(end, 0), last)) % 2
-        if end >= _first_line(rest):  # a header needs a row below it
+        # A header needs a row below it.  Without a header, a quotation mark is like other letters.
+        if end >= (_first_line(rest) if quotes else 0):
             yield rest[: end + 1]
             rest = rest[end + 1 :]
         if len(rest) > LONGEST_LINE:
@@ -407,8 +418,9 @@ def _csv_table(file: Path, content: bytes, lines_before: int) -> TableRows:
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise ValueError(f"{file}, line 1: the header contains {', '.join(map(repr, twice))} twice")
     if frame[:, -1].null_count():  # polars fills short and blank lines with empty cells
-        _blank_lines(file, content, separator, lines_before)
-        blank = _blank_lines(file, text, separator, lines_before)
+        blank = _blank_lines(file, content, separator, lines_before)
+        if text is not content:
+            blank = _blank_lines(file, text, separator, lines_before)
         frame = frame.filter(~np.frombuffer(blank, np.bool_)) if any(blank) else frame
     frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
     return TableRows(file, frame, decimal_commas=separator == ";")

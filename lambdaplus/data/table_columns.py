@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column, like, require
+from lambdaplus.data.scoring import LEFT_OUT, Column, are_whole_numbers, like, require
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
@@ -330,6 +330,9 @@ def _levels(
         dtype = table.frame[name].dtype
         return [], "dates" if dtype.is_temporal() else str(dtype).replace("String", "text")
     levels = words.drop_nulls().unique().sort().to_list()
+    as_written = table.words(name) if declared and not are_whole_numbers(levels) else None
+    if as_written is not None:  # as `codes` will read them
+        levels = as_written.drop_nulls().unique().sort().to_list()
     n_rows, why = words.len() - words.null_count(), f"text with {len(levels):,} different values"
     if 2 * len(levels) > n_rows:
         return [], why

@@ -78,14 +78,14 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     found = importance_of(shown, scored, study.threads * study.jobs)
     if not found.names:  # no tree has a split
         return
-    whole = valid.features.shape[1]
-    features = count(whole, "feature")
+    width = valid.features.shape[1]
+    features = count(width, "feature")
     which = f"the {len(found.names)} of highest gain, of {features}"
     rows = "" if scored is valid else f" ({scored.labels.size:,} of {valid.labels.size:,} rows)"
     yield (
         "importance",
         f"Importance of features to {shown.name} "
-        f"({features if len(found.names) == whole else which}). Gain: share of what the splits on "
+        f"({features if len(found.names) == width else which}). Gain: share of what the splits on "
         f"a feature gain in training. Drop: validation {label(metric)}{rows} less that with the "
         f"values of the feature permuted {'within each query' if valid.grouped else 'over rows'}; "
         f"bars are means of {REPEATS} permutations, dots each of them. Features with similar "
@@ -157,9 +157,9 @@ def some_rows(data: RankingData) -> RankingData:
 
 
 def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
-    """Precision and recall, and calibration, of the best methods, if labels are 0 and 1."""
-    if study is None or not all(
-        np.isin(part.labels, (0.0, 1.0)).all() for part in study.folds[0].parts
+    """Precision and recall, and calibration, of the best methods, if all parts have labels 0 and 1."""
+    if study is None or any(
+        np.unique(part.labels).tolist() != [0.0, 1.0] for part in study.folds[0].parts
     ):
         return
     metric, methods = study.results.main_metric, study.results.methods

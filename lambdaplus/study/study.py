@@ -208,6 +208,7 @@ class Study:
 
         The iteration can be stopped at any time, since finished fits are stored.
         """
+        self._values.clear()  # files may be gone or damaged since the last run
         stored = [task for task in self.tasks if self._is_stored(task)]
         self.kept = len(stored)
         self._failed.clear()

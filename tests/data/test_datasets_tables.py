@@ -253,3 +253,20 @@ def test_many_blank_lines_are_no_rows_before_they_take_memory(
 def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     data = read_columns(written(tmp_path / "a.csv", CSV.replace("\n1,1", "\n\n1,1") + "\n\n"))
     assert data.features.tolist() == [[0.5, 3], [0.25, 4]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_whole_numbers_that_pandas_made_float_are_the_same_category(
+    tmp_path: Path, kind: str
+) -> None:
+    file, new = tmp_path / f"a.{kind}", tmp_path / f"new.{kind}"
+    for path, shops in ((file, [7.0, 10.0, None, 7.0]), (new, [7, 10, 10, 7])):
+        cells = {"label": [0, 1] * 20, "shop_id": shops * 10}
+        frame = polars.DataFrame(cells)
+        (frame.write_csv if kind == "csv" else frame.write_parquet)(path)
+    read = read_table_data(TableFile.read(file), Columns("none", categories=("shop_id",)))
+    assert read.columns[0].levels == ["10", "7"]
+    unseen: dict[str, Any] = {}
+    [scored] = features_of(new, read.columns, unseen)
+    assert scored[:4, 0].tolist() == [1, 0, 0, 1]
+    assert not unseen

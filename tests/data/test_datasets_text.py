@@ -354,3 +354,13 @@ def test_identifiers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"q1 Q0 d\xff 1 2 t\nq1 Q0 d\0 1 2 t\n")
     with pytest.raises(ValueError, match="run, line 2: a NUL character"):
         read_trec_run(tmp_path / "run", {"q1": {"d": 1.0}})
+
+
+def test_a_quotation_mark_in_a_comment_does_not_hide_the_ends_of_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 60)
+    monkeypatch.setattr("lambdaplus.data.scoring.LONGEST_LINE", 100)
+    file = tmp_path / "train.txt"
+    file.write_text('1 qid:1 1:2 # a screen of 21"\n' + "0 qid:1 1:1\n" * 40)
+    assert read_letor(file).labels.size == 41

@@ -232,3 +232,13 @@ def test_parameters_that_do_nothing_are_errors(
     tried = Study(folds(1), [dataclasses.replace(found, grid=grid)], ["map"], Config(rounds=2))
     list(tried.run())
     assert message in tried.errors[found.name]
+
+
+def test_a_fit_that_is_damaged_between_two_runs_is_fitted_again(tmp_path: Path) -> None:
+    repeated = study(tmp_path, "lightgbm:lambda_map")
+    repeated.finish()
+    file = repeated.file_of(repeated.tasks[0])
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.warns(UserWarning, match="fitted again"):
+        repeated.finish()
+    assert load_fits(file)

@@ -1,6 +1,7 @@
 """Importance of features, and curves of labels 0 and 1, in a report."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,15 @@ def test_grades_have_importance_but_no_curves() -> None:
     summary = Summary(study.results)
     assert captions(shown.importance_plots(summary, study)).keys() == {"importance"}
     assert captions(shown.positives_plots(summary, study)) == {}
+
+
+def test_without_a_positive_row_to_test_there_are_no_curves() -> None:
+    train, valid, test = (part(seed) for seed in range(3))
+    fold = Fold("Fold1", train, valid, replace(test, labels=0.0 * test.labels))
+    methods = find_methods("lightgbm:lambda_map")
+    study = Study([fold], methods, ["map"], Config(rounds=3, convention="trec"))
+    study.finish()
+    assert not captions(shown.positives_plots(Summary(study.results), study))
 
 
 def test_methods_without_trees_have_no_importance() -> None:
