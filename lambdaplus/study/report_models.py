@@ -157,7 +157,7 @@ def some_rows(data: RankingData) -> RankingData:
 
 
 def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
-    """Precision and recall, and calibration, of the best methods, if all parts have labels 0 and 1."""
+    """Precision and recall, and calibration, of the best methods, if labels are 0 and 1."""
     if study is None or any(
         np.unique(part.labels).tolist() != [0.0, 1.0] for part in study.folds[0].parts
     ):

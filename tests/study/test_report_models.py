@@ -108,7 +108,7 @@ def test_without_a_positive_row_to_test_there_are_no_curves() -> None:
     train, valid, test = (part(seed) for seed in range(3))
     fold = Fold("Fold1", train, valid, replace(test, labels=0.0 * test.labels))
     methods = find_methods("lightgbm:lambda_map")
-    study = Study([fold], methods, ["map"], Config(rounds=3, convention="trec"))
+    study = Study([fold], methods, ["map"], Config(rounds=3, convention="lightgbm"))
     study.finish()
     assert not captions(shown.positives_plots(Summary(study.results), study))
 
