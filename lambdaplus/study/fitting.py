@@ -74,8 +74,8 @@ def fit_and_save(
     train, valid, test = parts
     with_data = replace(task, train=_own(train), valid=_own(valid))
     fitted, seconds, notes = _trained(with_data)
-    by_metric = not isinstance(fitted, Fitted)
-    given = fitted if by_metric else dict.fromkeys(task.metrics, fitted)
+    has_one_per_metric = not isinstance(fitted, Fitted)
+    given = fitted if has_one_per_metric else dict.fromkeys(task.metrics, fitted)
     models: dict[str, Fitted] = {str(metric): model for metric, model in given.items()}
     if lacking := {*map(str, task.metrics)} - models.keys():
         raise ValueError(f"the trainer returned no ranker for {', '.join(sorted(lacking))}")
@@ -85,7 +85,7 @@ def fit_and_save(
     for metric in task.metrics:
         name, model = str(metric), models[str(metric)]
         curve = np.asarray(model.curve, dtype=np.float64)
-        if by_metric and curve.size:
+        if has_one_per_metric and curve.size:
             value = math.nan if np.isnan(curve).all() else float(np.nanmax(curve))
         else:
             value = _value(metric, valid, scores(model, valid, "validation"))
