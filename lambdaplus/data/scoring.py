@@ -227,9 +227,9 @@ class TableRows(NamedTuple):
         return codes.to_numpy()
 
 
-def are_whole_numbers(levels: Iterable[str]) -> bool:
-    """Whether all levels are texts of whole numbers, so that 1.0 is 1."""
-    return all(re.fullmatch("-?[0-9]+", level) for level in levels)
+def are_whole_numbers(levels: Sequence[str]) -> bool:
+    """Whether there are levels, all of them texts of whole numbers, so that 1.0 is 1."""
+    return bool(levels) and all(re.fullmatch("-?[0-9]+", level) for level in levels)
 
 
 def require(file: Path, have: Sequence[str], names: Iterable[str], advice: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, contract, hold
 from small_data import GRADED
-from small_trainings import N, X, by_name, cv, dataset, own, train
+from small_trainings import N, X, by_name, cv, dataset, own, train, watched
 
 import lambdaplus as lp
 from lambdaplus import eval_metric
@@ -163,16 +163,6 @@ def fitted(f: Any, kind: str, given: Any = (), **options: Any) -> Any:
     model = getattr(f.module, kind)(n_estimators=2, n_jobs=1, **options)
     half = np.where(GRADED.qid % 2, GRADED.labels, 0)
     return model.fit(X, GRADED.labels, eval_set=[(X, half)], verbose=False, **dict(given))
-
-
-def watched(f: Any, **params: Any) -> list[str]:
-    """The names that our train records; with query weights, XGBoost's RMSE ends the process."""
-    given, curves = f.data(GRADED, weight=GRADED.query_weights), {}
-    f.own.train(
-        {"nthread": 1, **params}, given, 2, obj=lp.lambda_map, verbose_eval=False,
-        evals=[(given, "v")], evals_result=curves, custom_metric=params.get("ours"),
-    )  # fmt: skip
-    return list(curves.get("v", ()))
 
 
 XGBOOST: Rows = {

@@ -12,7 +12,7 @@ import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Rows, Warns, contract, hold
 from small_data import GRADED
-from small_trainings import X, dataset, train
+from small_trainings import X, dataset, train, watched
 
 import lambdaplus as lp
 from lambdaplus import eval_metric
@@ -107,16 +107,6 @@ def reused(f: Any) -> list[bool]:
         )  # fmt: skip
         rounds.append(len(curves["v"]["map"]))
     return [rounds[0] == 9, rounds[1] < 9]
-
-
-def watched(f: Any, **params: Any) -> list[str]:
-    """The names that our train records; with query weights, XGBoost's RMSE ends the process."""
-    given, curves = f.data(GRADED, weight=GRADED.query_weights), {}
-    f.own.train(
-        {"nthread": 1, **params}, given, 2, obj=lp.lambda_map, verbose_eval=False,
-        evals=[(given, "v")], evals_result=curves, custom_metric=params.get("ours"),
-    )  # fmt: skip
-    return list(curves.get("v", ()))
 
 
 XGBOOST: Rows = {
