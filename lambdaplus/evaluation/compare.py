@@ -14,7 +14,7 @@ import numpy as np
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import FoldRuns, aligned_folds, systems
-from lambdaplus.evaluation.effects import Effect, RunMeans, on_queries, over_folds
+from lambdaplus.evaluation.effects import Bounds, Effect, RunMeans, on_queries, over_folds, within
 from lambdaplus.evaluation.evaluation import (
     Evaluation,
     metric_named,
@@ -156,6 +156,7 @@ def compare_runs(
     seeds = any(len(runs) > 1 for fold in folds for runs in fold.runs.values())
     alone = len(folds) == 1 or seeds  # or else the means of folds are compared
     for metric in first.per_query:
+        bounds = _bounds(first, metric)
         on_folds = [_OnFold.of(fold, metric, alone) for fold in folds]
         by_run = [fold.means() for fold in on_folds]
         means[metric] = {
@@ -165,10 +166,12 @@ def compare_runs(
             deviations[metric] = {n: _deviation([fold[n] for fold in by_run]) for n in names}
         if metric in first.rows:
             intervals[metric] = {
-                n: _interval(on_folds, n, means[metric][n], confidence) for n in names
+                n: _interval(on_folds, n, means[metric][n], bounds, confidence) for n in names
             }
         if len(folds) > 1 or on_folds[0].can_be_tested:
-            pairs += [_tested(metric, a, b, on_folds, test, confidence) for a, b in compared]
+            pairs += [
+                _tested(metric, a, b, on_folds, bounds, test, confidence) for a, b in compared
+            ]
     corrected = holm(np.array([pair.p_value for pair in pairs]))
     pairs = [pair._replace(p_corrected=float(p)) for pair, p in zip(pairs, corrected, strict=True)]
     marks = f"Letters: better than that run at {alpha:g}"
@@ -181,11 +184,20 @@ def compare_runs(
     )  # fmt: skip
 
 
-def mean_effect(runs: Sequence[Evaluation], metric: str) -> Effect:
-    """The mean of a metric over the runs of a system, by seed or fold, with its error."""
-    folds = aligned_folds({"": [*runs]})
-    alone = len(folds) == 1 or len(runs) > len(folds)
-    return over_folds([_OnFold.of(fold, metric, alone).of_systems("") for fold in folds])
+def effect_of(metric: str, *systems: Sequence[Evaluation]) -> Effect:
+    """The mean of a metric over the runs of a system, by seed or fold, or of a first less a second.
+
+    Other metrics of the runs are not used.
+    """
+    every = {str(place): [*runs] for place, runs in enumerate(systems)}
+    folds = aligned_folds(every)
+    alone = len(folds) == 1 or any(len(runs) > len(folds) for runs in systems)
+    return over_folds([_OnFold.of(fold, metric, alone).of_systems(*every) for fold in folds])
+
+
+def interval_of(metric: str, runs: Sequence[Evaluation]) -> tuple[float, float]:
+    """The 95 % interval of `effect_of` one system, within the bounds of the metric."""
+    return within(effect_of(metric, runs).interval(), _bounds(runs[0], metric))
 
 
 def _foot(
@@ -256,7 +268,7 @@ class _OnFold:
     def of_systems(self, *names: str) -> RunMeans:
         """The runs of one system or two."""
         if self.by_query:
-            return on_queries(*self._weighted(names))
+            return on_queries(*(self.values[name] for name in names), weights=self.weights)
         counts = tuple(len(self.values[name]) for name in names)
         means = np.concatenate([self.values[name][:, 0] for name in names])
         if self.rows is None:
@@ -269,53 +281,57 @@ class _OnFold:
         owners = [name for name, of_system in self.values.items() for _ in of_system]
         return [place for name in names for place, owner in enumerate(owners) if owner == name]
 
-    def _weighted(self, names: Sequence[str]) -> list[Floats]:
-        """The values times the weights, whose mean is 1, so that means are weighted ones."""
-        of_systems = [self.values[name] for name in names]
-        if self.weights is None:
-            return of_systems
-        known = ~np.isnan(np.concatenate(of_systems)).any(axis=0) & (self.weights > 0.0)
-        scaled = np.where(known, self.weights, np.nan)
-        if known.any():
-            scaled /= self.weights[known].mean()
-        return [values * scaled for values in of_systems]
-
-    def difference(self, a: str, b: str) -> Floats:
-        """Means over runs on each query on which all runs of both have a value."""
+    def difference(self, a: str, b: str) -> tuple[Floats, Floats]:
+        """By query on which all runs of both have a value: the difference of means, the weight."""
         if not self.by_query:
-            return np.empty(0)
-        first, second = (values.mean(axis=0) for values in self._weighted((a, b)))
-        gap: Floats = first - second
-        return gap[~np.isnan(gap)]
+            return np.empty(0), np.empty(0)
+        gap: Floats = self.values[a].mean(axis=0) - self.values[b].mean(axis=0)
+        weights = np.ones_like(gap) if self.weights is None else self.weights
+        known = ~np.isnan(gap) & (weights > 0.0)
+        return gap[known], weights[known]
+
+
+def _bounds(evaluation: Evaluation, metric: str) -> Bounds:
+    """The lowest and highest possible value of a metric, if they are known."""
+    try:
+        return metric_named(evaluation, metric).declaration.bounds
+    except ValueError:  # a declaration of the user's, which the evaluation does not have any more
+        return None
 
 
 def _interval(
-    on_folds: Sequence[_OnFold], name: str, value: float, confidence: float
+    on_folds: Sequence[_OnFold], name: str, value: float, bounds: Bounds, confidence: float
 ) -> tuple[float, float]:
     """The interval of the value of a system over all rows."""
     rows = on_folds[0].rows
     if len(on_folds) == 1 and rows is not None and len(on_folds[0].values[name]) == 1:
         return rows.interval(on_folds[0].places(name)[0], value, confidence)
-    return over_folds([fold.of_systems(name) for fold in on_folds]).interval(confidence)
+    found = over_folds([fold.of_systems(name) for fold in on_folds]).interval(confidence)
+    return within(found, bounds)
 
 
 def _tested(
-    metric: str, a: str, b: str, on_folds: Sequence[_OnFold], test: Test, confidence: float
-) -> RunPair:
+    metric: str, a: str, b: str, on_folds: Sequence[_OnFold], bounds: Bounds, test: Test,
+    confidence: float,
+) -> RunPair:  # fmt: skip
     """The test of a pair of systems."""
-    by_query = rounded(np.concatenate([fold.difference(a, b) for fold in on_folds]))
+    gaps = [fold.difference(a, b) for fold in on_folds]
+    by_query, weights = (np.concatenate(parts) for parts in zip(*gaps, strict=True))
+    by_query = rounded(by_query)
     effect = over_folds([fold.of_systems(a, b) for fold in on_folds])
     interval, p, favours = effect.interval(confidence), effect.p_value, effect.mean
     if test == "wilcoxon" and on_folds[0].by_query:
         varies = by_query.size > 1 and np.ptp(by_query) > 0.0
         if varies:  # otherwise it is that of equal differences
-            interval = interval_over_queries(by_query, np.ones_like(by_query), confidence)
-        p, favours = wilcoxon(by_query)
+            interval = interval_over_queries(by_query, weights, confidence)
+        p, favours = wilcoxon(rounded(by_query * weights))
     better = ""  # if the mean and the test do not agree
     if effect.mean * favours > 0:
         better = a if effect.mean > 0 else b
     signs = np.sign(by_query)
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
+    most = None if bounds is None else bounds[1] - bounds[0]
+    interval = within(interval, None if most is None else (-most, most))
     return RunPair(
         metric, a, b, signs.size, effect.mean, interval, wins, losses, ties, p, p, better
     )

@@ -1,17 +1,21 @@
-"""Mean differences with errors over what a training changes: its queries, seed and training data.
+"""Mean differences of methods, with errors over what a training changes: its queries and its seed.
 
-A model is one draw of a seed, of sampled rows and columns, and of training data.  The test of two
-models over queries says nothing about that draw, so more queries make any two models of one method
-significantly different.  Here the unit of replication is a training, a fold with a seed:
+The question is: trained on these data, which method is better on new queries?  A model is one draw
+of a seed and of sampled rows and columns.  A test of two models over queries says nothing about
+that draw, so more queries make any two models of one method significantly different.
 
-- With one seed, the means of folds are compared, by Student's t-test.  Each has its own training
-  data, seed and test queries, so that their variance contains all three.
-- With several seeds, the variance of a mean also has an estimate by its parts: over the queries of
-  a fold, and over the seeds of each system.  The larger of both estimates is taken.
-- With several seeds and one fold, the parts alone are known.
+- With several seeds, the error has two parts: the variance over queries, of the means over seeds,
+  and the variance of the seeds' means beyond what single queries explain.  The second is pooled
+  over folds and methods before it is cut at 0.
+- With one seed, the second part is unknown, and the means of folds are compared, by Student's
+  t-test.  Each has its own training data, seed and test queries.
 - With one training of each system, only the two models can be compared, over queries.
 
-The parts are those of a random-effects analysis of replicated runs (`docs/research/mathematics`).
+Training data is no part of the error.  In the mean over rotated folds, every query has trained
+equally often, and the model that follows is trained on the same data.  For new training data, no
+test from folds has the right level (Bengio and Grandvalet 2004).
+
+The derivation and its sources are in `docs/research/mathematics/trainings.md`.
 """
 
 from __future__ import annotations
@@ -29,12 +33,21 @@ from lambdaplus.compute.array_types import Floats
 ROUNDING = 1e-12
 
 
+Bounds = tuple[float, float] | None
+"""The lowest and the highest possible value, if there are such."""
+
+
 class Effect(NamedTuple):
-    """A mean, its standard error, and the degrees of freedom of the error."""
+    """A mean, its standard error, and the degrees of freedom of the error.
+
+    ``lasting`` is the part of the variance that more seeds do not lower, that of the queries; NaN
+    if it is unknown, with one seed.
+    """
 
     mean: float
     error: float
     freedom: float
+    lasting: float = math.nan
 
     @property
     def p_value(self) -> float:
@@ -58,6 +71,14 @@ class Effect(NamedTuple):
         return self.mean - half, self.mean + half
 
 
+def within(interval: tuple[float, float], bounds: Bounds) -> tuple[float, float]:
+    """The part of an interval that is within bounds; NaN remains."""
+    if bounds is None:
+        return interval
+    low, high = np.clip(interval, *bounds).tolist()
+    return low, high
+
+
 class RunMeans(NamedTuple):
     """The runs of one system, or of two, on the same queries or rows.
 
@@ -79,19 +100,39 @@ class RunMeans(NamedTuple):
     counts: tuple[int, ...]
 
 
-def on_queries(*systems: ArrayLike) -> RunMeans:
+def on_queries(*systems: ArrayLike, weights: ArrayLike | None = None) -> RunMeans:
     """The runs of one or two systems, each (queries,) or (runs, queries) values, NaN if undefined.
 
-    Queries without a value in one of the runs are left out.
+    Queries without a value in one of the runs are left out, and so are those of weight 0.
     """
     of_systems = [np.atleast_2d(np.asarray(values, np.float64)) for values in systems]
     values = np.concatenate(of_systems)
-    values = values[:, ~np.isnan(values).any(axis=0)]
-    k, n = values.shape
-    means = values.mean(axis=1) if n else np.full(k, np.nan)
-    unknown = np.full((k, k), np.nan)
-    covariance = np.atleast_2d(np.cov(values)) / n if n > 1 else unknown
-    return RunMeans(means, covariance, n - 1.0, tuple(map(len, of_systems)))
+    w = np.ones(values.shape[1]) if weights is None else np.asarray(weights, np.float64)
+    known = ~np.isnan(values).any(axis=0) & (w > 0.0)
+    values, w = values[:, known], w[known]
+    means = np.average(values, axis=1, weights=w) if w.size else np.full(len(values), np.nan)
+    covariance, freedom = _of_weighted_means(values, means, w)
+    return RunMeans(means, covariance, freedom, tuple(map(len, of_systems)))
+
+
+def _of_weighted_means(values: Floats, means: Floats, weights: Floats) -> tuple[Floats, float]:
+    """The covariance of weighted means, (k, k), which are ratios, and its degrees of freedom.
+
+    A weighted mean is sum(w v) / sum(w), so its errors are those of w (v - mean), not of w v.  With
+    equal variances of the values, the expected sum of squares and its degrees of freedom
+    (Satterthwaite) follow from the power sums of the weights; with equal weights they are those of
+    Student's test, (n - 1) / n of n variances, and n - 1.
+    """
+    if weights.size < 2:
+        return np.full((len(means),) * 2, np.nan), weights.size - 1.0
+    w = weights / weights.sum()
+    second, third, fourth, fifth = (float((w**power).sum()) for power in (2, 3, 4, 5))
+    # The squares are x' A x, with A = M' diag(w^2) M, and M x = x - w'x: its trace, and that of AA.
+    trace = second - 2 * third + second**2
+    of_square = fourth - 4 * fifth + 2 * second * fourth
+    of_square += 2 * third**2 + 2 * fourth * second - 4 * third * second**2 + second**4
+    deviations = w * (values - means[:, None])
+    return deviations @ deviations.T * second / trace, trace**2 / of_square
 
 
 def over_folds(folds: Sequence[RunMeans]) -> Effect:
@@ -109,24 +150,34 @@ def over_folds(folds: Sequence[RunMeans]) -> Effect:
     >>> round(over_folds([on_queries(new, old)]).p_value, 4)  # Student's paired t-test
     0.1411
     """
-    parts = [_variance_by_parts(fold) for fold in folds]
-    n, gaps = len(folds), np.array([_contrast(fold) @ fold.means for fold in folds])
+    contrasts = [_contrast(fold) for fold in folds]
+    n, gaps = len(folds), np.array([c @ one.means for c, one in zip(contrasts, folds, strict=True)])
     gaps[np.abs(gaps) <= ROUNDING] = 0.0
-    mean, within = float(gaps.mean()), sum(variance for variance, _ in parts) / n**2
-    freedom = _freedom(*zip(*parts, strict=True))
-    if n == 1:
-        return _effect(mean, within, freedom)
-    between = float(gaps.var(ddof=1)) / n
-    if math.isnan(within) or all(count == 1 for fold in folds for count in fold.counts):
-        return _effect(mean, between, n - 1.0)
-    both = _freedom((between, within), (n - 1.0, freedom))
-    return _effect(mean, max(between, within), both)
+    mean = float(gaps.mean())
+    # Variances of the sum over folds, which become those of the mean at the end.
+    of_queries = [float(c @ one.covariance @ c) for c, one in zip(contrasts, folds, strict=True)]
+    seeds = np.array([part for fold in folds for part in _seeds_parts(fold)]).reshape(-1, 3)
+    spread, explained = float(seeds[:, 0].sum()), float(seeds[:, 1].sum())
+    unknown = math.isnan(sum(of_queries))
+    if n > 1 and (unknown or max(spread, explained) <= ROUNDING**2):  # or seeds change nothing
+        return _effect(mean, float(gaps.var(ddof=1)) / n, n - 1.0)
+    if unknown:
+        return Effect(mean, math.nan, math.nan)
+    of_seeds = max(0.0, spread - explained)
+    total = sum(of_queries) + of_seeds
+    squares = sum(v**2 / fold.freedom for v, fold in zip(of_queries, folds, strict=True))
+    if of_seeds:  # a part of the spread, which has the freedom of the seeds
+        squares += of_seeds / spread * float((seeds[:, 0] ** 2 / seeds[:, 2]).sum())
+    lasting = max(0.0, sum(of_queries) - explained) / n**2 if len(seeds) else math.nan
+    freedom = total**2 / squares if squares else math.inf
+    return _effect(mean, total / n**2, freedom, lasting)
 
 
 def over_sets(effects: Sequence[Effect]) -> Effect:
     """The mean of independent effects, such as those on several data sets, which count equally."""
     variances = np.array([effect.error**2 for effect in effects]) / len(effects) ** 2
-    freedom = _freedom(variances, [effect.freedom for effect in effects])
+    squares = float(np.sum(variances**2 / np.array([effect.freedom for effect in effects])))
+    freedom = float(variances.sum()) ** 2 / squares if squares else math.inf
     return _effect(
         float(np.mean([effect.mean for effect in effects])), float(variances.sum()), freedom
     )
@@ -138,30 +189,23 @@ def _contrast(runs: RunMeans) -> Floats:
     return np.concatenate([np.full(count, sign / count) for sign, count in signs])
 
 
-def _variance_by_parts(runs: RunMeans) -> tuple[float, float]:
-    """The variance of a difference on one fold, over queries and over seeds, and its freedom."""
-    weights, begin = _contrast(runs), 0
-    variance = float(weights @ runs.covariance @ weights)
-    squares, freedoms = [variance], [runs.freedom]
+def _seeds_parts(runs: RunMeans) -> list[tuple[float, float, float]]:
+    """For each system with several runs: the variance of their mean, of which explained, freedom.
+
+    The variance of the runs' means contains what seeds change on single queries, which the variance
+    over queries has already: the mean variance over queries of a run, less the mean covariance of
+    two.  In a table of seeds and queries, this is the residual mean square by query.
+    """
+    begin, parts = 0, []
     for count in runs.counts:
         own = slice(begin, begin := begin + count)
         if count > 1:
             covariance, spread = runs.covariance[own, own], float(runs.means[own].var(ddof=1))
-            # What seeds change on single queries is in the variance over queries already.
-            known = (np.trace(covariance) - covariance.sum() / count) / (count - 1)
-            variance += max(0.0, spread - known) / count
-            squares.append(spread / count)
-            freedoms.append(count - 1.0)
-    return variance, _freedom(squares, freedoms)
+            explained = float(np.trace(covariance) - covariance.sum() / count) / (count - 1)
+            parts.append((spread / count, explained / count, count - 1.0))
+    return parts
 
 
-def _freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
-    """Satterthwaite's degrees of freedom of a sum of independent estimates of variances."""
-    parts = np.asarray(variances, np.float64)
-    squares = float(np.sum(parts**2 / np.asarray(freedoms, np.float64)))
-    return float(parts.sum()) ** 2 / squares if squares else math.inf
-
-
-def _effect(mean: float, variance: float, freedom: float) -> Effect:
+def _effect(mean: float, variance: float, freedom: float, lasting: float = math.nan) -> Effect:
     error = math.sqrt(variance)
-    return Effect(mean, 0.0 if error <= ROUNDING else error, freedom)
+    return Effect(mean, 0.0 if error <= ROUNDING else error, freedom, lasting)

@@ -33,9 +33,9 @@ DIVISOR = Parameter(
     ("reachable", "relevant"),
 )
 
-_graded = partial(Declaration, binary=False)
+_graded = partial(Declaration, binary=False, bounds=(0.0, 1.0))
 _of_pairs = partial(_graded, discount=c.constant, gain=c.nothing, cutoff="no")
-_relevant = partial(Declaration, binary=True, gain=c.relevance)
+_relevant = partial(Declaration, binary=True, gain=c.relevance, bounds=(0.0, 1.0))
 _counted = partial(_relevant, discount=c.constant)
 
 AUC = _relevant(
@@ -105,6 +105,7 @@ SPEARMAN = _graded(
     normalizer=c.deviations_of_ranks,
     cutoff="no",
     correlation=True,
+    bounds=(-1.0, 1.0),
 )
 
 GINI = _graded(
@@ -117,6 +118,7 @@ GINI = _graded(
     cutoff="no",
     parameters=(OVER,),
     pooled="middle",
+    bounds=(-1.0, 1.0),
 )
 
 MAP = _relevant(
@@ -189,6 +191,7 @@ DCG = _graded(
     gain=c.label_gain,
     normalizer=c.one,
     parameters=(GAIN, DISCOUNT),
+    bounds=None,
 )
 
 ERR = _graded(

@@ -19,12 +19,14 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.arguments import (
+    MAX,
     check_callable,
     check_choice,
     check_flag,
     check_text,
+    number,
     whole_number,
-)  # fmt: skip
+)
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics import forms
@@ -85,6 +87,9 @@ class Declaration:
     surrogate : str
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
+    bounds : (float, float), optional
+        The lowest and the highest value that the metric can have, within which the confidence
+        intervals of means are.
 
     Notes
     -----
@@ -129,6 +134,7 @@ class Declaration:
     closed_ties: bool = True
     correlation: bool = False
     surrogate: str = ""
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -159,6 +165,12 @@ class Declaration:
             check_text(**{name: getattr(self, name)})
         for alias in self.aliases:
             check_text(alias=alias)
+        if self.bounds is not None:
+            ends = tuple(number("a bound", bound, least=-MAX) for bound in self.bounds)
+            if len(ends) != 2 or ends[0] >= ends[1]:
+                raise ValueError(
+                    f"{self.name}: bounds must be the lowest and the highest value, got {ends}"
+                )
         check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
         if self.offset is not None:
             check_callable(offset=self.offset)
