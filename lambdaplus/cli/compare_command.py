@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -119,17 +120,25 @@ def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> N
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
-    chosen = "" if method else " Validation data chose the method; --method saves another."
+    chosen = "" if method else f" {_why(study, name)}; --method saves another."
+    bounds = "" if math.isnan(final.interval[0]) else f" (95 % interval {range_of(final.interval)})"
     console.print(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
-        f"folds). Expected {label(final.metric)}: {decimal(final.value)} (95 % interval "
-        f"{range_of(final.interval)}).{chosen}"
+        f"folds). Expected {label(final.metric)}: {decimal(final.value)}{bounds}.{chosen}"
     )
     console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
         f"lambdaplus: python {program} FILE.",
         soft_wrap=True,  # commands are copied
     )
+
+
+def _why(study: Study, saved: str) -> str:
+    """Why a method was saved."""
+    favoured = Summary(study.results).favoured
+    if saved not in favoured[:1]:
+        return "Validation data chose it among the methods that can be saved"
+    return "The conclusion below is about it"
 
 
 def _run(

@@ -156,7 +156,7 @@ def compare_runs(
     seeds = any(len(runs) > 1 for fold in folds for runs in fold.runs.values())
     alone = len(folds) == 1 or seeds  # or else the means of folds are compared
     for metric in first.per_query:
-        bounds = _bounds(first, metric)
+        bounds = bounds_of(first, metric)
         on_folds = [_OnFold.of(fold, metric, alone) for fold in folds]
         by_run = [fold.means() for fold in on_folds]
         means[metric] = {
@@ -193,11 +193,6 @@ def effect_of(metric: str, *systems: Sequence[Evaluation]) -> Effect:
     folds = aligned_folds(every)
     alone = len(folds) == 1 or any(len(runs) > len(folds) for runs in systems)
     return over_folds([_OnFold.of(fold, metric, alone).of_systems(*every) for fold in folds])
-
-
-def interval_of(metric: str, runs: Sequence[Evaluation]) -> tuple[float, float]:
-    """The 95 % interval of `effect_of` one system, within the bounds of the metric."""
-    return within(effect_of(metric, runs).interval(), _bounds(runs[0], metric))
 
 
 def _foot(
@@ -291,7 +286,7 @@ class _OnFold:
         return gap[known], weights[known]
 
 
-def _bounds(evaluation: Evaluation, metric: str) -> Bounds:
+def bounds_of(evaluation: Evaluation, metric: str) -> Bounds:
     """The lowest and highest possible value of a metric, if they are known."""
     try:
         return metric_named(evaluation, metric).declaration.bounds
@@ -333,7 +328,20 @@ def _tested(
     most = None if bounds is None else bounds[1] - bounds[0]
     interval = within(interval, None if most is None else (-most, most))
     return RunPair(
-        metric, a, b, signs.size, effect.mean, interval, wins, losses, ties, p, p, better
+        metric,
+        a,
+        b,
+        signs.size,
+        effect.mean,
+        interval,
+        wins,
+        losses,
+        ties,
+        p,
+        p,
+        better,
+        effect.error,
+        effect.freedom,
     )
 
 

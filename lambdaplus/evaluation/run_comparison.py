@@ -34,6 +34,8 @@ class RunPair(NamedTuple):
     better : str
         The run that both the test (Wilcoxon's by its signed ranks) and the mean favour; empty if
         they do not agree.
+    error, freedom : float
+        Standard error of the difference of means, and its degrees of freedom.
 
     Examples
     --------
@@ -59,6 +61,8 @@ class RunPair(NamedTuple):
     p_value: float
     p_corrected: float
     better: str
+    error: float = math.nan
+    freedom: float = math.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,9 +1,11 @@
 """The configuration of a study, set on the command line, in a TOML file or in Python."""
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from types import UnionType
 from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import check_choice, number, whole_number
@@ -20,6 +22,7 @@ DEFAULT_TREES = {True: ("middle",), False: ("table",)}
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
 _LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1}
+_ABOVE_0 = {"rate": 1.0, "margin": math.inf, "see": math.inf, "budget": math.inf}  # and at most
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
     int: ("a whole number", "whole numbers", int),
@@ -83,10 +86,19 @@ class Config:
         Validation metric, or sum of metrics, that selects rounds and parameters of all methods for
         all metrics.  By default, the metric of each column selects its own.
     baseline : str
-        Method to compare the others with; by default, all pairs are compared.
+        The method that you use today, which the others are compared with; by default, they are
+        compared with the one that validation data chooses.
+    margin : float
+        Difference of the main metric below which two methods are as good as equal: the conclusion
+        says so if two one-sided tests show it.
     seeds : tuple of int
         Methods that use random numbers are fitted with each of these seeds, and their values are
         averaged.  On the command line, a number N without a comma stands for the first N.
+    see : float
+        Difference of the main metric that the study should find: after a first pass of two seeds,
+        as many are added as this needs by the variance of the first pass.
+    budget : float
+        With see, minutes after which no more seeds are added.
     trials : int
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.
@@ -141,12 +153,15 @@ class Config:
     scaling: str = "none"
     select: str = ""
     baseline: str = ""
+    margin: float | None = None
     seeds: tuple[int, ...] = (0,)
+    see: float | None = None
+    budget: float | None = None
     trials: int = 0
-    rounds: int = 0
-    patience: int = 0
-    rate: float = 0.0
-    every: int = 0
+    rounds: int | None = None
+    patience: int | None = None
+    rate: float | None = None
+    every: int | None = None
     trees: tuple[str, ...] = ()
     grid: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
@@ -187,13 +202,9 @@ class Config:
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
-        for option in fields(self):
-            _check_type(option.name, getattr(self, option.name), option.type)
-        for name, least in _LEAST.items():
-            if value := getattr(self, name):  # 0: the default for the kind of data
-                whole_number(name, value, least, below=2**31)
-        if self.rate:
-            number("rate", self.rate, most=1.0)
+        self._check_values()
+        if self.budget is not None and self.see is None:
+            raise ValueError("budget is the time in which seeds are added: set see as well")
         for size in self.trees:
             check_choice("trees", size, tuple(SIZES))
         if len({*self.trees}) < len(self.trees):
@@ -212,6 +223,17 @@ class Config:
                     f"grid: {method} = {grid!r} should be a table of parameters, each with a list "
                     "of the values to try"
                 )
+
+    def _check_values(self) -> None:
+        """Raise a ValueError for a value of the wrong type, or a number out of its range."""
+        for option in fields(self):
+            _check_type(option.name, getattr(self, option.name), option.type)
+        for name, least in _LEAST.items():
+            if (value := getattr(self, name)) is not None:
+                whole_number(name, value, least, below=2**31)
+        for name, most in _ABOVE_0.items():
+            if (value := getattr(self, name)) is not None:
+                number(name, value, most=most)
 
     def with_defaults(self, *, grouped: bool) -> Self:
         """The configuration with the defaults for data with queries, or for a table without.
@@ -254,7 +276,7 @@ class Config:
         """
         import tomli_w
 
-        empty: tuple[Any, ...] = ((), {})
+        empty: tuple[Any, ...] = ((), {}, None)
         try:
             text = tomli_w.dumps({k: v for k, v in vars(self).items() if v not in empty})
             text.encode()  # the name of a file may have characters that are not Unicode
@@ -265,6 +287,10 @@ class Config:
 
 def _check_type(name: str, value: Any, kind: Any) -> None:
     """Raise a ValueError if the value is not of the type that a field is annotated with."""
+    if isinstance(kind, UnionType):  # with None, for a default
+        if value is None:
+            return
+        kind = get_args(kind)[0]
     listed = get_origin(kind) is tuple
     singular, plural, types = _KINDS.get(
         get_args(kind)[0] if listed else kind, ("a table", "", Mapping)

@@ -31,11 +31,8 @@ Plot: TypeAlias = "tuple[str, str, Figure]"
 
 def query_plots(summary: Summary) -> Iterator[Plot]:
     """Differences by query, for each metric."""
-    if (comparison := summary.comparison) is None:
-        return
-    for metric in summary.results.metrics:
-        against = comparison.baseline or summary.best(metric)
-        if against and summary.has_queries(metric):
+    for metric, compared in summary.comparisons.items():
+        if (against := compared.baseline) and summary.has_queries(metric):
             values = {name: summary.results.by_query(name, metric) for name in summary.runs}
             reference = values.pop(against)
             differences = {name: each - reference for name, each in values.items()}

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -108,8 +109,10 @@ _NUMBER = re.compile(r"<?[+-]?(\d*\.?\d+(e[+-]\d+)?|nan)")
 
 
 def pair_table(summary: Summary) -> Table | None:
-    """The test of each pair of methods, if there are two."""
-    return summary.comparison.pair_table if summary.comparison else None
+    """The tests of each column, if there are two methods."""
+    tables = [one.pair_table for one in summary.comparisons.values()]
+    rows = [row for table in tables for row in table.rows]
+    return replace(tables[0], rows=rows) if tables else None
 
 
 def _content(found: Content, folder: Path) -> Any:

@@ -1,7 +1,7 @@
 """The results of a study: tables of kept fits, their means, and files."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,10 @@ class Results:
         First error of each method that failed.
     rows : dict
         Of a table without queries, the scored test rows of each metric, by method, fold and seed.
+    validated_apart : dict of str to sequence of str
+        For each fold, the other folds whose validation data has none of its test queries; by
+        default, those of rotated folds, of which each is validated on the test part of the one
+        before.
     rules : dict of str to str
         The rules of each metric, in words.
     versions : str
@@ -82,6 +86,7 @@ class Results:
     validation: pl.DataFrame
     errors: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[Group, Mapping[str, RankedRows | None]] = field(default_factory=dict)
+    validated_apart: Mapping[str, Sequence[str]] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     versions: str = ""
     queries: int = 0
@@ -90,6 +95,9 @@ class Results:
     planned: int = 0
     finished: int = 0
     notes: tuple[str, ...] = ()
+    _runs: dict[str, dict[str, list[Evaluation]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def main_metric(self) -> str:
@@ -129,6 +137,31 @@ class Results:
         return {(method, metric): mean for method, metric, mean in means.iter_rows()}
 
     @cached_property
+    def validation_by_fold(self) -> dict[tuple[str, str], dict[str, float]]:
+        """Mean over seeds on the validation data of each fold, by method and metric."""
+        defined = self.validation.with_columns(pl.col("value").fill_nan(None))
+        means = _means(defined, "method", "metric", "fold").drop_nulls("value")
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        for method, metric, fold, mean in means.iter_rows():
+            found.setdefault((method, metric), {})[fold] = mean
+        return found
+
+    @cached_property
+    def apart(self) -> dict[str, list[str]]:
+        """For each fold, those whose validation values say nothing of its test queries and models.
+
+        None for folds by time, whose test data is later training data.
+        """
+        if self.config.order:
+            return {fold: [] for fold in self.folds}
+        n, found = len(self.folds), {}
+        for place, fold in enumerate(self.folds):
+            rotated = (other for other in self.folds if other != self.folds[(place + 1) % n])
+            others = self.validated_apart.get(fold, rotated)
+            found[fold] = [other for other in others if other != fold]
+        return found
+
+    @cached_property
     def spreads(self) -> dict[tuple[str, str], float]:
         """Standard deviation over seeds of the means, by method and metric; none for one seed."""
         keys = ["method", "metric", "seed"]
@@ -143,16 +176,29 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
-    def runs(self, method: str) -> list[Evaluation]:
+    def finished_of(self, names: Iterable[str]) -> list[str]:
+        """Those of these methods with values of a seed on every fold."""
+        return [name for name in names if self.runs_by_fold(name)]
+
+    def runs_by_fold(self, method: str) -> dict[str, list[Evaluation]]:
         """The values of each training, a fold with a seed; none if unfinished.
 
         Queries are called ``fold qid``.
         """
-        # A seed that lacks a fold would weigh the queries of the others more.
-        complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
-        values = self.values.filter(pl.col("method") == method).filter(complete)
-        by_training = values.group_by("fold", "seed", maintain_order=True)
-        return [self._run(method, str(f), int(s), rows) for (f, s), rows in by_training]
+        if method not in self._runs:
+            # A seed that lacks a fold would weigh the queries of the others more.
+            complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
+            values = self.values.filter(pl.col("method") == method).filter(complete)
+            found: dict[str, list[Evaluation]] = {}
+            for (fold, seed), rows in values.group_by("fold", "seed", maintain_order=True):
+                run = self._run(method, str(fold), int(seed), rows)
+                found.setdefault(str(fold), []).append(run)
+            self._runs[method] = found
+        return self._runs[method]
+
+    def runs(self, method: str) -> list[Evaluation]:
+        """The values of all trainings of a method; none if unfinished."""
+        return [run for of_fold in self.runs_by_fold(method).values() for run in of_fold]
 
     def by_query(self, method: str, metric: str) -> Floats:
         """Test values of all folds, means over seeds, (n,); NaN where a query has none."""

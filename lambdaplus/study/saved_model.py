@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,9 +37,10 @@ class FinalModel:
     metric : str
         The metric by which validation data chose the method and its parameters.
     value : float
-        Expected value of the metric: the mean of test values of the study.
+        Expected value of the metric: the mean over folds of the test value of the method that the
+        validation data of other folds chooses, so that the choice does not make it better.
     interval : (float, float)
-        Its 95 % confidence interval.
+        Its 95 % confidence interval; NaN if there are too few trainings.
     """
 
     task: Task
@@ -85,11 +87,14 @@ def train_final(
     results: Results, tasks: Sequence[Task], names: Sequence[str], metric: str,
     data: RankingData, threads: int,
 ) -> FinalModel:  # fmt: skip
-    """Train, of the methods with these names, the best on validation data again on all data."""
+    """Train the method of the conclusion, or the best of those with these names, on all data."""
     metric, summary = metric or results.main_metric, Summary(results)
     if metric not in results.metrics:
         raise ValueError(f"{metric} is not one of the metrics: {', '.join(results.metrics)}")
-    best = summary.best_on_validation(metric, names)
+    choice = summary.choice(metric, names)
+    # The method that the conclusion names first, if it can be saved.
+    favoured = summary.favoured[0] if metric == results.main_metric and summary.favoured else ""
+    best = favoured if favoured in names else choice.best
     if not best:
         raise ValueError(f"no fit of {', '.join(names)} has a value of {metric} on every fold")
     by = str(criterion_of(results.methods[best], metric, results.config))
@@ -105,7 +110,9 @@ def train_final(
     task, rounds = replace(task, train=data, threads=threads), max(1, round(rounds))
     trainer: Any = task.method.trainer  # a BoostedTrainer
     model = trainer.model(task, rounds=rounds)
-    value, interval = results.mean(best, metric), summary.interval(best, metric)
+    if best != choice.best:
+        choice = summary.choice(metric, [best])
+    value, interval = summary.expected(choice)
     return FinalModel(task, rounds, model, metric, value, interval)
 
 
@@ -123,5 +130,5 @@ def write_final(folder: Path, final: FinalModel, config: Config, columns: Sequen
         rounds=final.rounds, seed=task.seed, data=config.data, qid=config.qid,
         label=config.label, rows=data.labels.size,
         queries=data.n_queries if data.grouped else 0, metric=final.metric, value=final.value,
-        interval=final.interval,
+        interval=None if math.isnan(final.interval[0]) else final.interval,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
+from lambdaplus.study.crossed_choice import validated_apart
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Group, Method, criterion_of
 from lambdaplus.study.results import ALL_QUERIES, Results
@@ -100,7 +101,8 @@ def results_of(
     relevant = np.concatenate(highest) >= 1
     return Results(
         config, by_name, [fold.name for fold in folds], [*map(str, metrics)], pl.concat(values),
-        **frames, rows=rows, rules=rules, versions=versions_in_words(), queries=relevant.size,
+        **frames, rows=rows, validated_apart=validated_apart(folds), rules=rules,
+        versions=versions_in_words(), queries=relevant.size,
         without_relevant=int((~relevant).sum()),
         n_rows=sum(test.n_documents for test in tests if test.ranked_as != "queries"), **about,
     )  # fmt: skip

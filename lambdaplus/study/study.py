@@ -27,7 +27,9 @@ from lambdaplus.study.methods import Group, Method, Task, criterion_of, parse_cr
 from lambdaplus.study.plan import refuse_folds_without_values, refuse_repeated_names, tasks_of
 from lambdaplus.study.results import Results
 from lambdaplus.study.saved_model import FinalModel, saveable, train_final, write_final
+from lambdaplus.study.seeds import FIRST_PASS, more_seeds, seeds_needed
 from lambdaplus.study.selection import best_of, by_metric, results_of
+from lambdaplus.study.summary import Summary
 
 
 @dataclass(eq=False)
@@ -91,6 +93,7 @@ class Study:
     kept: int = field(default=0, init=False)
     _values: dict[Task, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
     _failed: dict[Task, Fit] = field(default_factory=dict, init=False, repr=False)
+    _seeds_added: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
@@ -99,6 +102,8 @@ class Study:
         self.config = self.config.with_defaults(grouped=grouped)
         if self.config.select:
             self.config = replace(self.config, select=str(parse_criterion(self.config.select)))
+        if self.config.see is not None and len(self.config.seeds) < FIRST_PASS:
+            self.config = replace(self.config, seeds=more_seeds(self.config.seeds, FIRST_PASS))
         names = [method.name for method in self.methods]
         refuse_repeated_names(
             {
@@ -206,15 +211,35 @@ class Study:
     def run(self) -> Iterator[Task]:
         """Run all fits that are not stored yet, and yield each task when it finishes or fails.
 
-        The iteration can be stopped at any time, since finished fits are stored.
+        With ``see``, seeds are added after those of the configuration, so that the number of
+        trainings grows once.  The iteration can be stopped at any time, since finished fits are
+        stored.
         """
         self._values.clear()  # files may be gone or damaged since the last run
-        stored = [task for task in self.tasks if self._is_stored(task)]
-        self.kept = len(stored)
         self._failed.clear()
+        self.kept = 0
+        yield from self._run(self.tasks)
+        if self.config.see is not None and not self._failed and not self._seeds_added:
+            self._seeds_added = True
+            yield from self._run(self._add_seeds(seeds_needed(Summary(self.results), self.jobs)))
+
+    def _add_seeds(self, number: int) -> list[Task]:
+        """Plan more trainings of the methods that seeds change, up to so many seeds."""
+        seeds = more_seeds(self.config.seeds, number)
+        added = replace(self.config, seeds=seeds[len(self.config.seeds) :])
+        random = [method for method in self.methods if method.random]
+        tasks = tasks_of(self.folds, random, self._evaluated, added, self.threads)
+        self.config = replace(self.config, seeds=seeds)
+        self.tasks.extend(tasks)
+        self.__dict__.pop("_groups", None)
+        return tasks
+
+    def _run(self, tasks: Sequence[Task]) -> Iterator[Task]:
+        stored = [task for task in tasks if self._is_stored(task)]
+        self.kept += len(stored)
         self.__dict__.pop("results", None)  # computed from fewer fits
         yield from stored
-        missing = [task for task in self.tasks if task not in self._values]
+        missing = [task for task in tasks if task not in self._values]
         running = run_tasks(missing, self.folds, self.jobs, self.file_of, self._beaten)
         with contextlib.closing(running):
             for task, error in running:

@@ -1,21 +1,24 @@
 """The conclusions of a study: significant differences, and the best methods."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
-from lambdaplus.evaluation.compare import mean_effect
-from lambdaplus.evaluation.effects import ROUNDING
+from lambdaplus.evaluation.compare import bounds_of, effect_of
+from lambdaplus.evaluation.effects import ROUNDING, within
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import RunPair
+from lambdaplus.evaluation.significance import holm
+from lambdaplus.study.conclusion import conclusion
+from lambdaplus.study.crossed_choice import CrossedChoice
 from lambdaplus.study.results import Results
+from lambdaplus.study.verdict import ALPHA, LEAST_FREEDOM, UNKNOWN, Interval, Verdict
 from lambdaplus.study.words import count, label, range_of
 
-ALPHA = 0.05  # of verdicts
 OURS = "lambdaplus"
 
 
@@ -26,8 +29,9 @@ class Summary:
     Parameters
     ----------
     results : Results
-        If its configuration has a baseline, the others are compared with it, or else all pairs.  A
-        baseline that has not finished every fold is not used.
+        If its configuration has a baseline, the others are compared with it, or else with the
+        method that validation data chooses.  A baseline that has not finished every fold is not
+        used.
 
     Examples
     --------
@@ -43,33 +47,26 @@ class Summary:
     @cached_property
     def runs(self) -> dict[str, list[Evaluation]]:
         """The values of each training of the finished methods."""
-        runs = {method: self.results.runs(method) for method in self.results.methods}
-        return {method: trained for method, trained in runs.items() if trained}
+        names = self.results.finished_of(self.results.methods)
+        return {method: self.results.runs(method) for method in names}
 
-    @cached_property
-    def comparison(self) -> RunComparison | None:
-        """Significance of the differences; None for fewer than two finished methods."""
-        if len(self.runs) < 2:
-            return None
+    @property
+    def baseline(self) -> str:
+        """The baseline, if it has finished every fold, or else empty."""
         baseline = self.results.config.baseline
-        found = compare_runs(self.runs, baseline=baseline if baseline in self.runs else None)
-        return replace(found, pairs=tuple(map(self._of_methods, found.pairs)))
+        return baseline if baseline in self.runs else ""
 
-    def replicated(self, metric: str, *methods: str) -> bool:
-        """Whether there is more than one training to compare: folds, or seeds that change it."""
-        spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
-        return len(self.results.folds) > 1 or max(spreads) > ROUNDING
+    # What validation data chooses -----------------------------------------------------------------
 
-    def _of_methods(self, pair: RunPair) -> RunPair:
-        """The pair; without a test if it is of two models, with one training of each method."""
-        if self.replicated(pair.metric, pair.first, pair.second):
-            return pair
-        nothing = math.nan
-        return pair._replace(interval=(nothing,) * 2, p_value=nothing, p_corrected=nothing)
+    def choice(self, metric: str, names: Iterable[str] | None = None) -> CrossedChoice:
+        """The choice among methods with these names, by default all."""
+        return CrossedChoice(
+            self.results, metric, [*(self.results.methods if names is None else names)]
+        )
 
-    def has_queries(self, metric: str) -> bool:
-        """Whether a metric has a value for each query, and not only for the whole data set."""
-        return len(self.results.values.filter(metric=metric)["query"].unique()) > 1
+    def best_on_validation(self, metric: str, names: Iterable[str]) -> str:
+        """Of these methods, the finished one that is best on validation data; empty if none is."""
+        return self.choice(metric, names).best
 
     def best(self, metric: str) -> str | None:
         """The finished method with the highest mean, the first among equals; None without means."""
@@ -77,92 +74,161 @@ class Summary:
         defined = [method for method, mean in means.items() if not math.isnan(mean)]
         return max(defined, key=lambda method: means[method], default=None)
 
-    def best_on_validation(self, metric: str, names: Iterable[str]) -> str:
-        """Of these methods, the finished one that is best on validation data; empty if none is."""
-        means = self.results.validation_means
-        finished = [name for name in names if name in self.runs and (name, metric) in means]
-        return max(finished, key=lambda name: means[name, metric], default="")
+    @property
+    def others(self) -> list[str]:
+        """All methods but the baseline."""
+        return [name for name in self.results.methods if name != self.baseline]
+
+    @property
+    def sides(self) -> tuple[list[str], list[str]]:
+        """The methods of lambdaplus, and the others."""
+        methods = self.results.methods.items()
+        ours = [name for name, method in methods if method.origin == OURS]
+        return ours, [name for name, _ in methods if name not in ours]
+
+    # Differences ----------------------------------------------------------------------------------
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """For each metric, the best of lambdaplus less the best other method, or the baseline.
+
+        Validation values choose both.  The main metric, named beforehand, is not corrected for
+        others; the p-values of the others are, by Holm's method.
+        """
+        found = [one for metric in self.results.metrics if (one := self._verdict(metric))]
+        main = [one for one in found if one.metric == self.results.main_metric]
+        secondary = [one for one in found if one not in main]
+        corrected = holm(np.array([one.p_value for one in secondary]))
+        p_values = dict(zip((one.metric for one in secondary), corrected.tolist(), strict=True))
+        return [replace(one, p_corrected=p_values.get(one.metric, one.p_value)) for one in found]
+
+    def _verdict(self, metric: str) -> Verdict | None:
+        """The pair to decide on; None for fewer than two methods."""
+        if self.baseline:
+            one = self.choice(metric, self.others)
+            names, runs = [one.best, self.baseline], self.runs[self.baseline]
+            return self._tested(metric, names, one.runs(), runs, one.tests) if one.best else None
+        ours, others = (self.choice(metric, names) for names in self.sides)
+        if ours.best and others.best:
+            names, tests = [ours.best, others.best], ours.tests * others.tests
+            return self._tested(metric, names, ours.runs(), others.runs(), tests)
+        every = self.choice(metric)
+        if len(every.ranking) < 2:
+            return None
+        pairs = every.tests * (every.tests - 1) // 2
+        return self._tested(metric, every.ranking[:2], every.runs(0), every.runs(1), max(1, pairs))
+
+    def _tested(
+        self, metric: str, names: Sequence[str], first: Sequence[Evaluation],
+        second: Sequence[Evaluation], tests: int,
+    ) -> Verdict:  # fmt: skip
+        both = ([_with(metric, run) for run in runs] for runs in (first, second))
+        effect = effect_of(metric, *both)
+        tested = self.replicated(metric, *names) and effect.freedom >= LEAST_FREEDOM
+        bounds = bounds_of(first[0], metric)
+        if bounds is not None:
+            bounds = bounds[0] - bounds[1], bounds[1] - bounds[0]
+        one, other = names
+        return Verdict(metric, one, other, effect, tested, tests, bounds)
+
+    def replicated(self, metric: str, *methods: str) -> bool:
+        """Whether there is more than one training to compare: folds, or seeds that change it."""
+        spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
+        return len(self.results.folds) > 1 or max(spreads) > ROUNDING
+
+    @cached_property
+    def comparisons(self) -> dict[str, RunComparison]:
+        """By metric, each method compared with the baseline, or with the choice of validation data.
+
+        P-values have Holm's correction over the methods of a column.  There are none for fewer than
+        two finished methods.
+        """
+        found = {}
+        for metric in self.results.metrics if len(self.runs) > 1 else ():
+            choice = self.choice(metric)
+            if reference := self.baseline or choice.best:
+                runs = {name: [_with(metric, run) for run in self.runs[name]] for name in self.runs}
+                tests = 1.0
+                if not self.baseline:
+                    runs[reference] = [_with(metric, run) for run in choice.runs()]
+                    # Without a choice by other folds, the tests are those of all pairs.
+                    tests = 1.0 if choice.by_fold else len(self.runs) / 2
+                compared = compare_runs(runs, baseline=reference)
+                pairs = (self._of_methods(pair, tests) for pair in compared.pairs)
+                found[metric] = replace(compared, pairs=tuple(pairs))
+        return found
+
+    def _of_methods(self, pair: RunPair, tests: float) -> RunPair:
+        """The pair; without a test if it is of two models, or has one degree of freedom."""
+        if (
+            not self.replicated(pair.metric, pair.first, pair.second)
+            or pair.freedom < LEAST_FREEDOM
+        ):
+            return pair._replace(interval=UNKNOWN, p_value=math.nan, p_corrected=math.nan)
+        return pair._replace(p_corrected=float(np.minimum(1.0, tests * pair.p_corrected)))
+
+    def has_queries(self, metric: str) -> bool:
+        """Whether a metric has a value for each query, and not only for the whole data set."""
+        return len(self.results.values.filter(metric=metric)["query"].unique()) > 1
+
+    # Values ---------------------------------------------------------------------------------------
+
+    def expected(self, choice: CrossedChoice) -> tuple[float, Interval]:
+        """The test value of a choice, and its 95 % interval over trainings and queries."""
+        runs = choice.runs()
+        effect = effect_of(choice.metric, [_with(choice.metric, run) for run in runs])
+        interval = UNKNOWN
+        if effect.freedom >= LEAST_FREEDOM:
+            interval = within(effect.interval(), bounds_of(runs[0], choice.metric))
+        return effect.mean, interval
+
+    def interval(self, method: str, metric: str) -> Interval:
+        """The 95 % interval of a test mean, over trainings if there are several."""
+        return self.expected(self.choice(metric, [method]))[1]
+
+    # Words ----------------------------------------------------------------------------------------
+
+    @property
+    def main(self) -> Verdict | None:
+        """The verdict on the main metric."""
+        main = self.results.main_metric
+        return next((one for one in self.verdicts if one.metric == main), None)
+
+    def conclusion(self) -> str:
+        """Whether one method is better, both are equal, or what it would take to know."""
+        return conclusion(self.main, self.results, self.baseline) if self.main else ""
+
+    @property
+    def favoured(self) -> list[str]:
+        """The two methods of the conclusion: the better one first, or else that of validation."""
+        if (main := self.main) is None:
+            return []
+        names = [main.first, main.second]
+        if main.outcome:
+            return names if main.outcome == "better" else names[::-1]
+        return self.choice(main.metric, names).ranking
 
     def decision(self) -> list[str]:
         """Which method validation data chooses and by what, its test value, and what it cost."""
         results, metric = self.results, self.results.main_metric
-        best = self.best_on_validation(metric, results.methods)
+        choice = self.choice(metric)
         lines = []
-        if best:
-            valid = results.validation_means[best, metric]
-            line = f"Best by {label(metric)} on validation data: {best} ({decimal(valid)}"
-            others = [name for name in results.methods if name != best]
-            if second := self.best_on_validation(metric, others):
-                line += f"; next: {second}, {decimal(results.validation_means[second, metric])}"
-            value, bounds = decimal(results.mean(best, metric)), self.interval(best, metric)
-            lines.append(f"{line}). On test data: {value} (95 % interval {range_of(bounds)}).")
+        if choice.best:
+            means = results.validation_means
+            line = f"Best by {label(metric)} on validation data: {choice.best} "
+            line += f"({decimal(means[choice.best, metric])}"
+            if choice.ranking[1:]:
+                second = choice.ranking[1]
+                line += f"; next: {second}, {decimal(means[second, metric])}"
+            value, bounds = self.expected(choice)
+            said = "" if math.isnan(bounds[0]) else f" (95 % interval {range_of(bounds)})"
+            lines.append(f"{line}). On test data: {decimal(value)}{said}.")
         fits, seconds = count(results.finished, "fit"), sum(results.seconds.values())
         lines.append(
             f"{count(len(results.methods), 'method')} on {count(len(results.folds), 'fold')}: "
             f"{fits}, {seconds:,.0f} seconds of training."
         )
         return lines
-
-    def interval(self, method: str, metric: str) -> tuple[float, float]:
-        """The 95 % interval of a test mean, over trainings if there are several."""
-        return mean_effect(self.runs[method], metric).interval()
-
-    @cached_property
-    def verdicts(self) -> list[RunPair]:
-        """For each metric, the best of lambdaplus and the best other method.
-
-        Validation values choose both.  P-values and intervals are corrected for the number of
-        metrics, by Bonferroni's method, so that an interval leaves out 0 if and only if the
-        difference is significant.
-        """
-        methods, chosen = self.results.methods, []
-        for metric in self.results.metrics:
-            sides = [
-                self.best_on_validation(
-                    metric, [n for n, m in methods.items() if (m.origin == OURS) == ours]
-                )
-                for ours in (False, True)
-            ]
-            if all(sides):
-                chosen.append((metric, *sides))
-        m = len(chosen)
-        return [
-            pair._replace(p_corrected=float(np.minimum(1.0, m * pair.p_value)))
-            for metric, other, ours in chosen
-            for pair in self._tested(metric, ours, other, 1.0 - ALPHA / m)
-        ]
-
-    def _tested(self, metric: str, first: str, second: str, confidence: float) -> list[RunPair]:
-        """The test of a method against another; none without values to test."""
-        two = {name: [_with(metric, run) for run in self.runs[name]] for name in (first, second)}
-        return [*map(self._of_methods, compare_runs(two, confidence=confidence).of(metric))]
-
-    def conclusion(self) -> str:
-        """Whether to leave the baseline, or else the best built-in method, in one sentence."""
-        metric, baseline = self.results.main_metric, self.results.config.baseline
-        pairs = [pair for pair in self.verdicts if pair.metric == metric]
-        if baseline in self.runs:
-            best = self.best_on_validation(metric, [name for name in self.runs if name != baseline])
-            pairs = self._tested(metric, best, baseline, 1.0 - ALPHA) if best else []
-        if not pairs:
-            return ""
-        [pair] = pairs
-        if not self.replicated(metric, pair.first, pair.second):
-            how = "pass --seeds 3, or use more folds"
-            if not any(self.results.methods[name].random for name in pair[1:3]):
-                how = "use more folds, since no seed changes them"
-            return (
-                f"One training of {pair.first} and of {pair.second} cannot tell the methods from "
-                f"chance: {how}."
-            )
-        by = f"{decimal(abs(pair.difference), 3)} {label(metric)}"
-        bounds = sorted(map(abs, pair.interval))
-        said = f"by {by} ({decimal(bounds[0], 3)} to {decimal(bounds[1], 3)})"
-        if outcome(pair) == "better":
-            return f"{pair.first} is better than {pair.second} {said}."
-        if outcome(pair) == "worse":
-            return f"{pair.second} is better than {pair.first} {said}: keep it."
-        return f"No significant difference from {pair.second}: keep it."
 
     @property
     def other_side(self) -> str:

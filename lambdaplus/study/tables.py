@@ -11,7 +11,8 @@ from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.result_tables import decimal, p_text
 from lambdaplus.study.results import Results
-from lambdaplus.study.summary import ALPHA, OURS, Summary, outcome
+from lambdaplus.study.summary import OURS, Summary, outcome
+from lambdaplus.study.verdict import ALPHA, UNKNOWN
 from lambdaplus.study.words import count, label, range_of
 
 ABOVE, BELOW = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}"
@@ -27,9 +28,9 @@ def results_table(summary: Summary) -> Table:
     Returns
     -------
     Table
-        ``*`` marks the best of each column and an arrow down what is significantly below it; with a
-        baseline, arrows mark what is significantly above and below the baseline.  Without queries,
-        each metric has a column with its interval.
+        ``*`` marks what validation data chooses in each column; arrows mark what is significantly
+        above and below it or, with a baseline, the baseline.  Without queries, each metric has a
+        column with its interval.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def results_table(summary: Summary) -> Table:
 
 def _notes(summary: Summary) -> Iterator[str]:
     """What is averaged, what marks mean, and how differences were tested."""
-    results, comparison, config = summary.results, summary.comparison, summary.results.config
+    results, comparisons, config = summary.results, summary.comparisons, summary.results.config
     over = f", and over the seeds {', '.join(map(str, config.seeds))}"
     over = over if len(config.seeds) > 1 else ""
     folds = count(len(results.folds), "fold")
@@ -67,20 +68,21 @@ def _notes(summary: Summary) -> Iterator[str]:
             f"({count(results.queries, 'test query', 'test queries')}){over}. Higher is better."
         )
         yield from _without_value(results)
-    below = f"; {BELOW} significantly below it" if comparison else ""
-    if comparison and comparison.baseline:
-        yield f"{ABOVE} significantly above {comparison.baseline}{below}."
+    if summary.baseline and comparisons:
+        yield f"{ABOVE} significantly above {summary.baseline}; {BELOW} significantly below it."
     else:
-        yield f"* highest of its column{below}."
+        arrows = f"; {ABOVE} {BELOW} significantly above or below it" if comparisons else ""
+        yield f"* chosen by validation data{arrows}."
     if results.n_rows and "map" in results.metrics:
         yield "MAP of rows without queries is their average precision."
     tool = find_convention(config.convention).tool.partition(":")[0]
     tied = "rows" if results.n_rows else "documents and queries without relevant documents"
     yield f"Tied {tied} follow {tool}'s convention."
-    if comparison and any(not math.isnan(pair.p_value) for pair in comparison.pairs):
+    tested = (pair for one in comparisons.values() for pair in one.pairs)
+    if any(not math.isnan(pair.p_value) for pair in tested):
         yield (
             f"Significant: p < {decimal(ALPHA, 2)} in a two-tailed t-test over {_over(summary)}, "
-            "with Holm's correction for the number of tests in the table."
+            "with Holm's correction over the methods of a column."
         )
     yield from _not_random(results)
     ours = [name for name, method in results.methods.items() if method.origin == OURS]
@@ -94,10 +96,9 @@ def _notes(summary: Summary) -> Iterator[str]:
 
 def _over(summary: Summary) -> str:
     """What the differences are tested over."""
-    folds, seeds = len(summary.results.folds) > 1, bool(summary.results.spreads)
+    seeds = bool(summary.results.spreads)
     of_fold = "rows" if summary.results.n_rows else "queries"
-    both = f"{of_fold}, seeds and folds" if folds else f"{of_fold} and seeds"
-    return both if seeds else "the means of folds"
+    return f"{of_fold} and seeds" if seeds else "the means of folds"
 
 
 def _without_value(results: Results) -> Iterator[str]:
@@ -131,9 +132,10 @@ def _columns(summary: Summary, metric: str) -> dict[str, dict[str, Any]]:
             for method in results.methods
         }
     }
-    if intervals := summary.comparison.intervals.get(metric) if summary.comparison else None:
-        none = math.nan, math.nan
-        bounds = {method: range_of(intervals.get(method, none)) for method in results.methods}
+    compared = summary.comparisons.get(metric)
+    if compared and compared.intervals:
+        intervals = {name: summary.interval(name, metric) for name in summary.runs}
+        bounds = {method: range_of(intervals.get(method, UNKNOWN)) for method in results.methods}
         columns[f"{name}\n95 % interval"] = bounds
     if results.spreads:
         spreads = {m: results.spreads.get((m, metric), math.nan) for m in results.methods}
@@ -142,20 +144,12 @@ def _columns(summary: Summary, metric: str) -> dict[str, dict[str, Any]]:
 
 
 def _marks(summary: Summary, metric: str) -> dict[str, str]:
-    """By method: * for the highest mean, arrows for what differs significantly from a reference."""
-    comparison = summary.comparison
-    against = comparison.baseline if comparison else None
-    if (reference := against or summary.best(metric)) is None:
-        return {}
-    marks = {}
-    for pair in comparison.of(metric) if comparison else ():
-        other = pair.second if pair.first == reference else pair.first
-        if reference in (pair.first, pair.second) and pair.better and pair.p_corrected < ALPHA:
-            marks[other] = BELOW if pair.better == reference else ABOVE
-    if against is None:  # means that are equal when rounded share the mark
-        means = {method: summary.results.mean(method, metric) for method in summary.runs}
-        top = [m for m, mean in means.items() if f"{mean:.4f}" == f"{means[reference]:.4f}"]
-        marks |= dict.fromkeys(top, "*")
+    """By method: * for the chosen one, arrows for what differs significantly from a reference."""
+    arrows = {"better": ABOVE, "worse": BELOW, "": " "}
+    compared = summary.comparisons.get(metric)
+    marks = {pair.first: arrows[outcome(pair)] for pair in compared.pairs} if compared else {}
+    if not summary.baseline:
+        marks[summary.choice(metric).best] = "*"
     return marks
 
 
@@ -166,24 +160,61 @@ def verdict_table(summary: Summary) -> Table | None:
     arrows = {"better": ABOVE, "worse": BELOW, "": " "}
     rows = [
         (
-            label(pair.metric),
-            Cell((pair.first, pair.second)),
-            Cell(decimal(pair.difference, sign="+"), arrows[outcome(pair)]),
-            range_of(pair.interval, "+"),
-            p_text(pair.p_corrected, narrow=True),
+            label(one.metric),
+            Cell((one.first, one.second)),
+            Cell(decimal(one.difference, sign="+"), arrows[one.outcome]),
+            range_of(one.interval, "+"),
+            p_text(one.p_corrected, narrow=True),
         )
-        for pair in summary.verdicts
+        for one in summary.verdicts
     ]
-    m = len(summary.verdicts)
-    corrected = f" (both corrected for {count(m, 'metric')}, by Bonferroni)" if m > 1 else ""
-    foot = [
-        f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}, on "
-        f"test data. {ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)} and an "
-        f"interval without 0{corrected}. Without an arrow, the difference can be chance.",
-        *_without_value(summary.results),
+    heads, foot = _pair_in_words(summary)
+    main = label(summary.results.main_metric)
+    if len(summary.verdicts) > 1:
+        foot.append(
+            f"p of {main}, the main metric, is not corrected for others; theirs is, by Holm."
+        )
+    foot += _choices_in_words(summary)
+    foot += _without_value(summary.results)
+    return Table(("metric", heads, "diff.", "95 % interval", "p"), rows, foot, narrow=True, names=2)
+
+
+def _pair_in_words(summary: Summary) -> tuple[str, list[str]]:
+    """The heading of the two methods, and what is compared."""
+    significant = (
+        f"{ABOVE} {BELOW}: significant, which is p < {decimal(ALPHA, 2)}. Without an arrow, the "
+        "difference can be chance."
+    )
+    if summary.baseline:
+        head = "best other,\nthen the baseline"
+        what = f"Validation data chooses the other method; diff.: it minus {summary.baseline}"
+    elif all(map(summary.results.finished_of, summary.sides)):
+        head = f"best lambdaplus,\nthen best {summary.other_side}"
+        what = f"Both are chosen on validation data; diff.: lambdaplus minus {summary.other_side}"
+    else:
+        head = "best,\nthen next"
+        what = "Both are chosen on validation data; diff.: the best minus the next"
+    yours = "" if summary.baseline else " --baseline names the method that you use today."
+    return head, [f"{what}, on test data. {significant}{yours}"]
+
+
+def _choices_in_words(summary: Summary) -> list[str]:
+    """How methods were chosen for the tests of each fold, if not by a fixed rule."""
+    results, main = summary.results, summary.main
+    names = summary.others if summary.baseline else list(results.methods)
+    choice = summary.choice(results.main_metric, names)
+    if main is None or len(choice.ranking) < 2:
+        return []
+    if choice.by_fold is None:
+        return [
+            "There are too few folds to choose by folds other than the tested ones: differences "
+            "and intervals are corrected for the number of choices, and test values of the best "
+            "of many methods are a little too high."
+        ]
+    return [
+        "For the test of each fold, methods are chosen by the validation data of other folds, "
+        "without queries that are tested there."
     ]
-    heads = "metric", f"best lambdaplus,\nthen best {summary.other_side}"
-    return Table((*heads, "diff.", "95 % interval", "p"), rows, foot, narrow=True, names=2)
 
 
 def choices_table(summary: Summary) -> Table | None:

@@ -20,13 +20,21 @@ def values_of(
 
 
 class Validation:
-    """Evaluates a training every few rounds, and ends it when no metric improves any more."""
+    """Evaluates a training every few rounds, and ends it when no metric improves any more.
+
+    A metric whose patience has run out is not evaluated again while others keep the training alive,
+    so that its best round is the same alone and beside other metrics.
+    """
 
     def __init__(
-        self, data: RankingData, metrics: Sequence[Criterion], patience: int, every: int = 1
+        self,
+        data: RankingData,
+        metrics: Sequence[Criterion],
+        patience: int | None,
+        every: int | None = 1,
     ) -> None:
         self.data = data
-        self.every = every
+        self.every = every or 1
         self.progress = {metric: Progress(patience) for metric in metrics}
         self._round = 0
 
@@ -35,8 +43,9 @@ class Validation:
         self._round += 1
         if self._round % self.every:
             return False
-        values = values_of(list(self.progress), self.data, scores)
-        if np.isnan(list(values.values())).all():
+        alive = [metric for metric, one in self.progress.items() if not one.over]
+        values = values_of(alive, self.data, scores)
+        if self._round == self.every and np.isnan(list(values.values())).all():
             raise ValueError(
                 f"no validation query has a value of {', '.join(map(str, values))}, since none "
                 "has both relevant and other documents, or labels that differ"

@@ -1,0 +1,116 @@
+"""What a study has found, and what it can see, in a few plain sentences."""
+
+from __future__ import annotations
+
+import math
+
+from lambdaplus.evaluation.effects import Effect
+from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.study.detectable import queries_that_see, seen, with_all_seeds, with_seeds
+from lambdaplus.study.results import Results
+from lambdaplus.study.verdict import ALPHA, Verdict
+from lambdaplus.study.words import count, label
+
+SEEDS = (3, 5, 10, 20, 50)  # that are proposed
+
+
+def conclusion(verdict: Verdict, results: Results, baseline: str) -> str:
+    """Whether one method is better, both are equal, or what it would take to know."""
+    first, second, unit = verdict.first, verdict.second, label(verdict.metric)
+    margin = results.config.margin or 0.0
+    gap = decimal(verdict.difference, 3, "+")
+    if not verdict.tested:
+        said = f"Open: {first} less {second} is {gap} {unit}, but {_why_untested(results)}"
+        return f"{said}: {_more(verdict, results, max(3, len(results.config.seeds) + 1))}."
+    if verdict.is_within(margin):
+        bounds = _interval(verdict.interval_at(2 * ALPHA))
+        return (
+            f"{first} and {second} are equal within {_size(margin)} {unit}: the difference is "
+            f"{gap} (90 % interval {bounds})."
+        )
+    if outcome := verdict.outcome:
+        names = (first, second) if outcome == "better" else (second, first)
+        low, high = sorted(map(abs, verdict.interval))
+        by = f"{_size(abs(verdict.difference))} {unit} ({_size(low)} to {_size(high)})"
+        keep = ": keep it" if names[0] == baseline else ""
+        return f"{names[0]} is better than {names[1]} by {by}{keep}.{_choices(verdict)}"
+    said = f"Open: {first} less {second} is {gap} {unit} ({_interval(verdict.interval)})."
+    return f"{said} {_sight(verdict, results)}{_choices(verdict)}"
+
+
+def _why_untested(results: Results) -> str:
+    folds, seeds = len(results.folds), len(results.config.seeds)
+    if folds == 1:
+        return "one training of each cannot tell them from chance"
+    return f"{count(folds, 'fold')} with {count(seeds, 'seed')} are too few for a test"
+
+
+def _sight(verdict: Verdict, results: Results) -> str:
+    """The differences that the study sees, and would see with more seeds or queries."""
+    effect, alpha, n = verdict.effect, verdict.alpha, len(results.config.seeds)
+    now = seen(effect, alpha)
+    said = f"This study sees differences from {_size(now)} on"
+    if not _changed_by_seeds(verdict, results):
+        return f"{said}; smaller ones need more queries, since no seed changes the two methods."
+    more = next((seeds for seeds in SEEDS if seeds > n), 2 * n)
+    then = seen(with_seeds(effect, n, more), alpha)
+    at_most = " at most" if math.isnan(effect.lasting) else ""
+    said += f"; {_more(verdict, results, more)} sees {_size(then)}{at_most}"
+    if effect.lasting > 0.0:
+        said += f"; {_beyond_seeds(effect, alpha, results)}"
+    if results.config.folds:
+        return f"{said}. More folds see more than seeds at the same price: leave out --folds."
+    return f"{said}."
+
+
+def _beyond_seeds(effect: Effect, alpha: float, results: Results) -> str:
+    """The differences that no number of seeds sees, and the queries that a smaller one needs."""
+    least = seen(with_all_seeds(effect), alpha)
+    n, items = (results.n_rows, "rows") if results.n_rows else (results.queries, "queries")
+    asked = results.config.see or 0.0
+    wanted = asked if 0.0 < asked < least else least / 2
+    needed = _rounded(queries_that_see(wanted, effect, n, alpha))
+    return (
+        f"below {_size(least)} no number of seeds does: "
+        f"{_size(wanted)} needs about {needed:,} {items}"
+    )
+
+
+def _more(verdict: Verdict, results: Results, seeds: int) -> str:
+    """The option that gives more trainings, and what it costs."""
+    folds = "leave out --folds" if results.config.folds else "use more folds"
+    if not _changed_by_seeds(verdict, results):
+        return f"{folds}, since no seed changes them"
+    n = len(results.config.seeds)
+    random = [name for name, method in results.methods.items() if method.random]
+    seconds = sum(results.seconds.get(name, 0.0) for name in random) * (seeds - n) / n
+    time = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} minutes"
+    return f"--seeds {seeds}" + f" (it continues, about {time} of training)" * (seconds > 0)
+
+
+def _changed_by_seeds(verdict: Verdict, results: Results) -> bool:
+    return any(results.methods[name].random for name in (verdict.first, verdict.second))
+
+
+def _choices(verdict: Verdict) -> str:
+    """What a choice without other folds costs."""
+    if verdict.tests == 1:
+        return ""
+    return (
+        f" Corrected for {count(verdict.tests, 'possible choice')}: without four folds, methods "
+        "cannot be chosen by other folds."
+    )
+
+
+def _interval(bounds: tuple[float, float]) -> str:
+    return " to ".join(decimal(bound, 3, "+") for bound in bounds)
+
+
+def _size(value: float) -> str:
+    """A difference with three decimals, or as many as it takes to see it."""
+    return decimal(value, 3 if value >= 0.0005 or value == 0.0 else 5)
+
+
+def _rounded(number: int) -> int:
+    """A number with two digits."""
+    return round(number, 2 - len(str(number))) if number > 100 else number
