@@ -57,10 +57,10 @@ def compare(
     *,
     save_model: Path | None = typer.Option(
         None,
-        help="Folder for the model of the method that is best on validation data, trained again on "
+        help="Folder for the model of the method that the last sentence favours, trained again on "
         "all queries; predict.py in it scores a file without lambdaplus.",
     ),
-    method: str = typer.Option("", help="Method to save, instead of the best one."),
+    method: str = typer.Option("", help="Method to save, instead of that one."),
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),

@@ -281,7 +281,8 @@ class Study:
             framework's own format; and ``predict.py``, which scores the rows of a file without
             lambdaplus.  Files that an earlier call wrote are replaced.
         method : str, optional
-            By default, that of LightGBM or XGBoost that is best on validation data.
+            By default, the one that the conclusion favours, if it is of LightGBM or XGBoost, or
+            else the best of these on validation data.
         metric : str, optional
             The metric that says which is best; by default ``select``, if it is evaluated, or else
             the first of the study.

@@ -25,8 +25,8 @@ OF_STUDY = (
     {"validation", "trainers", "estimator_trainer"},
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
-    {"results", "selection"},
-    {"summary", "tables", "plot_style", "plots"},
+    {"results", "crossed_choice", "selection"},
+    {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {"study", "from_config", "saved_model", "report_models", "report"},
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}

@@ -48,7 +48,7 @@ def test_a_saved_model_scores_like_the_studys_own(
         frame = pl.read_csv(tmp_path / "own.csv").with_columns(pl.col("x").cast(pl.Float32))
         frame.write_parquet(file)
     config = Config(
-        data=str(file), drop=("doc", "weight"), methods=(f"{framework}:map",), rounds=8, folds="2"
+        data=str(file), drop=("doc", "weight"), methods=(f"{framework}:map",), rounds=8, folds="3"
     )
     study = study_of(config)
     study.finish()
