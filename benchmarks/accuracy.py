@@ -2,6 +2,7 @@
 
     python benchmarks/accuracy.py fit LETOR_FOLDS flights:FOLDER [...] --seeds 0,1,2,3,4
     python benchmarks/accuracy.py fit generated:1000:0.02:1:even --trees 'node=.5;node=1,rows=1.'
+    python benchmarks/accuracy.py fit LETOR_FOLDS [...] --frameworks catboost
     python benchmarks/accuracy.py show
 
 Sets, trees and contenders are named as in `trees`.  One training of each contender follows all
@@ -22,6 +23,7 @@ import numpy as np
 from kept_fits import keep_tables, read, run, study_parser, values_in
 from tables import Tested
 from trees import (
+    AS_IT_COMES,
     CHOSEN,
     FRAMEWORK_NAMES,
     OURS,
@@ -45,31 +47,27 @@ EVERY_ROW = "node=1,rows=1."
 """Trees of the same leaves and rate that see every row and column."""
 FOLDS = 5  # of the sets in LETOR's format
 Contender = tuple[str, str]  # trees, name
+OfFramework = tuple[str, str, str]  # framework, trees, name
 
 
 def is_real(on: str) -> bool:
     return on.startswith(("build/", "flights:"))
 
 
-def seeds_of(fits: Fits, on: str, framework: str, one: Contender, metric: str) -> set[int]:
+def seeds_of(fits: Fits, on: str, one: OfFramework, metric: str) -> set[int]:
     """The seeds with which a contender was trained and followed by the metric."""
-    return {
-        key[4] for key, fit in fits.items()
-        if key[:4] == (on, framework, *one) and metric in fit["valid"]
-    }  # fmt: skip
+    return {key[4] for key, fit in fits.items() if key[:4] == (on, *one) and metric in fit["valid"]}
 
 
-def of_folds(
-    fits: Fits, on: str, framework: str, contenders: Sequence[Contender], metric: str
-) -> list[RunMeans]:
+def of_folds(fits: Fits, on: str, contenders: Sequence[OfFramework], metric: str) -> list[RunMeans]:
     """The test queries of each fold, or draw, that all contenders have; seeds are runs of it."""
-    seeds = set.intersection(*(seeds_of(fits, on, framework, one, metric) for one in contenders))
+    seeds = set.intersection(*(seeds_of(fits, on, one, metric) for one in contenders))
     folds: dict[int, list[int]] = {}
     for seed in sorted(seeds):
         folds.setdefault(seed % FOLDS if on.startswith("build/") else seed, []).append(seed)
     return [
         on_queries(*(
-            [values_in(fits[on, framework, *one, seed]["queries"][metric]) for seed in some]
+            [values_in(fits[on, *one, seed]["queries"][metric]) for seed in some]
             for one in contenders
         ))
         for some in folds.values()
@@ -80,7 +78,12 @@ def effect(
     fits: Fits, framework: str, contenders: Sequence[Contender], metric: str, sets: Sequence[str]
 ) -> Effect | None:
     """A contender's mean value over sets, or that of the first less the second."""
-    found = [of_folds(fits, on, framework, contenders, metric) for on in sets]
+    both = [(framework, *one) for one in contenders]
+    return mean_over_sets([of_folds(fits, on, both, metric) for on in sets])
+
+
+def mean_over_sets(found: Sequence[Sequence[RunMeans]]) -> Effect | None:
+    """The mean over sets of the means over folds; None if a set has no values."""
     if not all(map(len, found)):
         return None
     mean = over_sets([over_folds(folds) for folds in found])
@@ -111,7 +114,7 @@ def best_built_in(
     """The framework's objective that is best on validation queries."""
     names = [
         name for name in THEIRS[framework]
-        if all(seeds_of(fits, on, framework, (trees, name), metric) for on in sets)
+        if all(seeds_of(fits, on, (framework, trees, name), metric) for on in sets)
     ]  # fmt: skip
     return max(
         names,
@@ -191,7 +194,7 @@ def own_pairs(fits: Fits, framework: str) -> Table:
     rows = []
     for name in OWN_PAIRS:
         sets = [on for on in dict.fromkeys(key[0] for key in fits)
-                if seeds_of(fits, on, framework, (CHOSEN, name), "map")]  # fmt: skip
+                if seeds_of(fits, on, (framework, CHOSEN, name), "map")]  # fmt: skip
         if sets:
             rows.append([name, *(
                 shown(effect(fits, framework, [(CHOSEN, name), (CHOSEN, OURS_FOR[m])], m, sets))
@@ -223,6 +226,21 @@ def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]]) -> Table:
     return Table(["", *heads(METRICS)], rows, [foot])
 
 
+def over_catboost(fits: Fits, framework: str, sets: Sequence[str]) -> Table:
+    """The objective of each metric less those of CatBoost, with its own trees."""
+    rows = []
+    for name in AS_IT_COMES:
+        cells = []
+        for metric in METRICS:
+            both = (framework, CHOSEN, OURS_FOR[metric]), ("catboost", "default", name)
+            found = [of_folds(fits, on, both, metric) for on in sets]
+            cells.append(shown(mean_over_sets(found)) if all(found) else "")
+        rows.append([name, *cells])
+    foot = f"test values of lambdaplus less those of CatBoost as it comes; {LESS}"
+    columns = ["less", *(metric.upper() for metric in METRICS)]
+    return Table(columns, [row for row in rows if any(row[1:])], [foot])
+
+
 TREES = {CHOSEN: "ranking_trees", "default": "default trees"}
 NAMES = dict.fromkeys([*OURS, *THEIRS["lightgbm"], *THEIRS["xgboost"]])
 
@@ -239,7 +257,7 @@ def time_to_the_best(fits: Fits, kinds: dict[str, Sequence[str]]) -> Table:
              for each in (one, own)]
             for on in sets
             if (seeds := set.intersection(*(
-                seeds_of(fits, on, framework, each, "map") for each in (one, own)
+                seeds_of(fits, on, (framework, *each), "map") for each in (one, own)
             )))
         ])  # fmt: skip
         if len(means) == len(sets) > 0:
@@ -285,6 +303,12 @@ def show(given: argparse.Namespace) -> None:
             for kind, (trees, some) in kinds.items()
             for framework, name in FRAMEWORK_NAMES.items()
         },
+        **{
+            f"CatBoost: {kind}, {name}": table
+            for kind, (trees, some) in kinds.items()
+            for framework, name in FRAMEWORK_NAMES.items()
+            if trees == CHOSEN and (table := over_catboost(fits, framework, some)).rows
+        },
         **{f"By set, {metric.upper()}": by_set(fits, metric, real) for metric in METRICS},
         "Time to the best model": time_to_the_best(
             fits, {kind: some for kind, (trees, some) in kinds.items() if trees == CHOSEN}
@@ -306,7 +330,7 @@ def main() -> None:
     parser.add_argument("--trees", type=lambda text: text.split(";"), default=[CHOSEN, "default"])
     parser.add_argument(
         "--contenders", type=lambda text: text.split(";"),
-        default=[*NAMES],
+        default=[*NAMES, *AS_IT_COMES],
     )  # fmt: skip
     parser.add_argument("--metrics", type=lambda text: text.split(","), default=[*METRICS])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])

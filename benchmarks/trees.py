@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import list_sets
 import numpy as np
+from catboost_trees import EVERY, ROUNDS, fit_catboost
 from kept_fits import keep_tables, per_query, read, run, study_parser
 from tables import Tested
 
@@ -58,7 +59,9 @@ DEFAULT = {
     "xgboost": {"max_depth": 6, "learning_rate": 0.1},
 }
 RATE_OF_RANKINGS = {"lightgbm": 1, "xgboost": 2}
-FIT = {"lightgbm": fit_lightgbm, "xgboost": fit_xgboost}
+FIT: dict[str, Any] = {
+    "lightgbm": fit_lightgbm, "xgboost": fit_xgboost, "catboost": fit_catboost
+}  # fmt: skip
 
 
 def numbers_of(trees: str) -> dict[str, Any]:
@@ -112,6 +115,11 @@ THEIRS: dict[str, dict[str, dict[str, Any]]] = {
         "rank:map, mean": {"objective": "rank:map", "lambdarank_pair_method": "mean"},
     },
 }
+AS_IT_COMES: dict[str, dict[str, Any]] = {
+    name: {"objective": name}
+    for name in ("Logloss", "QuerySoftMax", "YetiRank", "YetiRank:mode=MAP")
+}
+"""Objectives of CatBoost, which are trained with its own trees and rate alone."""
 Key = tuple[str, str, str, str, int]  # set, framework, trees, contender, seed
 
 
@@ -175,7 +183,9 @@ class Curves:
 
 def fit(key: tuple[Any, ...]) -> dict[str, Any]:
     """Train for up to 60 rounds over the rate, with a patience in the same unit."""
-    on, _, trees, *_, patience = key
+    on, framework, trees, *_, patience = key
+    if framework == "catboost":
+        return train(key, ROUNDS, ROUNDS, EVERY)
     rate = rate_of(trees)
     every = 10 if rate < 0.03 or on.startswith("generated:") else 5
     return train(key, round(60 / rate), round(patience / rate), every)
@@ -184,12 +194,13 @@ def fit(key: tuple[Any, ...]) -> dict[str, Any]:
 def train(key: tuple[Any, ...], rounds: int, patience: int, every: int) -> dict[str, Any]:
     on, framework, trees, name, seed, metrics, *_ = key
     fold = fold_of(on, seed)
-    params = dict(THEIRS[framework].get(name, {}))
+    params = dict({**THEIRS, "catboost": AS_IT_COMES}[framework].get(name, {}))
     target: Any = params.pop("objective", None)
     if target is None:
         metric, _, own = name.partition(", ")
         target = lambda_objective(metric, surrogate=metric if own else None)
-    params |= parameters_of(trees, framework, name != "log-loss")
+    if framework != "catboost":
+        params |= parameters_of(trees, framework, name != "log-loss")
     curves = Curves(fold, metrics.split(","), patience, every)
     with limit_threads(1):
         curves.looking = time.process_time()
@@ -216,7 +227,11 @@ def tasks(given: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     for seed, on, trees, framework, name in product(
         given.seeds, given.sets, given.trees, given.frameworks, given.contenders
     ):
-        if name in (*OURS, *OWN_PAIRS) or name in THEIRS[framework]:
+        if framework == "catboost":
+            known = trees == "default" and name in AS_IT_COMES
+        else:
+            known = name in (*OURS, *OWN_PAIRS) or name in THEIRS[framework]
+        if known:
             yield on, framework, trees, name, seed, ",".join(given.metrics), given.patience
 
 
