@@ -58,7 +58,8 @@ def test_folds_are_replications_and_sets_count_equally(benchmark_named: Any) -> 
     twice = {
         **fits, **{(*key[:4], key[4] + 5): fit for key, fit in fits.items() if key[0] != "t"}
     }  # fmt: skip
-    assert len(accuracy.of_folds(twice, "build/s", "lightgbm", pair, "map")) == 5
+    both = [("lightgbm", *one) for one in pair]
+    assert len(accuracy.of_folds(twice, "build/s", both, "map")) == 5
 
 
 def test_stars_are_corrected_by_holm_over_the_table(benchmark_named: Any) -> None:
