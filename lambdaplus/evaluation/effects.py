@@ -110,28 +110,28 @@ def on_queries(*systems: ArrayLike, weights: ArrayLike | None = None) -> RunMean
     w = np.ones(values.shape[1]) if weights is None else np.asarray(weights, np.float64)
     known = ~np.isnan(values).any(axis=0) & (w > 0.0)
     values, w = values[:, known], w[known]
-    means = np.average(values, axis=1, weights=w) if w.size else np.full(len(values), np.nan)
-    covariance, freedom = _of_weighted_means(values, means, w)
-    return RunMeans(means, covariance, freedom, tuple(map(len, of_systems)))
+    return RunMeans(*weighted_means(values, w), tuple(map(len, of_systems)))
 
 
-def _of_weighted_means(values: Floats, means: Floats, weights: Floats) -> tuple[Floats, float]:
-    """The covariance of weighted means, (k, k), which are ratios, and its degrees of freedom.
+def weighted_means(values: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+    """The weighted means of (k, n) values, their covariance (k, k), and its degrees of freedom.
 
-    A weighted mean is sum(w v) / sum(w), so its errors are those of w (v - mean), not of w v.
-    Their sum of squares is divided by its expectation for equal variances of the values.  The
+    A weighted mean is a ratio, sum(w v) / sum(w), so its errors are those of w (v - mean), not of
+    w v.  Their sum of squares is divided by its expectation for equal variances of the values.  The
     degrees of freedom are those of the effective number, sum(w)^2 / sum(w^2).  Satterthwaite's are
     a third of these for lognormal weights, and the test then rejects in 3 % for 5 %.  With equal
     weights, this is Student's test.
     """
+    unknown = np.full(len(values), np.nan)
+    means = np.average(values, axis=1, weights=weights) if weights.size else unknown
     if weights.size < 2:
-        return np.full((len(means),) * 2, np.nan), weights.size - 1.0
+        return means, np.full((len(means),) * 2, np.nan), weights.size - 1.0
     w = weights / weights.sum()
     second = float(w @ w)  # the variance of w'v if that of v is 1
     expected = float(np.sum((w * (1.0 - w)) ** 2)) + max(0.0, second**2 - float(np.sum(w**4)))
     deviations = w * (values - means[:, None])
     covariance: Floats = deviations @ deviations.T * (second / expected)
-    return covariance, max(1.0 / second - 1.0, ROUNDING)
+    return means, covariance, max(1.0 / second - 1.0, ROUNDING)
 
 
 def over_folds(folds: Sequence[RunMeans]) -> Effect:

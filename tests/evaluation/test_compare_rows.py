@@ -10,6 +10,8 @@ from lambdaplus import compare_runs, evaluate
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.compare import effect_of
+from lambdaplus.evaluation.significance import RankedRows, row_statistics
+from lambdaplus.metrics import parse_metric
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,6 +34,23 @@ def test_auc_of_rows_has_the_test_of_delong_by_its_definition(seed: int) -> None
         half = stats.norm.ppf(0.975) * np.sqrt(covariance[k, k])
         value = runs[name]["auc"]
         assert found.intervals["auc"][name] == pytest.approx((value - half, min(1, value + half)))
+
+
+def test_the_variance_of_a_weighted_auc_is_without_bias() -> None:
+    """Over 1,500 samples of the scores; the relative error of such a variance is .04.
+
+    DeLong's covariance is that of two means, without what single pairs add: up to 6 % too large.
+    """
+    random = np.random.default_rng(0)
+    labels, weights = np.repeat([1.0, 0.0], [15, 100]), np.exp(1.5 * random.normal(size=115))
+    both = weights[:15, None] * weights[15:]
+    values, variances = [], []
+    for _ in range(1500):
+        scores = labels + random.normal(size=115)
+        values.append((both * (scores[:15, None] > scores[15:])).sum() / both.sum())
+        found = row_statistics(parse_metric("auc"), [RankedRows(labels, scores, weights)])
+        variances.append(found.covariance[0, 0])
+    assert np.mean(variances) == pytest.approx(np.var(values), rel=0.12)
 
 
 def test_average_precision_of_rows_is_tested_by_a_bootstrap_over_rows() -> None:
