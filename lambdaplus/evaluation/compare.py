@@ -63,7 +63,8 @@ def compare_runs(
         table, over all pairs and metrics.
 
         .. versionchanged:: 0.3.0
-           Lists are tested over seeds and folds as well, and not over queries alone.
+           Lists are tested over queries and seeds, or over the means of folds, and not over
+           queries alone.
 
         .. versionchanged:: 0.3.0
            Before, the default was Wilcoxon's test.
@@ -91,10 +92,15 @@ def compare_runs(
     -----
     With a single run of each system, the test is of these two models, not of the methods that
     trained them: with enough queries, two models that differ only by their seed are significantly
-    different.  With lists, errors include what a training changes.  With several folds and one
-    seed, the means of folds are compared; with several seeds, the variance of a difference is that
-    over queries and that over seeds, or the one between folds if it is larger, with Satterthwaite's
-    degrees of freedom.  A single run beside a list counts as one that no seed changes.
+    different.  With lists, errors include what a seed changes.  With several seeds, the variance of
+    a difference is that over queries, of the means over seeds, and that of the seeds beyond what
+    single queries explain, with Satterthwaite's degrees of freedom.  The part of the seeds is
+    pooled over folds and systems.  With several folds and one seed, or seeds that change nothing,
+    it is unknown, and the means of folds are compared.  A single run beside a list counts as one
+    that no seed changes.
+
+    The test answers which method is better on new queries, trained on these data.  For new training
+    data, pass lists of runs that were trained on resampled data, and evaluated on the same queries.
 
     The t-test is of the mean, which the table shows, and does not need normal differences for the
     numbers of queries of test collections (Smucker et al. 2007).
@@ -102,9 +108,10 @@ def compare_runs(
     most queries.  A run has a letter or a star only if the test favours it, or the other one, in
     the direction of the mean.  Intervals are of the difference of means.
 
-    If the runs were evaluated with weights, the difference of a query is multiplied by its weight,
-    divided by the mean weight: in means, intervals and tests.  Queries of weight 0, and those on
-    which one run of a pair has no value, are left out for this pair.
+    If the runs were evaluated with weights, means are weighted, and their errors are those of
+    ratios: of the weight times the deviation from the mean.  Queries of weight 0, and those on
+    which one run of a pair has no value, are left out for this pair.  Intervals stay within the
+    bounds of the metric, if it declares them.
 
     Without queries, values over all rows are tested in place of ``test``, for runs on the same rows
     in the same order: AUC by DeLong's test, MAP and MAUC by a bootstrap over rows, whose standard
@@ -213,10 +220,9 @@ def _foot(
         by = "DeLong test for AUC, bootstrap over rows for other metrics"
     if several:
         by, more = "t test over the means of folds", ""
-        single = [name for name, runs in folds[0].runs.items() if len(runs) == 1]
+        single = [n for n in every if all(len(fold.runs[n]) == 1 for fold in folds)]
         if len(single) < len(every):
-            parts = "queries, seeds and folds" if len(folds) > 1 else "queries and seeds"
-            by = f"t test over {parts}"
+            by = "t test over queries and seeds"
             more = " sd: standard deviation over the seeds of a fold."
             if single:
                 more += f" One run of {', '.join(single)}: tested as one that no seed changes."

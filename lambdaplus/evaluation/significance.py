@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.evaluation.effects import ROUNDING, Effect
+from lambdaplus.evaluation.effects import ROUNDING, Effect, weighted_means
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
@@ -156,7 +156,10 @@ def _smaller_class(metric: RankingMetric, rows: RankedRows) -> int:
 
 
 def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:
-    """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988)."""
+    """DeLong's covariance of the AUCs of k runs on the same rows, (k, k) (DeLong et al. 1988).
+
+    It is unknown, NaN, if a side has fewer than two rows with weight.
+    """
     good = runs[0].labels >= relevant
     weights = np.ones(good.size) if runs[0].weights is None else runs[0].weights
     sides = [np.empty((len(runs), side.sum())) for side in (good, ~good)]
@@ -166,11 +169,7 @@ def _delong(runs: Sequence[RankedRows], relevant: float) -> Floats:
     covariance = np.zeros((len(runs), len(runs)))
     for side, share in zip((good, ~good), sides, strict=True):
         used = weights[side] > 0
-        w, m = weights[side][used], int(used.sum())
-        if m < 2:
-            return np.full_like(covariance, np.nan)
-        centred = w * (share[:, used] - np.average(share[:, used], axis=1, weights=w)[:, None])
-        covariance += centred @ centred.T / w.sum() ** 2 * m / (m - 1)
+        covariance += weighted_means(share[:, used], weights[side][used])[1]
     return covariance
 
 

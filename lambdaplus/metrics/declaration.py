@@ -88,8 +88,8 @@ class Declaration:
         Name of the metric whose swap deltas weight the pairs in training by default, for a metric
         that few swaps change; empty for the metric itself without its cutoff.
     bounds : (float, float), optional
-        The lowest and the highest value that the metric can have, within which the confidence
-        intervals of means are.
+        The lowest and the highest value that the metric can have.  Confidence intervals stay
+        within them.
 
     Notes
     -----
@@ -165,12 +165,7 @@ class Declaration:
             check_text(**{name: getattr(self, name)})
         for alias in self.aliases:
             check_text(alias=alias)
-        if self.bounds is not None:
-            ends = tuple(number("a bound", bound, least=-MAX) for bound in self.bounds)
-            if len(ends) != 2 or ends[0] >= ends[1]:
-                raise ValueError(
-                    f"{self.name}: bounds must be the lowest and the highest value, got {ends}"
-                )
+        self._check_bounds()
         check_callable(discount=self.discount, gain=self.gain, normalizer=self.normalizer)
         if self.offset is not None:
             check_callable(offset=self.offset)
@@ -180,6 +175,19 @@ class Declaration:
         if not isinstance(self.form, forms.Form):
             kinds = ", ".join(kind.__name__ for kind in forms.Form.__subclasses__())
             raise ValueError(f"{self.name}: form must be one of {kinds}, got {self.form!r}")
+
+    def _check_bounds(self) -> None:
+        ends = self.bounds
+        if ends is None:
+            return
+        if not isinstance(ends, tuple | list) or len(ends) != 2:
+            raise ValueError(f"{self.name}: bounds must be two numbers, got {ends!r}")
+        low, high = (number(f"{self.name}: a bound", end, least=-MAX) for end in ends)
+        if low >= high:
+            raise ValueError(
+                f"{self.name}: bounds must be the lowest and the highest value, got {ends!r}"
+            )
+        object.__setattr__(self, "bounds", (low, high))
 
     def __str__(self) -> str:
         """The name with its cutoff: ``ndcg[@k]``, ``p@k``, ``auc``."""

@@ -13,29 +13,6 @@ from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.significance import holm
 
 
-def test_weights_of_queries_count_in_means_intervals_and_tests() -> None:
-    """Whole weights are copies of queries, for means; a query of weight 0 is none."""
-    of_query = np.random.default_rng(0).integers(0, 4, 40)
-    weighted, plain = (
-        {"a": run(0.5, 1, **weight), "b": run(2.0, 2, **weight)}
-        for weight in ({"weight": np.repeat(of_query, 15)}, {})
-    )
-    compared = compare_runs(weighted)
-    for metric, means in compared.means.items():
-        assert means == {name: pytest.approx(one.mean[metric]) for name, one in weighted.items()}
-        [pair] = compared.of(metric)
-        assert pair.difference == pytest.approx(means["a"] - means["b"])
-        assert pair.interval[0] < pair.difference < pair.interval[1]
-        assert pair.n_queries == (of_query > 0).sum()
-        gap = weighted["a"].per_query[metric] - weighted["b"].per_query[metric]
-        products = (gap * of_query)[of_query > 0]
-        assert pair.p_value == pytest.approx(stats.ttest_1samp(products, 0).pvalue)
-    used = (of_query > 0).sum()
-    assert f"40 queries, of which {used} compared, weighted." in compared.foot[0]
-    with pytest.raises(ValueError, match="'b' and 'a' were not evaluated with the same weights"):
-        compare_runs({"a": weighted["a"], "b": plain["b"]})
-
-
 @pytest.mark.parametrize("labels", [[1, 0], [1, 0, 0, 0], [1, 1, 1, 0]])
 def test_a_class_of_a_single_row_has_no_variance(labels: list[int]) -> None:
     """A bootstrap would only leave it out or repeat it; DeLong's covariance needs two, too."""

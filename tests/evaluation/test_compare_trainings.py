@@ -9,26 +9,35 @@ from scipy import stats
 
 from lambdaplus import compare_runs, evaluate
 from lambdaplus.evaluation import Evaluation
+from lambdaplus.evaluation.compare import effect_of
 from lambdaplus.evaluation.effects import Effect, on_queries, over_folds, over_sets
 
 
-def by_parts(first: Any, second: Any) -> tuple[float, float, float]:
-    """Mean, variance and degrees of freedom on one fold, (seeds, queries) each, by their sums."""
-    gap = first.mean(0) - second.mean(0)
-    n = gap.size
-    squares = [(gap.var(ddof=1) / n, n - 1)]
-    variance = squares[0][0]
-    for runs in (first, second):
-        seeds = len(runs)
-        if seeds > 1:
-            means = runs.mean(1)
-            # The mean square of a two-way table of seeds and queries, without either's effect.
-            rest = runs - means[:, None] - runs.mean(0) + runs.mean()
-            residual = (rest**2).sum() / (seeds - 1) / (n - 1)
-            variance += max(0.0, means.var(ddof=1) - residual / n) / seeds
-            squares.append((means.var(ddof=1) / seeds, seeds - 1))
-    total = sum(square for square, _ in squares)
-    return gap.mean(), variance, total**2 / sum(square**2 / df for square, df in squares)
+def by_sums(*folds: tuple[Any, Any]) -> Effect:
+    """The mean over folds of first less second, (seeds, queries) each, by two-way tables.
+
+    A single run has no seeds, also if there are others on other folds.
+    """
+    gaps, of_queries, of_residuals, of_seeds = [], [], 0.0, []
+    for first, second in folds:
+        gap = first.mean(0) - second.mean(0)
+        gaps.append(gap.mean())
+        of_queries.append((gap.var(ddof=1) / gap.size, gap.size - 1))
+        for runs in (first, second):
+            seeds, n = runs.shape
+            if seeds > 1:
+                # The mean square of what is left without the effects of seeds and queries.
+                rest = runs - runs.mean(1)[:, None] - runs.mean(0) + runs.mean()
+                of_residuals += (rest**2).sum() / (seeds - 1) / (n - 1) / n / seeds
+                of_seeds.append((runs.mean(1).var(ddof=1) / seeds, seeds - 1))
+    spread = sum(square for square, _ in of_seeds)
+    beyond = max(0.0, spread - of_residuals)
+    total = sum(square for square, _ in of_queries) + beyond
+    squares = sum(square**2 / df for square, df in of_queries)
+    squares += beyond / spread * sum(square**2 / df for square, df in of_seeds)
+    lasting = max(0.0, sum(square for square, _ in of_queries) - of_residuals)
+    n = len(folds)
+    return Effect(np.mean(gaps), total**0.5 / n, total**2 / squares, lasting / n**2)
 
 
 def test_runs_of_seeds_are_tested_over_queries_and_seeds() -> None:
@@ -39,16 +48,18 @@ def test_runs_of_seeds_are_tested_over_queries_and_seeds() -> None:
             name: np.array([one.per_query[pair.metric] for one in runs])
             for name, runs in seeds.items()
         }
-        mean, variance, freedom = by_parts(each["a"], each["b"])
-        assert pair.difference == pytest.approx(mean)
-        assert pair.p_value == pytest.approx(2 * stats.t.sf(abs(mean) / variance**0.5, freedom))
-        half = stats.t.ppf(0.975, freedom) * variance**0.5
-        assert pair.interval == pytest.approx((mean - half, mean + half))
+        expected = by_sums((each["a"], each["b"]))
+        assert pair.difference == pytest.approx(expected.mean)
+        z = expected.mean / expected.error
+        assert pair.p_value == pytest.approx(2 * stats.t.sf(abs(z), expected.freedom))
+        half = stats.t.ppf(0.975, expected.freedom) * expected.error
+        assert pair.interval == pytest.approx((expected.mean - half, expected.mean + half))
         for name, values in each.items():
             means = [value.mean() for value in values]
             assert found.means[pair.metric][name] == pytest.approx(np.mean(means))
             assert found.deviations[pair.metric][name] == pytest.approx(np.std(means, ddof=1))
     assert [*found.table.columns] == ["run", "map", "sd", "ndcg@5", "sd"]
+    assert "two-tailed t test over queries and seeds" in found.foot[0]
     assert "sd: standard deviation over the seeds of a fold" in found.foot[0]
     alone = compare_runs({"a": [four_runs()["good"]], "b": four_runs()["bad"]})
     assert alone.pairs == compare_runs({"a": four_runs()["good"], "b": four_runs()["bad"]}).pairs
@@ -90,19 +101,54 @@ def test_with_one_seed_the_means_of_folds_are_compared() -> None:
         compare_runs({"a": a, "b": b[:2]})
 
 
-def test_with_folds_and_seeds_the_larger_variance_is_taken() -> None:
-    a, b = of_folds(1.0, 3, 0), of_folds(1.2, 2, 7)
-    [pair] = compare_runs({"a": a, "b": b}).pairs
-    folds = []
-    for fold in range(3):
-        runs = a[3 * fold : 3 * fold + 3], b[2 * fold : 2 * fold + 2]
-        folds.append(by_parts(*(np.array([one.per_query["map"] for one in each]) for each in runs)))
-    means, variances, freedoms = np.array(folds).T
-    within, between = variances.sum() / 9, means.var(ddof=1) / 3
-    freedom = variances.sum() ** 2 / np.sum(variances**2 / freedoms)
-    both = (between + within) ** 2 / (between**2 / 2 + within**2 / freedom)
-    z = abs(means.mean()) / max(between, within) ** 0.5
-    assert pair.p_value == pytest.approx(2 * stats.t.sf(z, both))
+def by_fold(*systems: list[Evaluation], folds: int = 3) -> list[Any]:
+    """The values of each system on each fold, (seeds, queries), from `of_folds`."""
+    arrays = []
+    for fold in range(folds):
+        runs = [one[len(one) // folds * fold : len(one) // folds * (fold + 1)] for one in systems]
+        arrays.append(tuple(np.array([run.per_query["map"] for run in each]) for each in runs))
+    return arrays
+
+
+@pytest.mark.parametrize("seeds", [(3, 2), (2, 1)])  # the second: a method without a seed
+def test_the_part_of_the_seeds_is_pooled_over_unequal_folds(seeds: tuple[int, int]) -> None:
+    a, b = of_folds(1.0, seeds[0], 0), of_folds(1.2, seeds[1], 7)
+    expected = by_sums(*by_fold(a, b))
+    found = compare_runs({"a": a, "b": b})
+    [pair] = found.pairs
+    assert pair.difference == pytest.approx(expected.mean)
+    assert pair.p_value == pytest.approx(expected.p_value)
+    assert pair.interval == pytest.approx(expected.interval())
+    assert effect_of("map", a, b) == pytest.approx(expected)
+    single = "One run of b: tested as one that no seed changes." in found.foot[0]
+    assert single == (seeds[1] == 1)
+
+
+def test_the_seeds_of_some_folds_stand_for_those_of_folds_with_one_run() -> None:
+    """Of method "a", there are four seeds on the first fold, and one on the two others."""
+    random = np.random.default_rng(3)
+    a, b = (0.2 * random.normal(size=(3, 4, 1)) + random.normal(size=(3, 4, 40)) for _ in range(2))
+    a_runs = [a[0], a[1][:1], a[2][:1]]
+    spread = a[0].mean(1).var(ddof=1)
+    rest = a[0] - a[0].mean(1)[:, None] - a[0].mean(0) + a[0].mean()
+    of_a = (spread - (rest**2).sum() / 3 / 39 / 40) * (1 / 4 + 1 + 1)
+    of_b = 0.0
+    for runs in b:
+        rest = runs - runs.mean(1)[:, None] - runs.mean(0) + runs.mean()
+        of_b += (runs.mean(1).var(ddof=1) - (rest**2).sum() / 3 / 39 / 40) / 4
+    gaps = [one.mean(0) - other.mean(0) for one, other in zip(a_runs, b, strict=True)]
+    variance = sum(gap.var(ddof=1) / 40 for gap in gaps) + of_a + of_b
+    assert of_a + of_b > 0
+    found = over_folds([on_queries(one, other) for one, other in zip(a_runs, b, strict=True)])
+    assert found.error == pytest.approx(variance**0.5 / 3)
+
+
+def test_copies_of_runs_count_as_one_run() -> None:
+    """Seeds that change nothing: the means of folds are compared, as of single runs."""
+    a, b = of_folds(1.0, 1, 0), of_folds(1.2, 1, 7)
+    [once], [thrice] = (compare_runs({"a": n * a, "b": n * b}).pairs for n in (1, 3))
+    assert thrice.p_value == pytest.approx(once.p_value)
+    assert thrice.interval == pytest.approx(once.interval)
 
 
 def test_a_method_is_not_better_than_itself() -> None:

@@ -149,6 +149,12 @@ def test_metrics_that_a_better_document_can_lower_have_no_gradient() -> None:
         ({"aliases": "mine"}, "aliases must be a tuple, got 'mine'"),
         ({"aliases": (3,)}, "alias must be text, got 3"),
         ({"surrogate": None}, "surrogate must be text, got None"),
+        ({"bounds": 1.0}, "own: bounds must be two numbers, got 1.0"),
+        ({"bounds": (0.0,)}, r"own: bounds must be two numbers, got \(0.0,\)"),
+        ({"bounds": (1.0, 1.0)}, "own: bounds must be the lowest and the highest value"),
+        ({"bounds": (0.0, np.inf)}, "own: a bound must be a number .*, got inf"),
+        ({"bounds": (np.nan, 1.0)}, "own: a bound must be a number .*, got nan"),
+        ({"bounds": ("0", "1")}, "own: a bound must be a number .*, got '0'"),
         *(
             ({name: 3}, f"{name} must be a function, got 3")
             for name in ("discount", "gain", "normalizer", "offset")

@@ -324,6 +324,31 @@ def test_values_are_from_0_to_that_of_the_best_order(declaration, data) -> None:
             assert best == close(value(metric, [labels[i] for i in order]))
 
 
+@pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
+@given(data=st.data())
+@examples(50)
+def test_values_are_within_the_bounds_of_their_metric(declaration, data) -> None:
+    found = one_value(data.draw(metrics(declaration)), *data.draw(queries(16)))
+    low, high = declaration.bounds or (0.0, math.inf)
+    assert math.isnan(found) or low - ROUNDING <= found <= high + ROUNDING
+
+
+@pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
+def test_bounds_are_reached_by_the_best_and_the_worst_order(declaration) -> None:
+    """Or nearly: MAP of the last of 100 ranks, ERR of the highest grade, which stops in 15/16."""
+    if declaration.bounds is None:
+        assert declaration.name == "dcg"
+        return
+    cutoffs = {"no": [None], "optional": [None, 5], "required": [5]}[declaration.cutoff]
+    found = [
+        one_value(declaration(cutoff), labels, sign * np.array(labels))
+        for labels in ([1.0] + 99 * [0.0], 5 * [1.0] + 30 * [0.0], [4.0] * 200 + [0.0])
+        for cutoff in cutoffs
+        for sign in (1.0, -1.0)
+    ]
+    assert (min(found), max(found)) == pytest.approx(declaration.bounds, abs=0.04)
+
+
 @each_metric
 def test_the_best_order_is_the_best_of_all_exactly_if_declared(name: str) -> None:
     metric = parse_metric(name)

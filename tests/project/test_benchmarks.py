@@ -16,6 +16,7 @@ from scipy import stats
 from sklearn.datasets import make_classification
 
 from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.effects import Effect
 
 BENCHMARKS = ROOT / "benchmarks"
 
@@ -195,15 +196,56 @@ def test_kept_tables_are_shown(
 
 
 @pytest.mark.slow
-def test_a_method_is_seldom_better_than_itself(benchmark_named: Any) -> None:
-    """Trainings of four seeds on the folds of six data sets."""
+def test_false_alarms_are_those_of_a_difference_less_the_true_one(
+    benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two small sets; the true difference is a mean over tested and other seeds."""
     false_alarms = benchmark_named("false_alarms")
-    alarms = []
-    for number in range(6):
-        keys = [("queries", number, false_alarms.OURS, f, s) for f in range(5) for s in range(4)]
-        scores: Any = {key: false_alarms.fit(key)["scores"] for key in keys}
-        trainings = false_alarms.Trainings("queries", number, scores)
-        for a, b in itertools.combinations(range(4), 2):
-            one, other = (trainings.of(false_alarms.OURS, 5, [seed]) for seed in (a, b))
-            alarms.append(false_alarms.compared(one, other).p < 0.05)
-    assert np.mean(alarms) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(alarms))
+    for name, value in {"SETS": 2, "LISTS": 20, "NEW_LISTS": 20}.items():
+        monkeypatch.setattr(false_alarms, name, value)
+    false_alarms.folds_of.cache_clear()
+    false_alarms.new_rows.cache_clear()
+    keys = [*false_alarms.tasks(argparse.Namespace(sets=["queries"]))]
+    assert len(keys) == 2 * 5 * 6 * 2
+    keep_fits(tmp_path, false_alarms.fit, keys)
+    monkeypatch.setattr(sys, "argv", ["false_alarms.py", "show", "--kept", str(tmp_path)])
+    false_alarms.main()
+    kept = json.loads((tmp_path / "false-alarms.json").read_text())
+    assert kept["fits"] == len(keys)
+    assert [table["title"] for table in kept["tables"]] == [
+        "Queries: MAP", "Queries: MAP, weighted queries"
+    ]  # fmt: skip
+    assert "2 generated data sets of 20 queries" in kept["tables"][0]["foot"][0]
+    fits = {tuple(one["key"]): one for one in false_alarms.read(tmp_path)}
+    column = false_alarms.KINDS["queries"].columns[0]
+    found = false_alarms.compared("queries", column, 1, fits)
+    assert [row[:2] for row in kept["tables"][0]["rows"]] == [[*cell] for cell in column.cells]
+    new = {
+        (method, seed): np.mean(
+            [fits["queries", 1, method, f, seed]["new"]["MAP"] for f in range(5)]
+        )
+        for method in (false_alarms.OURS, false_alarms.OTHER)
+        for seed in range(6)
+    }
+    gap = [new[false_alarms.OURS, s] - new[false_alarms.OTHER, s] for s in range(6)]
+    of_others = (4 / 6) ** 0.5  # of four seeds, beside two that are tested
+    truth = (1 - of_others) * np.mean(gap[:2]) + of_others * np.mean(gap[2:])
+    assert found[column.cells.index((5, 2))].truth == pytest.approx(truth)
+
+
+def test_shares_of_false_alarms_have_intervals_over_sets(benchmark_named: Any) -> None:
+    false_alarms = benchmark_named("false_alarms")
+    effects = [Effect(0.3 + z, 1.0, np.inf) for z in (0.0, 1.9, -2.0, 1.0)]
+    assert false_alarms.alarms(effects, np.full(4, 0.3)) == "25.0 (4.6 to 69.9)"  # Wilson 1927
+    assert false_alarms.alarms(effects, np.zeros(4)).startswith("25.0")  # 2.2 instead of -2
+
+
+def test_the_variance_by_seeds_of_the_true_difference_is_that_of_the_tested(
+    benchmark_named: Any,
+) -> None:
+    """Six effects of seeds, of variance 1: what is left has 1 / s, as the mean of s seeds has."""
+    false_alarms = benchmark_named("false_alarms")
+    for tested in (1, 2, 3):
+        rest, share = false_alarms.SEEDS - tested, false_alarms.share_of_others(tested)
+        left = np.r_[np.full(tested, share / tested), np.full(rest, -share / rest)]
+        assert (left**2).sum() == pytest.approx(1 / tested)
