@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.identifiers import identifiers, int_or_text
+from lambdaplus.compute.identifiers import as_text, identifiers, int_or_text
 from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, table_kind, tables
 
 if TYPE_CHECKING:
@@ -127,10 +127,15 @@ class TableFile(TableRows):
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
+        import polars
+
         column = self.frame[name]
         if column.dtype.is_temporal() and not column.null_count():
             return column.to_physical().to_numpy()
-        return self.identifiers(name)
+        if column.dtype.is_float():
+            return self.finite_numbers(name)
+        ids = self.identifiers(name)  # which raises for empty cells
+        return as_text(column.to_list()) if column.dtype == polars.String else ids
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
