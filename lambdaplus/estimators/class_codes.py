@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import from_gpu
 from lambdaplus.ranking.queries import Queries
 
 

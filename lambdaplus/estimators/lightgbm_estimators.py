@@ -265,6 +265,15 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
         return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
 
+    def _rounds_used(
+        self, start_iteration: int = 0, num_iteration: int | None = None, **_: Any
+    ) -> tuple[int, int]:
+        booster, start = self.booster_, max(start_iteration, 0)
+        rounds = booster.current_iteration()
+        if num_iteration is None:
+            num_iteration = 0 if start else booster.best_iteration
+        return start + 1, min(start + num_iteration, rounds) if num_iteration > 0 else rounds
+
     def _least_rows(self) -> int:
         return 2 * int(lightgbm_parameter(self.get_params(), "min_data_in_leaf"))
 

@@ -4,13 +4,13 @@ from typing import Any, ClassVar, Self
 
 from sklearn.exceptions import DataConversionWarning
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import as_vector, from_narwhals
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.metrics_by_name import metric_of_score
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
-    all_from_gpu,
     by_set,
+    vectors,
 )
 from lambdaplus.estimators.query_column import (
     refuse_moved_indices,
@@ -97,7 +97,7 @@ class RankingEstimator(FrameworkEstimator):
             As for `fit`, and if the objective is not of lambdaplus and has no known metric.
         """
         data = _read("score", X, y, qid, group)
-        of_rows = self._of_rows(data, from_gpu(sample_weight))
+        of_rows = self._of_rows(data, as_vector(sample_weight))
         weights = RankingEstimator._weights(self, data, of_rows)
         metric = metric_of_score(find_objective(self.objective), self.eval_metric)
         labels, sizes = data.queries.labels, data.queries.sizes
@@ -105,13 +105,13 @@ class RankingEstimator(FrameworkEstimator):
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """The features for a prediction, without a column "qid"."""
-        return super()._features(without_qid(X)[0], validate_features)
+        return super()._features(without_qid(from_narwhals(X))[0], validate_features)
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
-        eval_qid = all_from_gpu(eval_qid)
+        eval_qid = vectors(eval_qid)
         refuse_moved_indices(call["X"], self._of_features(call))
         train = _read("training data", call["X"], call["y"], qid, call.get("group"))
         ids = without_qid(call["X"])[1] if qid is None else qid
@@ -157,7 +157,7 @@ class RankingEstimator(FrameworkEstimator):
 
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    X, of_column = without_qid(X)
+    X, of_column = without_qid(from_narwhals(X))
     _warn_of_column(y)
     if qid is None and group is None:
         qid = of_column

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported, data_of
 from lambdaplus.estimators.metrics_by_name import (
@@ -17,7 +17,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     classifier_from_data,
@@ -114,6 +114,10 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
             )  # fmt: skip
         set_booster(self, booster, curves)
 
+    def apply(self, X: Any, **kwargs: Any) -> Any:
+        """The leaf of each tree for each row, as by the parent's `apply`."""
+        return super().apply(self._features(X), **kwargs)
+
     def save_model(self, fname: Any) -> None:
         """Save the trees, as XGBoost does, with objective, metrics and what `fit` learnt.
 
@@ -201,8 +205,9 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that XGBRanker's `predict` has."""
-        X = self._features(X, kwargs.get("validate_features", True))
-        return super().predict(X, **kwargs)
+        call = arguments(super().predict, X, **kwargs)
+        call["X"] = self._features(call["X"], call.get("validate_features", True))
+        return super().predict(**call)
 
     def _of_rows(self, data: Documents, weights: Any) -> Any:
         queries = data.queries
@@ -262,6 +267,7 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         if data is not None and "classes" in data:
             rounds = self.get_booster().num_boosted_rounds()
             self.__dict__.update(classifier_from_data(data, rounds))
+            self._rounds_of_offset = self._rounds_used()
         elif objective == self._saved_as or isinstance(objective, Objective):
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "
@@ -284,6 +290,13 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     def _rounds(self) -> dict[str, Any]:
         rounds = max(1, self.get_booster().num_boosted_rounds())
         return {"n_estimators": rounds, "early_stopping_rounds": None}
+
+    def _rounds_used(self, iteration_range: Any = None, **_: Any) -> tuple[int, int]:
+        booster = self.get_booster()
+        rounds = booster.num_boosted_rounds()
+        if iteration_range is not None and iteration_range[1] > 0:
+            return iteration_range[0] + 1, min(iteration_range[1], rounds)
+        return 1, min(int(booster.attr("best_iteration") or rounds - 1) + 1, rounds)
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})

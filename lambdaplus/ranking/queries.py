@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.arrays import flags_of_rows, numbers, refuse_infinite
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.columns import as_vector
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
 
@@ -285,7 +286,7 @@ def reaches(label: Floats, threshold: float) -> Bools:
 
 def query_sizes(group: ArrayLike) -> Ints:
     """The sizes of queries as integers, (n_queries,) int64; a ValueError for invalid ones."""
-    sizes = numbers(group, "group")
+    sizes = numbers(as_vector(group), "group")
     if sizes.ndim != 1 or sizes.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
     if not ((sizes >= 1) & (sizes < 2**53) & (sizes == np.floor(sizes))).all():
@@ -304,10 +305,8 @@ _HINTS = {  # what to do about two dimensions
 def vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     kept = single and type(values) is np.ndarray and values.dtype == np.float32
-    array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    elif array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
+    array: Floats = values if kept else numbers(as_vector(values), name, copy)  # type: ignore[assignment]
+    if array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
         array = array.ravel()
     if array.ndim != 1:
         hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
