@@ -59,3 +59,16 @@ def as_vector(values: Any) -> Any:
         elif isinstance(values, np.ndarray):
             values = np.ravel(values)
     return native(values)
+
+
+def columns_of(X: Any) -> list[Any] | None:
+    """The names of the columns of a frame or table; None for anything else.
+
+    A ValueError is raised for a frame of polars that is not computed yet.
+    """
+    if type(X).__name__ == "LazyFrame":
+        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
+    names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
+    if names is None and hasattr(X, "dtypes"):
+        names = getattr(X, "columns", None)
+    return None if names is None else list(names)

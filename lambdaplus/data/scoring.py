@@ -171,7 +171,7 @@ class TableRows(NamedTuple):
             raise ValueError(f"{self.place(name)} is not numeric, but {self.frame[name].dtype}")
         if text >= 0:
             cell = self.frame[name][text]
-            raise ValueError(f"{self.place(name, text)}: {cell!r} is not a number")
+            raise ValueError(f"{self.place(name, text)}: {shown(cell)!r} is not a number")
         return self.unrounded(name, numbers)
 
     def unrounded(self, name: str, numbers: "polars.Series") -> NDArray[np.float64]:
@@ -736,9 +736,14 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         _warn(
             f"{file}, column {name!r}: {cells.total():,} of {rows:,} rows have values that the "
             "model was not trained with, which are taken for missing: "
-            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}"
+            f"{', '.join(map(shown, [*cells][:5]))}{', ...' if len(cells) > 5 else ''}"
         )
     return np.concatenate(scores)
+
+
+def shown(cell: str) -> str:
+    """A cell of a table, or its beginning and its end, for a message."""
+    return cell if len(cell) <= LONGEST else f"{cell[: LONGEST // 2]}...{cell[-LONGEST // 2 :]}"
 
 
 def read_about(folder: Path) -> tuple[str, list[Column]]:

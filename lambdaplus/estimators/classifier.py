@@ -102,7 +102,8 @@ class RankingClassifier(HoldsOutRows):
             if self.pos_label is not None:
                 warn(
                     f"pos_label has no effect with the framework's objective {objective!r}, whose "
-                    "probabilities are of both classes: remove it"
+                    "probabilities are of both classes, nor on metrics, for which the last class "
+                    "in sorted order is relevant: remove it"
                 )
             self._train(call, objective)
             return self

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lambdaplus.compute.columns import as_vector, from_narwhals, native
+from lambdaplus.compute.columns import as_vector, columns_of, from_narwhals, native
 from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
 
@@ -136,19 +136,6 @@ def vectors(value: Any) -> Any:
     value = as_vector(value)
     several = isinstance(value, list) and not all(one is None or np.isscalar(one) for one in value)
     return [*map(as_vector, value)] if several else value
-
-
-def columns_of(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame or table; None for anything else.
-
-    A ValueError is raised for a frame of polars that is not computed yet.
-    """
-    if type(X).__name__ == "LazyFrame":
-        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
-    names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
-    if names is None and hasattr(X, "dtypes"):
-        names = getattr(X, "columns", None)
-    return None if names is None else list(names)
 
 
 def levels_of(X: Any) -> dict[str, list[str]]:

@@ -1,12 +1,13 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from sklearn.exceptions import DataConversionWarning
 
-from lambdaplus.compute.columns import as_vector, from_narwhals
+from lambdaplus.compute.columns import as_vector, columns_of, from_narwhals
 from lambdaplus.compute.messages import warn
-from lambdaplus.estimators.metrics_by_name import metric_of_score
+from lambdaplus.estimators.metrics_by_name import function_of_score, metric_of_score
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
     by_set,
@@ -87,6 +88,8 @@ class RankingEstimator(FrameworkEstimator):
     ) -> float:
         """The first metric of ``eval_metric``, or the objective's; arguments are as for `fit`.
 
+        Metrics of lambdaplus come before functions, which are called as in `fit`.
+
         Returns
         -------
         float
@@ -94,14 +97,22 @@ class RankingEstimator(FrameworkEstimator):
         Raises
         ------
         ValueError
-            As for `fit`, and if the objective is not of lambdaplus and has no known metric.
+            As for `fit`; if the objective is not of lambdaplus and has no known metric, or
+            ``eval_metric`` has metrics of the framework alone; for a function of which lower values
+            are better, or that takes no weights.
         """
         data = _read("score", X, y, qid, group)
         of_rows = self._of_rows(data, as_vector(sample_weight))
         weights = RankingEstimator._weights(self, data, of_rows)
+        labels, sizes, scores = data.queries.labels, data.queries.sizes, self.predict(data.X)
+        function = function_of_score(self.eval_metric)
+        if function is not None:
+            return float(self._value(function, labels, scores, weights, sizes))
         metric = metric_of_score(find_objective(self.objective), self.eval_metric)
-        labels, sizes = data.queries.labels, data.queries.sizes
-        return float(metric(labels, self.predict(data.X), weights, sizes)[1])
+        return float(metric(labels, scores, weights, sizes)[1])
+
+    _value: Callable[..., float]
+    """The value of a function, of labels, scores, weights of rows and sizes of queries."""
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """The features for a prediction, without a column "qid"."""
@@ -163,6 +174,12 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
         qid = of_column
     if qid is None and group is None:
         prefix = "eval_" if name.startswith("evaluation") else ""
+        if of_step := next((c for c in columns_of(X) or () if str(c).endswith("__qid")), ""):
+            raise ValueError(
+                f"{name} has no queries: the column {of_step!r} has the name of a step before it. "
+                "Construct the ColumnTransformer with verbose_feature_names_out=False, so that it "
+                "is 'qid', and pass qid= otherwise"
+            )
         raise ValueError(
             f"{name} has no queries: pass {prefix}qid= (the query of each row, in any order) or "
             f"{prefix}group= (query sizes, in row order). In scikit-learn's searches and "

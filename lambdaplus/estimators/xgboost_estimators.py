@@ -75,13 +75,19 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
             warn_of_minimised(native[-1:], lambda name: xgboost_stops(self, name))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
-                self._boost(call, objective if called else None, metrics, native)
+                last = wanted[-1] if isinstance(wanted, list | tuple) else wanted
+                # A function, as ours are, comes after XGBoost's metrics, and would be watched.
+                watched = "" if ours or not isinstance(last, str) or last not in native else last
+                self._boost(call, objective if called else None, metrics, native, watched)
             else:
                 with unknown_metric_explained(native):
                     super().fit(**call)
         self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
-    def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
+    def _boost(
+        self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any], watched: str
+    ) -> None:
+        """Train by `xgboost.train`; ``watched`` is a metric that is not the last to XGBoost."""
         by_name = [metric for metric in native if isinstance(metric, str)]
         functions = [metrics] if metrics is not None else []
         functions += [metric_for_xgboost(self, one) for one in native if callable(one)]
@@ -106,10 +112,14 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
         with xgb.config_context(verbosity=self.verbosity):
             train, evals, start = xgboost_matrices(self, call)
             curves: dict[str, Any] = {}
+            rounds, callbacks = self.early_stopping_rounds, self.callbacks
+            if rounds and watched and metrics is not None:
+                stop = xgb.callback.EarlyStopping(rounds=rounds, metric_name=watched)
+                rounds, callbacks = None, [*(callbacks or ()), stop]
             booster = xgb.train(
                 params, train, self.get_num_boosting_rounds(), evals=evals, evals_result=curves,
                 obj=objective, custom_metric=metric, xgb_model=start,
-                early_stopping_rounds=self.early_stopping_rounds, callbacks=self.callbacks,
+                early_stopping_rounds=rounds, callbacks=callbacks,
                 verbose_eval=call.get("verbose", isinstance(self, xgb.XGBClassifier)),
             )  # fmt: skip
         set_booster(self, booster, curves)
@@ -208,6 +218,12 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
         call = arguments(super().predict, X, **kwargs)
         call["X"] = self._features(call["X"], call.get("validate_features", True))
         return super().predict(**call)
+
+    def _value(self, function: Any, labels: Any, scores: Any, weights: Any, sizes: Any) -> float:
+        if weights is not None:
+            raise ValueError(f"eval_metric={function!r} takes no weights, so leave them out")
+        data = xgb.DMatrix(np.zeros((len(labels), 1)), labels, group=sizes)
+        return float(metric_for_xgboost(self, function)(scores, data)[1])
 
     def _of_rows(self, data: Documents, weights: Any) -> Any:
         queries = data.queries

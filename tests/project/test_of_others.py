@@ -409,6 +409,26 @@ def test_names_of_columns_folds_and_methods_print_no_lines(
     lines_of(found, times=2)  # the line that lambdaplus prints
 
 
+def test_names_in_a_report_and_its_plots_obey_nothing(tmp_path: Path) -> None:
+    evil = "x\x1b[2J\x07\u202e<b>"
+    random = np.random.default_rng(0)
+    rows = [
+        (q, int(x > 0.5), x, random.random())
+        for q in range(30)
+        for x in random.normal(size=6).tolist()
+    ]
+    frame = pl.DataFrame(rows, schema=["qid", "label", evil, "other"], orient="row")
+    frame.write_csv(tmp_path / "a.csv")
+    options = ("--methods", "lightgbm:map", "--folds", 1, "--rounds", 3, "--jobs", 1, "--report")
+    invoke("compare", tmp_path / "a.csv", *options, "--out", tmp_path / "out")
+    pages = [tmp_path / "out" / "report.html", *(tmp_path / "out" / "plots").glob("*.svg")]
+    shown = r"x\x1b[2J\x07\u202e&lt;b&gt;"
+    assert shown in pages[0].read_text()
+    assert shown in (tmp_path / "out" / "plots" / "importance.svg").read_text()
+    for page in pages:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page.read_text()), page
+
+
 # A model ------------------------------------------------------------------------------------------
 
 ABOUT = {"framework": "lightgbm", "columns": [{"name": "x"}]}
