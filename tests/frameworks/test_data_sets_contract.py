@@ -17,7 +17,6 @@ from small_trainings import N, X, cv, dataset, forms, lost, own, train
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 
-
 START = np.where(np.arange(N) == 7, np.nan, 0.0)
 
 
