@@ -32,12 +32,14 @@ _RANGES = {
     "Y": (1900, 2100), "m": (1, 12), "W": (1, 53), "d": (1, 31), "H": (0, 23), "M": (0, 59),
     "S": (0, 59),
 }  # fmt: skip
-_LAYOUTS = tuple(
+_OF_YEAR, _OF_SHORT_YEAR = (map("".join, itertools.permutations(f"{y}md")) for y in "Yy")
+_DATES = [*_OF_YEAR, "mY", *_OF_SHORT_YEAR, "my", "ym", "Wy", "yW", "y"]
+_LAYOUTS = [
     date + time
-    for date in ("dmY", "mdY", "mY", "dmy", "mdy", "ymd", "my", "ym", "Wy", "yW", "y")
+    for date in _DATES
     for time in ("", "H", "HM", "HMS")
-    if "d" in date or not time
-)
+    if date != "Ymd" and ("d" in date or not time)
+]
 _TURN, _SPAN = 50, 40  # the first of the years of 1900 in two digits, and the most years
 
 Keys = Sequence[Any]  # one for each text, by which they are sorted
@@ -192,7 +194,7 @@ def _width(layout: str) -> int:
 def _read(texts: Sequence[str], layout: str) -> Keys | None:
     """Digits as dates of this layout, perhaps without the first zero; None if one is no date."""
     width = _width(layout)
-    least = {"Y": width, "y": 3 if width > 4 else width}.get(layout[0], width - 1)
+    least = 3 if layout.startswith("ymd") else width - (layout[0] not in "Yy")  # 101 is 000101
     keys = []
     for text in texts:
         if not least <= len(text) <= width:
@@ -216,7 +218,7 @@ def _of_two_parts(parts: Sequence[tuple[str, str]], are_text: bool) -> Readings:
     whole, rest = [int(a) for a, _ in parts], [int(b or -1) for _, b in parts]
     lengths = {len(b) for _, b in parts}
     reverse, forward = [*zip(rest, whole, strict=True)], [*zip(whole, rest, strict=True)]
-    if lengths == {4} and all(_is_year(b) and 1 <= int(a) <= 53 for a, b in parts):
+    if lengths == {4} and all(_is_year(b) and 1 <= int(a) <= 366 for a, b in parts):
         yield "", reverse
     of_years = all(1900 <= a <= 2100 and b <= 53 for a, b in forward) and max(lengths) <= 2
     if not are_text:  # in which 2023.1 may be October, if there is a 2023.01 as well

@@ -58,7 +58,7 @@ def scored_lists(
 def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
     """Warn once for a data set whose labels differ, but are all relevant or all not."""
     if words := one_class_in_words(metric, queries):
-        queries.once(("one class", words), lambda: warn(words))
+        queries.once(("one class", metric["relevant"]), lambda: warn(words))
 
 
 def one_class_in_words(metric: RankingMetric, queries: Queries) -> str:

@@ -4,7 +4,8 @@ A TOML file may be somebody else's, and everything else in it is data to read or
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 from lambdaplus.frameworks.internals import lightgbm_aliases
 from lambdaplus.study.methods import Method
@@ -19,9 +20,13 @@ _OF_LIGHTGBM = (
 _LIKE_THESE = re.compile(r"(.*_)?(file|filename|filepath|dir|folder|path|uri|url|port|memory)s?")
 
 
-def refuse_files_and_machines(method: Method, names: Iterable[str]) -> None:
-    """Raise a ValueError for such a parameter of a method."""
-    for name in names:
+def refuse_files_and_machines(method: Method, given: Mapping[str, Any]) -> None:
+    """Raise a ValueError for such a parameter of a method, also within the text of another.
+
+    LightGBM reads its parameters from one text, with blanks between them.
+    """
+    texts = [f"{name}={value}" for name, value in given.items()]
+    for name in (name for text in texts for name in re.findall(r"(\w+)\s*=", text)):
         if _LIKE_THESE.fullmatch(name) or name in _of_lightgbm():
             raise ValueError(
                 f"method {method.name!r} with {name}: it may read or write files, or connect to "

@@ -33,8 +33,8 @@ def refuse_wrong_options(
     part = _few_rows()
     for method in methods:
         # Of the methods of the list, fixed options are those of lambdaplus.
-        fixed = () if method.name in listed else method.fixed
-        refuse_files_and_machines(method, [*fixed, *config.grid.get(method.name, ())])
+        fixed = {} if method.name in listed else method.fixed
+        refuse_files_and_machines(method, {**fixed, **config.grid.get(method.name, {})})
     for method in methods:
         for name, value in _given(method, config, method.name in listed):
             without = {k: v for k, v in method.fixed.items() if k != name}

@@ -115,6 +115,7 @@ FILES = (
     [
         'methods = ["lightgbm:lambdarank"]\n[grid."lightgbm:lambdarank"]\n{} = ["x"]',
         'methods = ["lightgbm:lambdarank({}=x)"]',
+        'methods = ["lightgbm:lambdarank(boosting=gbdt {}=x)"]',
         'methods = ["sklearn.svm:LinearSVC({}=x)"]',
         'methods = ["lightgbm.sklearn:LGBMRanker({}=x)"]',
     ],
