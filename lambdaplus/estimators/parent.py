@@ -5,9 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from lambdaplus.compute.columns import as_vector, columns_of, from_narwhals, native
+from lambdaplus.compute.columns import as_vector, columns_of, from_gpu, from_narwhals, native
 from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
 
@@ -97,9 +95,10 @@ class FrameworkEstimator:
         return {**self.get_params(deep=False), **call}
 
 
-_VECTORS = (
-    "sample_weight", "init_score", "base_margin", "group", "feature_weights", "eval_group",
-    "eval_sample_weight", "eval_init_score", "sample_weight_eval_set", "base_margin_eval_set",
+_VECTORS = ("sample_weight", "init_score", "base_margin", "group", "feature_weights")
+_OF_SETS = (
+    "eval_group", "eval_sample_weight", "eval_init_score", "sample_weight_eval_set",
+    "base_margin_eval_set",
 )  # fmt: skip
 
 
@@ -117,7 +116,8 @@ def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
     bound = _signature(method.__func__).bind(method.__self__, *by_position, **given).arguments
     bound |= bound.pop("kwargs", {})
     bound.pop("self")
-    call = {k: vectors(v) if k in _VECTORS else from_narwhals(v) for k, v in bound.items()}
+    read = {**dict.fromkeys(_VECTORS, as_vector), **dict.fromkeys(_OF_SETS, vectors)}
+    call = {name: read.get(name, from_narwhals)(value) for name, value in bound.items()}
     sets = call.get("eval_set")
     if sets is None and call.get("eval_X") is not None and call.get("eval_y") is not None:
         X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
@@ -130,12 +130,10 @@ def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
 
 
 def vectors(value: Any) -> Any:
-    """A vector as in `as_vector`, or those in a list, tuple or dictionary of several."""
+    """The vectors of several sets, in a list, tuple or dictionary; `by_set` reads other forms."""
     if isinstance(value, dict):
         return {name: as_vector(one) for name, one in value.items()}
-    value = as_vector(value)
-    several = isinstance(value, list) and not all(one is None or np.isscalar(one) for one in value)
-    return [*map(as_vector, value)] if several else value
+    return [*map(as_vector, value)] if isinstance(value, list | tuple) else from_gpu(value)
 
 
 def levels_of(X: Any) -> dict[str, list[str]]:
@@ -172,4 +170,4 @@ def by_set(argument: Any, n: int) -> list[Any]:
     entries = [argument] if n == 1 and not listed else list(argument)
     if len(entries) > n:
         raise ValueError(f"an eval_ argument has {len(entries)} entries for {n} evaluation sets")
-    return [*entries, *[None] * (n - len(entries))]
+    return [*map(as_vector, entries), *[None] * (n - len(entries))]

@@ -25,13 +25,17 @@ def refuse_files_and_machines(method: Method, given: Mapping[str, Any]) -> None:
 
     LightGBM reads its parameters from one text, with blanks between them.
     """
-    texts = [f"{name}={value}" for name, value in given.items()]
+    texts = [f"{name}={_text(value)}" for name, value in given.items()]
     for name in (name for text in texts for name in re.findall(r"(\w+)\s*=", text)):
         if _LIKE_THESE.fullmatch(name) or name in _of_lightgbm():
             raise ValueError(
                 f"method {method.name!r} with {name}: it may read or write files, or connect to "
                 "other machines, which a comparison does not: leave it out"
             )
+
+
+def _text(value: Any) -> str:
+    return " ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _of_lightgbm() -> set[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from small_estimators import DATA, NATIVELY, QID, X, Y, each_estimator, made
+from small_estimators import DATA, NATIVELY, QID, X, Y, curves, each_estimator, made
 
 import lambdaplus as lp
 
@@ -86,6 +86,18 @@ def test_features_of_another_byte_order(kind: Any, dtype: str) -> None:
             np.testing.assert_array_equal(
                 getattr(model, name)(other), getattr(plain, name)(read), name
             )
+
+
+@pytest.mark.parametrize(
+    "group", [[[20], [10]], ([20], [10]), {0: [20], 1: [10]}, np.array([[20], [10]])]
+)
+@pytest.mark.parametrize("kind", [lp.LightGBMRanker, lp.XGBoostRanker])
+def test_evaluation_sets_of_one_query_each(kind: Any, group: Any) -> None:
+    rows = np.flatnonzero(QID < 2)[:30]
+    sets = [(X[rows[:20]], Y[rows[:20]]), (X[rows[20:]], Y[rows[20:]])]
+    found = made(kind).fit(X, Y, qid=QID, eval_set=sets, eval_group=group)
+    other = made(kind).fit(X, Y, qid=QID, eval_set=sets, eval_qid=[np.zeros(20), np.ones(10)])
+    assert curves(found) == curves(other)
 
 
 def test_weights_in_a_column_take_no_memory_of_pairs() -> None:

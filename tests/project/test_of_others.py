@@ -116,6 +116,7 @@ FILES = (
         'methods = ["lightgbm:lambdarank"]\n[grid."lightgbm:lambdarank"]\n{} = ["x"]',
         'methods = ["lightgbm:lambdarank({}=x)"]',
         'methods = ["lightgbm:lambdarank(boosting=gbdt {}=x)"]',
+        'methods = ["lightgbm:map"]\n[grid."lightgbm:lambda_map"]\nboosting = ["gbdt\\t{}=x"]',
         'methods = ["sklearn.svm:LinearSVC({}=x)"]',
         'methods = ["lightgbm.sklearn:LGBMRanker({}=x)"]',
     ],
