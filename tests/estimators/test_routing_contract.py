@@ -49,6 +49,8 @@ def test_every_argument_of_the_parent_can_be_routed(kind: Any, method: str) -> N
 
 @pytest.mark.parametrize("kind", [lp.LightGBMRanker, lp.LightGBMClassifier])
 def test_a_pipeline_transforms_evaluation_sets_and_stops_early(kind: Any) -> None:
+    if "eval_X" not in names(lgb.LGBMModel, "fit"):
+        pytest.skip("LightGBM before 4.7 has sets of pairs, which a pipeline does not transform")
     more: dict[str, Any] = {"qid": QID, "eval_qid": [QID]} if kind in RANKERS else {}
     labels = Y if kind in RANKERS else BINARY
     model = made(kind, n_estimators=200).set_fit_request(
