@@ -169,6 +169,8 @@ class RankingEstimator(FrameworkEstimator):
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
     X, of_column = without_qid(from_narwhals(X))
+    if y is None:
+        raise ValueError(f"{name} has no labels: requires y to be passed, but the target y is None")
     _warn_of_column(y)
     if qid is None and group is None:
         qid = of_column
