@@ -9,10 +9,13 @@ lambda_objective('map', sigma=2)
 {'auc': 0.75}
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import sys
 
+# Nothing else is imported: `python -m lambdaplus` would take a typing.py of the current folder.
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # at run time, names are imported when they are first used
+    from typing import Any
+
     from lambdaplus.data import query_folds as query_folds
     from lambdaplus.estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators import LightGBMRanker as LightGBMRanker
@@ -70,16 +73,20 @@ else:  # with __getattr__, type checkers would accept misspelt names
     }
     __all__ = sorted(_MODULES)
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> "Any":
+        def imported(module: str) -> "Any":
+            __import__(module)
+            return sys.modules[module]
+
         if name == "__version__":
-            return import_module("importlib.metadata").version(__name__)
+            return imported("importlib.metadata").version(__name__)
         if name not in _MODULES:
-            similar = import_module("lambdaplus.compute.messages").hint(name, _MODULES)
+            similar = imported("lambdaplus.compute.messages").hint(name, _MODULES)
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{similar}")
-        found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        found = getattr(imported(f"{__name__}.{_MODULES[name]}"), name)
         globals()[name] = found  # not imported again
         return found
 
     def __dir__() -> list[str]:
-        helpers = {"Any", "TYPE_CHECKING", "import_module"}  # of this file
+        helpers = {"TYPE_CHECKING", "sys"}  # of this file
         return sorted({*globals(), *_MODULES} - helpers)

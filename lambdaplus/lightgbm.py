@@ -166,11 +166,17 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
     refuse_no_function(call.get("feval"))
     _warn_of_default_metric(call["params"], call.get("feval"), call.get("callbacks"))
-    _refuse_unusable("train_set", call["train_set"])
-    valid = call.get("valid_sets")
+    valid, feval = call.get("valid_sets"), call.get("feval")
+    sets = {"train_set": call["train_set"]}
     for i, data in enumerate(valid if isinstance(valid, list | tuple) else [valid]):
         if data is not call["train_set"]:
-            _refuse_unusable(f"valid_sets[{i}]", data)
+            sets[f"valid_sets[{i}]"] = data
+    have_own = any(
+        getattr(one, "has_own_labels", False) or getattr(one, "own", ())
+        for one in (fobj, *(feval if isinstance(feval, list) else [feval]))
+    )
+    for name, data in sets.items():
+        _refuse_unusable(name, data, needs_labels=not have_own)
     return call, unknown_objective_explained(fobj, "LightGBM")
 
 
@@ -193,11 +199,14 @@ def _warn_of_default_metric(params: dict[str, Any], feval: Any, callbacks: Any) 
         )
 
 
-def _refuse_unusable(name: str, data: Any) -> None:
+def _refuse_unusable(name: str, data: Any, needs_labels: bool) -> None:
     """Raise a ValueError for data that LightGBM would silently replace, or end Python on."""
     if not isinstance(data, lightgbm.Dataset) or is_constructed(data):
         return
     data.data = readable_by_lightgbm(data.data)
+    in_file, is_subset = isinstance(data.data, str | Path), data.used_indices is not None
+    if needs_labels and data.label is None and not in_file and not is_subset:
+        raise ValueError(f"{name} has no labels, which LightGBM would take for 0: pass label=")
     for what, values in (("labels", data.label), ("weights", data.weight)):
         if values is not None:
             array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"

@@ -87,6 +87,11 @@ def train(
     3
     """
     params, kwargs = _with_our_defaults(params, _by_name(xgboost.train, args, kwargs))
+    sets = {"dtrain": dtrain, **{str(name): data for data, name in kwargs.get("evals") or ()}}
+    for name, data in sets.items():
+        rows = data.num_row() if isinstance(data, xgboost.DMatrix) else 0
+        if rows and not xgboost_field(data, "label").size:
+            raise ValueError(f"{name} has {rows} rows and no labels: pass label= to its DMatrix")
     with _explained(params, kwargs):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 

@@ -179,7 +179,7 @@ def _run(
                     write_report(
                         summary, made, config.to_toml(), data=shown, date=date, study=study
                     )
-                folder.publish(outdated=["plots/"])
+                folder.publish(outdated=["plots/*.png", "plots/*.svg"])
     if summary:  # printed only now, since a reader such as head may stop reading
         for shown_line in lines:
             console.print(shown_line)

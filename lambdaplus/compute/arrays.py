@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
-def from_gpu(values: Any) -> Any:
-    """A CuPy array as one of NumPy, which would refuse to convert it; other values as they are."""
-    on_gpu = hasattr(values, "__cuda_array_interface__") and hasattr(values, "get")
-    return values.get() if on_gpu else values
+from lambdaplus.compute.columns import as_vector, from_gpu, from_narwhals
 
 
 def checked_array(values: Any, name: str) -> NDArray[Any]:
@@ -34,7 +30,7 @@ def unmasked(values: Any, name: str) -> NDArray[Any]:
                 "leave those rows out or fill them"
             )
     try:
-        return np.asarray(from_gpu(values))
+        return np.asarray(from_gpu(from_narwhals(values)))
     except ValueError as error:
         if "inhomogeneous" not in str(error):
             raise
@@ -108,7 +104,7 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
 
 def flags_of_rows(values: Any, n: int, name: str) -> NDArray[np.bool_]:
     """Convert the values to (n,) bool; a ValueError if they are not n times True or False."""
-    flags = checked_array(values, name)
+    flags = checked_array(as_vector(values), name)
     if flags.shape != (n,) or not np.isin(flags, (0, 1)).all():
         raise ValueError(f"{name} must be True or False for each of the {n} rows")
     return flags.astype(bool)

@@ -8,12 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numba
-from numba.extending import intrinsic as _intrinsic
-
 from lambdaplus.compute import package_source
+from lambdaplus.compute.numba_import import cached_as_environment_says, numba
 
-intrinsic: Any = _intrinsic  # numba's type does not describe its result
+intrinsic = numba.extending.intrinsic
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -23,7 +21,8 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     # C wrappers take time to compile, and no kernel is passed to C.
     options = {"no_cfunc_wrapper": True, "nogil": True, **options}
     try:
-        kernel = numba.njit(cache=True, **options)(function)
+        with cached_as_environment_says():
+            kernel = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no cache folder can be written to
         return numba.njit(**options)(function)
     # numba compares this stamp, by default time and size of the file, with that in the cache.

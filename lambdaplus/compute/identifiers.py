@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arrays import checked_array, from_gpu, unmasked
+from lambdaplus.compute.arrays import checked_array, unmasked
+from lambdaplus.compute.columns import as_vector
 
 LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
 
@@ -36,7 +37,7 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     A ValueError is raised for another number of entries than rows, a missing entry, numbers mixed
     with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
     """
-    values = from_gpu(values)
+    values = as_vector(values)
     texts = isinstance(values, (list, tuple)) and all(
         isinstance(one, str | bytes) for one in values
     )

@@ -36,6 +36,11 @@ def printable(text: str) -> str:
     return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def printable_lines(text: str) -> str:
+    """The same for text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def refuse_missing(path: Path) -> None:
     """Raise a FileNotFoundError for a path that does not exist, with a similar name if any."""
     if path.exists():

@@ -17,10 +17,10 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.thresholds import THRESHOLDS
 
 
@@ -76,7 +76,7 @@ def n_threads() -> int:
         or min(_limits, default=0)
         or (int(for_openmp) if for_openmp.isdecimal() else 0)
     )
-    return allowed or int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    return allowed or int(numba.config.NUMBA_NUM_THREADS)
 
 
 @lru_cache(maxsize=1)

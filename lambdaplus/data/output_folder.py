@@ -14,7 +14,8 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterable
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -86,9 +87,9 @@ class OutputFolder:
     def publish(self, outdated: Collection[str] = (), last: str = "") -> None:
         """Copy all files of ``made`` here, or none if one would overwrite a file of the user.
 
-        Each copy is complete or absent.  Files of an earlier run whose names start with one of the
-        prefixes ``outdated``, such as ``plots/``, are removed unless they were changed since.  The
-        file ``last`` is absent while others are written, so that it vouches for them.
+        Each copy is complete or absent.  Files of an earlier run whose names match one of the
+        patterns ``outdated``, such as ``plots/*.svg``, are removed unless they were changed since.
+        The file ``last`` is absent while others are written, so that it vouches for them.
         """
         found = {path.relative_to(self.made).as_posix(): path for path in self.made.rglob("*")}
         names = sorted(found, key=lambda name: (name == last, name))
@@ -103,7 +104,7 @@ class OutputFolder:
             with atomic_write(self.folder / name) as temporary:
                 shutil.copyfile(path, temporary)
         # Names that an earlier run wrote and this one did not, such as a plot of another metric.
-        gone = [n for n in written if n not in files and n.startswith(tuple(outdated))]
+        gone = [name for name in written if name not in files and _matches(name, outdated)]
         for name in gone:
             path = self.folder / name
             if _is_as_written(path, written[name]):
@@ -146,6 +147,13 @@ def refuse_link(path: Path) -> None:
             f"{path} is a symbolic link, through which this run would write elsewhere: remove it, "
             "or pass another folder"
         )
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name is one of these, or has a star's text in the last part."""
+    path = PurePosixPath(name)
+    found = map(PurePosixPath, patterns)
+    return any(path.parent == one.parent and fnmatchcase(path.name, one.name) for one in found)
 
 
 def _is_as_written(path: Path, digests: Collection[str]) -> bool:

@@ -5,8 +5,7 @@ model that is saved.  It needs numpy, polars and the framework of the model, and
 lambdaplus reads the tables that it trains on by the same functions.
 """
 
-from __future__ import annotations
-
+# Not `from __future__ import annotations`, which would import a file of that name in this folder.
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
@@ -133,7 +132,7 @@ class TableRows(NamedTuple):
     """Rows of a CSV, TSV or Parquet file; the columns of a CSV file are text."""
 
     file: Path
-    frame: polars.DataFrame
+    frame: "polars.DataFrame"
     decimal_commas: bool = False
     first: int = 1  # the number of the first row below the header
 
@@ -142,7 +141,7 @@ class TableRows(NamedTuple):
         where = "" if row is None else f", row {self.first + row} below the header"
         return f"{self.file}, column {name!r}{where}"
 
-    def parsed(self, name: str) -> tuple[polars.Series | None, int]:
+    def parsed(self, name: str) -> "tuple[polars.Series | None, int]":
         """A column as float64, null where it is no number, and its first row of text, or -1.
 
         True and false, in any case, are 1 and 0.  None stands for a column of other types: polars
@@ -172,10 +171,10 @@ class TableRows(NamedTuple):
             raise ValueError(f"{self.place(name)} is not numeric, but {self.frame[name].dtype}")
         if text >= 0:
             cell = self.frame[name][text]
-            raise ValueError(f"{self.place(name, text)}: {cell!r} is not a number")
+            raise ValueError(f"{self.place(name, text)}: {shown(cell)!r} is not a number")
         return self.unrounded(name, numbers)
 
-    def unrounded(self, name: str, numbers: polars.Series) -> NDArray[np.float64]:
+    def unrounded(self, name: str, numbers: "polars.Series") -> NDArray[np.float64]:
         """The numbers of a column; a ValueError for cells that float64 changes."""
         import polars as pl
 
@@ -187,7 +186,7 @@ class TableRows(NamedTuple):
                     raise ValueError(f"{self.place(name, row)}{why}")
         return numbers.to_numpy()
 
-    def words(self, name: str, whole_numbers: bool = False) -> polars.Series | None:
+    def words(self, name: str, whole_numbers: bool = False) -> "polars.Series | None":
         """A column of text, or of whole numbers if wanted, as text, null where a cell is empty.
 
         None stands for a column of other types.
@@ -317,7 +316,7 @@ def _parquet(
         first += rows
 
 
-def _refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
+def _refuse_expanded_text(file: Path, frame: "polars.DataFrame") -> None:
     """Raise a ValueError for repeated text that is so much larger in memory than in the file."""
     import polars as pl
 
@@ -737,9 +736,14 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
         _warn(
             f"{file}, column {name!r}: {cells.total():,} of {rows:,} rows have values that the "
             "model was not trained with, which are taken for missing: "
-            f"{', '.join([*cells][:5])}{', ...' if len(cells) > 5 else ''}"
+            f"{', '.join(map(shown, [*cells][:5]))}{', ...' if len(cells) > 5 else ''}"
         )
     return np.concatenate(scores)
+
+
+def shown(cell: str) -> str:
+    """A cell of a table, or its beginning and its end, for a message."""
+    return cell if len(cell) <= LONGEST else f"{cell[: LONGEST // 2]}...{cell[-LONGEST // 2 :]}"
 
 
 def read_about(folder: Path) -> tuple[str, list[Column]]:

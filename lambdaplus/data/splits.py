@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
+from lambdaplus.data.time_order import places_in_time
 from lambdaplus.ranking.queries import query_sizes
 
 HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; larger labels are real values
@@ -64,8 +63,9 @@ def query_folds(
     ------
     ValueError
         If both or neither of ``qid`` and ``group`` are passed, a query is missing, a size is
-        invalid, there are fewer than 2 folds or fewer queries than folds, a query has two dates, or
-        there are too few dates.
+        invalid, there are fewer than 2 folds or fewer queries than folds, a query has two dates,
+        there are too few dates, or text in ``order`` has another order as numbers than as dates or
+        versions (012024, 2023.10).
 
     Examples
     --------
@@ -103,48 +103,17 @@ def query_splitter(n_splits: int, shuffle: bool = True, seed: int = 0) -> Any:
 
 def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
     """The number of the date of each row, (n,), among all dates, ascending."""
-    dates = identifiers(order, "order", qid.size)
-    _refuse_day_first(dates)
-    if dates.dtype.kind in "US":
-        for kind in (np.float64, np.datetime64):
-            with contextlib.suppress(ValueError):
-                dates = dates.astype(kind)
-                break
-        else:
-            raise ValueError(
-                f"order has text such as {str(dates[0])!r}: pass dates, numbers, or text such as "
-                "2026-11-26"
-            )
-    _, place = np.unique(identifiers(dates, "order"), return_inverse=True)
+    place = places_in_time(order, qid.size)
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     other = np.flatnonzero(place != place[first][query])
     if other.size:
         row = int(other[0])
+        dates = identifiers(order, "order")
         raise ValueError(
             f"query {qid[row]!s} has several values of order, such as {dates[first[query[row]]]!s} "
             f"and {dates[row]!s} (row {row}): a query needs one"
         )
     return place
-
-
-def _refuse_day_first(dates: NDArray[Any]) -> None:
-    """Raise a ValueError for digits such as 28092025, which do not ascend as the dates do."""
-    digits = {str(date) for date in np.unique(dates)} if dates.dtype.kind in "iuUS" else {""}
-
-    def are_dates(form: str) -> bool:
-        try:
-            years = {datetime.strptime(date.zfill(8), form).year for date in digits}
-        except ValueError:
-            return False
-        return min(years) >= 1900 and max(years) <= 2100
-
-    other = [form for form in ("%d%m%Y", "%m%d%Y") if len(digits) > 1 and are_dates(form)]
-    if other and not are_dates("%Y%m%d"):
-        raise ValueError(
-            f"order has dates such as {min(digits)}, which as numbers do not ascend by date: pass "
-            f"pandas.to_datetime(order, format={other[0]!r}), for example, or text such as "
-            "2026-11-26"
-        )
 
 
 def _walk_forward(

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.identifiers import identifiers, int_or_text
-from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, table_kind, tables
+from lambdaplus.compute.identifiers import as_text, identifiers, int_or_text
+from lambdaplus.compute.messages import warn
+from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, shown, table_kind, tables
 
 if TYPE_CHECKING:
     import polars
@@ -66,11 +67,11 @@ class TableFile(TableRows):
         column, text = self.parsed(name)
         if column is None or text < 0:
             return None if column is None else self.unrounded(name, column)
-        if not column.is_finite().any():
+        if not column.is_finite().any() or self._has_no_number(name):
             return None
         raise ValueError(
             f"{self.place(name)} mixes numbers and text; the first text is "
-            f"{self.frame[name][text]!r} in row {text + 1} below the header"
+            f"{shown(self.frame[name][text])!r} in row {text + 1} below the header"
         )
 
     def is_flag(self, name: str) -> bool:
@@ -82,6 +83,12 @@ class TableFile(TableRows):
             return dtype == polars.Boolean
         words = self._words(name).str.to_lowercase()
         return bool(words.len()) and bool(words.is_in([*FLAGS]).all())
+
+    def _has_no_number(self, name: str) -> bool:
+        """Whether a column of text has true and false, but no number."""
+        words = self._words(name)
+        numbers = words.str.replace(",", ".", literal=True) if self.decimal_commas else words
+        return not numbers.cast(float, strict=False).is_finite().any()
 
     def _words(self, name: str) -> polars.Series:
         """The cells of a column as text, without those that are empty."""
@@ -121,16 +128,40 @@ class TableFile(TableRows):
         words = self._words(name)
         return bool(words.len()) and bool(words.str.contains(pattern).all())
 
+    def _in_one_spelling(self, name: str, words: list[str]) -> list[str]:
+        """Whole numbers without decimals of zeros, as in categories, if all are whole numbers.
+
+        Otherwise a warning is given of those that occur in both spellings.
+        """
+        known = {*words}
+        decimals = re.compile(r"(-?[0-9]+)\.0+")
+        found = {word: whole[1] for word in known if (whole := decimals.fullmatch(word))}
+        if not found:
+            return words
+        if all(re.fullmatch("-?[0-9]+", found.get(word, word)) for word in known):
+            return [found.get(word, word) for word in words]
+        if both := sorted(word for word, whole in found.items() if whole in known):
+            warn(
+                f"{self.place(name)} has {found[both[0]]!r} and {both[0]!r}, which are different, "
+                "since others are no whole numbers: write each identifier in one way"
+            )
+        return words
+
     def repeats(self, name: str) -> bool:
         """Whether a column has at least two values, on two rows or more on average."""
         return 2 <= self.frame[name].n_unique() <= self.frame.height / 2
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
+        import polars
+
         column = self.frame[name]
         if column.dtype.is_temporal() and not column.null_count():
             return column.to_physical().to_numpy()
-        return self.identifiers(name)
+        if column.dtype.is_float():
+            return self.finite_numbers(name)
+        ids = self.identifiers(name)  # which raises for empty cells
+        return as_text(column.to_list()) if column.dtype == polars.String else ids
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
@@ -154,6 +185,6 @@ class TableFile(TableRows):
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
                 raise ValueError(f"{words[row]!r} in row {row + 1} below the header is no value")
-            return int_or_text(words)
+            return int_or_text(self._in_one_spelling(name, words))
         except ValueError as error:
             raise ValueError(f"{self.file}, column {name!r}: {error}") from None

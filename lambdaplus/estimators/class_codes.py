@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import from_gpu
 from lambdaplus.ranking.queries import Queries
 
 
@@ -38,7 +38,7 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
     sets = []
     for i, (X, y_of_set) in enumerate(call.get("eval_set") or ()):
         same = X is call["X"] and y_of_set is call["y"]  # the frameworks recognise this, too
-        labels = y if same else _checked(y_of_set)
+        labels = y if same else _checked(y_of_set, f"evaluation set {i} ")
         if unknown := set(labels.tolist()) - set(classes.tolist()):
             raise ValueError(f"evaluation set {i}: {unknown} are none of {classes.tolist()}")
         sets.append((X, codes if same else (labels == trained).astype(np.int64)))
@@ -46,9 +46,9 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
     return trained, classes
 
 
-def _checked(y: Any) -> NDArray[Any]:
+def _checked(y: Any, where: str = "") -> NDArray[Any]:
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise ValueError(f"{where}requires y to be passed, but the target y is None")
     labels: NDArray[Any] = column_or_1d(from_gpu(y), warn=True)
     if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels):
         types = sorted({type(label).__name__ for label in labels})

@@ -56,6 +56,8 @@ class RankingClassifier(HoldsOutRows):
     _one_ranking = True
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
+    _rounds_used: Callable[..., tuple[int, int]]
+    """The first and the last round of a prediction with these arguments, from 1."""
     _of_parent: Callable[..., Any]
     """Calls a method of the parent, by name."""
 
@@ -100,7 +102,8 @@ class RankingClassifier(HoldsOutRows):
             if self.pos_label is not None:
                 warn(
                     f"pos_label has no effect with the framework's objective {objective!r}, whose "
-                    "probabilities are of both classes: remove it"
+                    "probabilities are of both classes, nor on metrics, for which the last class "
+                    "in sorted order is relevant: remove it"
                 )
             self._train(call, objective)
             return self
@@ -114,7 +117,7 @@ class RankingClassifier(HoldsOutRows):
             )
         self._train(call, objective, **self._class_weights())
         held_out = self._held_out(call, objective, start)
-        self.offset_ = threshold_by_share(held_out)
+        self.offset_, self._rounds_of_offset = threshold_by_share(held_out), self._rounds_used()
         self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
         if not self._no_probabilities:
             self.calibrator_ = fit_calibrator(held_out)
@@ -132,7 +135,7 @@ class RankingClassifier(HoldsOutRows):
     def _forget(self) -> None:
         """Remove attributes of an earlier fit."""
         learnt = "_columns", "_labels", "pos_label_", "offset_", "calibrator_", "_no_probabilities"
-        for name in learnt:
+        for name in (*learnt, "_rounds_of_offset"):
             vars(self).pop(name, None)
 
     def decision_function(self, X: Any, **kwargs: Any) -> Floats:
@@ -154,12 +157,29 @@ class RankingClassifier(HoldsOutRows):
             if kwargs.get(name) and name.startswith("pred_"):
                 raise TypeError(f"decision_function gives scores: pass {name} to predict")
         ranks = self._is_of_rankings()
+        kwargs = _all_but_x(super().predict, X, **kwargs)  # type: ignore[misc]
         X = self._features(X, kwargs.get("validate_features", True))
         return self._above_offset(X, **kwargs) if ranks else np.asarray(self._raw(X, **kwargs))
 
     def _above_offset(self, X: Any, **kwargs: Any) -> Any:
-        scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
-        return self._sign * (scores - self.offset_)
+        return self._sign * (self._of_all_rounds(X, **kwargs) - self.offset_)
+
+    def _of_all_rounds(self, X: Any, **kwargs: Any) -> Any:
+        """Scores on the scale of threshold and probabilities, or with a warning."""
+        self._warn_of_other_rounds(**kwargs)
+        return np.asarray(self._raw(X, **kwargs), dtype=np.float64)
+
+    def _warn_of_other_rounds(self, **kwargs: Any) -> None:
+        """Warn if predictions with these arguments use other rounds than set the threshold."""
+        first, last = self._rounds_used(**kwargs)
+        known = getattr(self, "_rounds_of_offset", (first, last))
+        if (first, last) != known:
+            warn(
+                f"this prediction uses rounds {first} to {last} of the model, and threshold and "
+                f"probabilities are those of rounds {known[0]} to {known[1]}, whose scores are on "
+                "another scale: the order of the rows is right, classes and probabilities are not. "
+                "Fit a model with n_estimators=, or by early stopping, of as many rounds"
+            )
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """The class of each row, (n,), or other outputs that the parent's `predict` has.
@@ -196,7 +216,7 @@ class RankingClassifier(HoldsOutRows):
             return self._of_parent("predict_proba", X, **kwargs)
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
-        scores = np.asarray(self._raw(X, **kwargs), dtype=np.float64)
+        scores = self._of_all_rounds(X, **kwargs)
         return self.calibrator_.predict_proba(scores[:, None])[:, :: self._sign]
 
     def _is_of_rankings(self) -> bool:

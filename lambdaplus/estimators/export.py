@@ -69,6 +69,7 @@ def data_of(model: Any) -> dict[str, Any]:
     """Objective, metrics and, of a classifier, classes, threshold and probabilities, as JSON."""
     data = {name: as_data(getattr(model, name)) for name in ("objective", "eval_metric")}
     if hasattr(model, "offset_"):
+        model._warn_of_other_rounds()
         calibrator = getattr(model, "calibrator_", None)
         why_not = model._no_probabilities
         learnt = model.classes_, model.pos_label_, model.offset_, calibrator, why_not

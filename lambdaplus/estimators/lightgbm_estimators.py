@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 import lambdaplus.lightgbm as lgb
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
 from lambdaplus.estimators.metrics_by_name import (
@@ -137,8 +138,20 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
                     f"eval_at={cutoffs!r} is for LightGBM's own metrics, and {metrics!r} has its "
                     "cutoffs in its names: pass eval_metric=['ndcg@1', 'ndcg@5'], for example"
                 )
-        if ours and lightgbm_stops_early(params, call.get("callbacks")):
+        stops, callbacks = (
+            lightgbm_stops_early(params, call.get("callbacks")),
+            call.get("callbacks"),
+        )
+        if ours and stops:
             warn_of_watched_losses(native, objective)
+        elif stops and native and metrics is not None and not ours:
+            first = wanted[0] if isinstance(wanted, list | tuple) else wanted
+            if first not in native and not lightgbm_stops_early(params, callbacks, by_all=True):
+                warn(
+                    f"early stopping by the first metric watches {native[0]!r}, since LightGBM "
+                    f"evaluates its own metrics before those of lambdaplus, such as {first!r}: "
+                    "leave its own metrics out"
+                )
         call["eval_metric"] = [*native, *([] if metrics is None else [metrics])]
         if not metric_is_set and (ours or metrics is not None):
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
@@ -181,6 +194,19 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
     def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
         super().__init__(objective=objective, **kwargs)
+
+    def _value(self, function: Any, labels: Any, scores: Any, weights: Any, sizes: Any) -> float:
+        given = [labels, scores, weights, sizes][: len(inspect.signature(function).parameters)]
+        if weights is not None and len(given) < 3:
+            raise ValueError(f"eval_metric={function!r} takes no weights, so leave them out")
+        found = function(*given)
+        _, value, is_higher_better = found[0] if isinstance(found, list) else found
+        if not is_higher_better:
+            raise ValueError(
+                f"eval_metric={function!r} is lower for better models, and score must be higher: "
+                "pass a metric to maximise"
+            )
+        return float(value)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
@@ -264,6 +290,15 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
         return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+
+    def _rounds_used(
+        self, start_iteration: int = 0, num_iteration: int | None = None, **_: Any
+    ) -> tuple[int, int]:
+        booster, start = self.booster_, max(start_iteration, 0)
+        rounds = booster.current_iteration()
+        if num_iteration is None:
+            num_iteration = 0 if start else booster.best_iteration
+        return start + 1, min(start + num_iteration, rounds) if num_iteration > 0 else rounds
 
     def _least_rows(self) -> int:
         return 2 * int(lightgbm_parameter(self.get_params(), "min_data_in_leaf"))

@@ -118,6 +118,21 @@ def warn_of_minimised(watched: Iterable[Any], stops: Callable[[str], bool]) -> N
             )
 
 
+def function_of_score(metrics: Any) -> Any:
+    """The function among metrics of which none is of lambdaplus; None without any.
+
+    A ValueError is raised if the framework alone knows the metrics.
+    """
+    ours, native = find_metrics(metrics)
+    functions = [metric for metric in native if callable(metric)]
+    if ours is None and native and not functions:
+        raise ValueError(
+            f"score has no value of eval_metric={metrics!r}, which the framework evaluates: pass a "
+            "metric of lambdaplus first, or call lambdaplus.evaluate"
+        )
+    return functions[-1] if ours is None and functions else None
+
+
 def metric_of_score(objective: Any, preferred: Any = None) -> EvalMetric:
     """The metric of `score`: the first of lambdaplus among those given, or the objective's."""
     native = NATIVE.get(objective) if isinstance(objective, str) else None

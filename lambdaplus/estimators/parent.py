@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import as_vector, columns_of, from_gpu, from_narwhals, native
+from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
 
 
@@ -16,6 +17,12 @@ class ArgumentNames(NamedTuple):
     eval_start: str
     eval_weights: str
     model: str
+
+
+_METHODS = {"decision_function": "predict"} | {
+    name: name for name in ("fit", "predict", "predict_proba", "apply")
+}
+_LEAVES_AND_PARTS = ("pred_leaf", "pred_contrib")  # which decision_function refuses
 
 
 class FrameworkEstimator:
@@ -32,6 +39,11 @@ class FrameworkEstimator:
     _columns: list[Any] | None = None  # of the frame that fit was given
     _levels: Mapping[str, Sequence[str]] = {}  # of its categories
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        # Before scikit-learn's own, which reads them.
+        show_names_of_parents(cls, _METHODS, {"decision_function": _LEAVES_AND_PARTS})
+        super().__init_subclass__(**options)
+
     def _call_of_fit(
         self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *args: Any,
         eval_set: Any, **given: Any,
@@ -45,13 +57,17 @@ class FrameworkEstimator:
 
     def _prepare(self, call: dict[str, Any]) -> None:
         """Remember the columns of a call of fit, and make its features as in `_features`."""
-        given, self._columns = call["X"], columns_of(call["X"])
+        given, labels, self._columns = call["X"], call["y"], columns_of(call["X"])
         self._levels = levels_of(given)
-        call["X"] = self._readable(given)
+        call |= {"X": self._readable(given), "y": native(labels)}
         sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [
-            (call["X"] if X is given else self._features(X), y) for X, y in sets
+            (
+                call["X"] if X is given else self._features(X),
+                call["y"] if y is labels else native(y),
+            )
+            for X, y in sets
         ] or None
         for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
             if isinstance(call.get(name), dict | tuple):  # in a form that all parents take
@@ -63,6 +79,7 @@ class FrameworkEstimator:
         Unless ``validate_features`` is False, which the parents' predictions take, too, a
         ValueError is raised for columns of other names, or in another order, than those of `fit`.
         """
+        X = from_narwhals(X)
         columns = columns_of(X) if validate_features else None
         if self._columns is not None and columns is not None and columns != self._columns:
             raise ValueError(
@@ -78,6 +95,13 @@ class FrameworkEstimator:
         return {**self.get_params(deep=False), **call}
 
 
+_VECTORS = ("sample_weight", "init_score", "base_margin", "group", "feature_weights")
+_OF_SETS = (
+    "eval_group", "eval_sample_weight", "eval_init_score", "sample_weight_eval_set",
+    "base_margin_eval_set",
+)  # fmt: skip
+
+
 @lru_cache(maxsize=64)  # making one takes a fifth of the time of predicting a row
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
@@ -86,41 +110,30 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
     """The arguments of a call of a bound method, by name; a TypeError for unknown ones.
 
-    Evaluation sets are a list.  Arrays of a GPU are converted; X may stay there, and y is converted
-    where it is checked.
+    Evaluation sets are a list.  Weights, initial scores and sizes of queries are vectors; X and y
+    are converted where they are checked.
     """
     bound = _signature(method.__func__).bind(method.__self__, *by_position, **given).arguments
     bound |= bound.pop("kwargs", {})
     bound.pop("self")
-    call = {k: v if k in ("X", "y") else all_from_gpu(v) for k, v in bound.items()}
+    read = {**dict.fromkeys(_VECTORS, as_vector), **dict.fromkeys(_OF_SETS, vectors)}
+    call = {name: read.get(name, from_narwhals)(value) for name, value in bound.items()}
     sets = call.get("eval_set")
     if sets is None and call.get("eval_X") is not None and call.get("eval_y") is not None:
         X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
         sets = zip(X, y, strict=True) if isinstance(X, tuple) else [(X, y)]
     if sets is not None:
         pairs = not isinstance(sets, tuple) or all(isinstance(one, tuple) for one in sets)
-        call["eval_set"] = list(sets) if pairs else [sets]
+        listed = list(sets) if pairs else [sets]
+        call["eval_set"] = [tuple(map(from_narwhals, one)) for one in listed]
     return call
 
 
-def all_from_gpu(value: Any) -> Any:
-    """Convert an array of a GPU, or those in a list, tuple or dictionary."""
+def vectors(value: Any) -> Any:
+    """The vectors of several sets, in a list, tuple or dictionary; `by_set` reads other forms."""
     if isinstance(value, dict):
-        return {name: from_gpu(one) for name, one in value.items()}
-    return type(value)(map(from_gpu, value)) if isinstance(value, list | tuple) else from_gpu(value)
-
-
-def columns_of(X: Any) -> list[Any] | None:
-    """The names of the columns of a frame or table; None for anything else.
-
-    A ValueError is raised for a frame of polars that is not computed yet.
-    """
-    if type(X).__name__ == "LazyFrame":
-        raise ValueError("X is a LazyFrame, which has no rows yet: pass X.collect()")
-    names = getattr(X, "column_names", None)  # of pyarrow, whose columns are the data
-    if names is None and hasattr(X, "dtypes"):
-        names = getattr(X, "columns", None)
-    return None if names is None else list(names)
+        return {name: as_vector(one) for name, one in value.items()}
+    return [*map(as_vector, value)] if isinstance(value, list | tuple) else from_gpu(value)
 
 
 def levels_of(X: Any) -> dict[str, list[str]]:
@@ -157,4 +170,4 @@ def by_set(argument: Any, n: int) -> list[Any]:
     entries = [argument] if n == 1 and not listed else list(argument)
     if len(entries) > n:
         raise ValueError(f"an eval_ argument has {len(entries)} entries for {n} evaluation sets")
-    return [*entries, *[None] * (n - len(entries))]
+    return [*map(as_vector, entries), *[None] * (n - len(entries))]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.columns import columns_of
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.estimators.parent import columns_of
 from lambdaplus.ranking.queries import query_sizes
 
 OF_INDICES = ("categorical_feature", "interaction_constraints")

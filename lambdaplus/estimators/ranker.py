@@ -1,16 +1,17 @@
 """Base class of both rankers: `fit` with queries in any order, and `score`."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from sklearn.exceptions import DataConversionWarning
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import as_vector, columns_of, from_narwhals
 from lambdaplus.compute.messages import warn
-from lambdaplus.estimators.metrics_by_name import metric_of_score
+from lambdaplus.estimators.metrics_by_name import function_of_score, metric_of_score
 from lambdaplus.estimators.parent import (
     FrameworkEstimator,
-    all_from_gpu,
     by_set,
+    vectors,
 )
 from lambdaplus.estimators.query_column import (
     refuse_moved_indices,
@@ -87,6 +88,8 @@ class RankingEstimator(FrameworkEstimator):
     ) -> float:
         """The first metric of ``eval_metric``, or the objective's; arguments are as for `fit`.
 
+        Metrics of lambdaplus come before functions, which are called as in `fit`.
+
         Returns
         -------
         float
@@ -94,24 +97,32 @@ class RankingEstimator(FrameworkEstimator):
         Raises
         ------
         ValueError
-            As for `fit`, and if the objective is not of lambdaplus and has no known metric.
+            As for `fit`; if the objective is not of lambdaplus and has no known metric, or
+            ``eval_metric`` has metrics of the framework alone; for a function of which lower values
+            are better, or that takes no weights.
         """
         data = _read("score", X, y, qid, group)
-        of_rows = self._of_rows(data, from_gpu(sample_weight))
+        of_rows = self._of_rows(data, as_vector(sample_weight))
         weights = RankingEstimator._weights(self, data, of_rows)
+        labels, sizes, scores = data.queries.labels, data.queries.sizes, self.predict(data.X)
+        function = function_of_score(self.eval_metric)
+        if function is not None:
+            return float(self._value(function, labels, scores, weights, sizes))
         metric = metric_of_score(find_objective(self.objective), self.eval_metric)
-        labels, sizes = data.queries.labels, data.queries.sizes
-        return float(metric(labels, self.predict(data.X), weights, sizes)[1])
+        return float(metric(labels, scores, weights, sizes)[1])
+
+    _value: Callable[..., float]
+    """The value of a function, of labels, scores, weights of rows and sizes of queries."""
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """The features for a prediction, without a column "qid"."""
-        return super()._features(without_qid(X)[0], validate_features)
+        return super()._features(without_qid(from_narwhals(X))[0], validate_features)
 
     def _put_in_query_order(
         self, call: dict[str, Any], objective: Any, qid: Any, eval_qid: Any
     ) -> None:
         """Check the arguments of fit and sort all rows by query."""
-        eval_qid = all_from_gpu(eval_qid)
+        eval_qid = vectors(eval_qid)
         refuse_moved_indices(call["X"], self._of_features(call))
         train = _read("training data", call["X"], call["y"], qid, call.get("group"))
         ids = without_qid(call["X"])[1] if qid is None else qid
@@ -157,12 +168,20 @@ class RankingEstimator(FrameworkEstimator):
 
 def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
     """Check labels and queries, and make the rows of each query adjacent, otherwise in order."""
-    X, of_column = without_qid(X)
+    X, of_column = without_qid(from_narwhals(X))
+    if y is None:
+        raise ValueError(f"{name} has no labels: requires y to be passed, but the target y is None")
     _warn_of_column(y)
     if qid is None and group is None:
         qid = of_column
     if qid is None and group is None:
         prefix = "eval_" if name.startswith("evaluation") else ""
+        if of_step := next((c for c in columns_of(X) or () if str(c).endswith("__qid")), ""):
+            raise ValueError(
+                f"{name} has no queries: the column {of_step!r} has the name of a step before it. "
+                "Construct the ColumnTransformer with verbose_feature_names_out=False, so that it "
+                "is 'qid', and pass qid= otherwise"
+            )
         raise ValueError(
             f"{name} has no queries: pass {prefix}qid= (the query of each row, in any order) or "
             f"{prefix}group= (query sizes, in row order). In scikit-learn's searches and "

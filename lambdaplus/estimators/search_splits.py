@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.columns import columns_of
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.messages import warn
-from lambdaplus.estimators.parent import columns_of
 from lambdaplus.frameworks.call_stack import splits_of_scikit_learn
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported, data_of
 from lambdaplus.estimators.metrics_by_name import (
@@ -17,7 +17,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
+from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import (
     classifier_from_data,
@@ -75,13 +75,19 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
             warn_of_minimised(native[-1:], lambda name: xgboost_stops(self, name))
         with unknown_objective_explained(objective, "XGBoost"):
             if called or metrics is not None:
-                self._boost(call, objective if called else None, metrics, native)
+                last = wanted[-1] if isinstance(wanted, list | tuple) else wanted
+                # A function, as ours are, comes after XGBoost's metrics, and would be watched.
+                watched = "" if ours or not isinstance(last, str) or last not in native else last
+                self._boost(call, objective if called else None, metrics, native, watched)
             else:
                 with unknown_metric_explained(native):
                     super().fit(**call)
         self.get_booster().set_attr(lambdaplus=None)  # of a saved model that this one continues
 
-    def _boost(self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any]) -> None:
+    def _boost(
+        self, call: dict[str, Any], objective: Any, metrics: Any, native: list[Any], watched: str
+    ) -> None:
+        """Train by `xgboost.train`; ``watched`` is a metric that is not the last to XGBoost."""
         by_name = [metric for metric in native if isinstance(metric, str)]
         functions = [metrics] if metrics is not None else []
         functions += [metric_for_xgboost(self, one) for one in native if callable(one)]
@@ -106,13 +112,21 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
         with xgb.config_context(verbosity=self.verbosity):
             train, evals, start = xgboost_matrices(self, call)
             curves: dict[str, Any] = {}
+            rounds, callbacks = self.early_stopping_rounds, self.callbacks
+            if rounds and watched and metrics is not None:
+                stop = xgb.callback.EarlyStopping(rounds=rounds, metric_name=watched)
+                rounds, callbacks = None, [*(callbacks or ()), stop]
             booster = xgb.train(
                 params, train, self.get_num_boosting_rounds(), evals=evals, evals_result=curves,
                 obj=objective, custom_metric=metric, xgb_model=start,
-                early_stopping_rounds=self.early_stopping_rounds, callbacks=self.callbacks,
+                early_stopping_rounds=rounds, callbacks=callbacks,
                 verbose_eval=call.get("verbose", isinstance(self, xgb.XGBClassifier)),
             )  # fmt: skip
         set_booster(self, booster, curves)
+
+    def apply(self, X: Any, **kwargs: Any) -> Any:
+        """The leaf of each tree for each row, as by the parent's `apply`."""
+        return super().apply(self._features(X), **kwargs)
 
     def save_model(self, fname: Any) -> None:
         """Save the trees, as XGBoost does, with objective, metrics and what `fit` learnt.
@@ -201,8 +215,15 @@ class XGBoostRanker(RankingEstimator, _OfXGBoost, xgb.XGBRanker):  # type: ignor
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
         """Scores of the rows, (n,), or other outputs that XGBRanker's `predict` has."""
-        X = self._features(X, kwargs.get("validate_features", True))
-        return super().predict(X, **kwargs)
+        call = arguments(super().predict, X, **kwargs)
+        call["X"] = self._features(call["X"], call.get("validate_features", True))
+        return super().predict(**call)
+
+    def _value(self, function: Any, labels: Any, scores: Any, weights: Any, sizes: Any) -> float:
+        if weights is not None:
+            raise ValueError(f"eval_metric={function!r} takes no weights, so leave them out")
+        data = xgb.DMatrix(np.zeros((len(labels), 1)), labels, group=sizes)
+        return float(metric_for_xgboost(self, function)(scores, data)[1])
 
     def _of_rows(self, data: Documents, weights: Any) -> Any:
         queries = data.queries
@@ -262,6 +283,7 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
         if data is not None and "classes" in data:
             rounds = self.get_booster().num_boosted_rounds()
             self.__dict__.update(classifier_from_data(data, rounds))
+            self._rounds_of_offset = self._rounds_used()
         elif objective == self._saved_as or isinstance(objective, Objective):
             raise ValueError(
                 "this file holds trees alone, without labels and threshold: save the model by "
@@ -284,6 +306,13 @@ class XGBoostClassifier(RankingClassifier, _OfXGBoost, xgb.XGBClassifier):  # ty
     def _rounds(self) -> dict[str, Any]:
         rounds = max(1, self.get_booster().num_boosted_rounds())
         return {"n_estimators": rounds, "early_stopping_rounds": None}
+
+    def _rounds_used(self, iteration_range: Any = None, **_: Any) -> tuple[int, int]:
+        booster = self.get_booster()
+        rounds = booster.num_boosted_rounds()
+        if iteration_range is not None and iteration_range[1] > 0:
+            return iteration_range[0] + 1, min(iteration_range[1], rounds)
+        return 1, min(int(booster.attr("best_iteration") or rounds - 1) + 1, rounds)
 
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         return xgb.XGBModel.predict(self, X, **{**kwargs, "output_margin": True})

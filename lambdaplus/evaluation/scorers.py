@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from lambdaplus.compute.columns import as_vector
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.ranking.documents import by_query
 
 
-def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **options: Any) -> Any:
+def scorer(
+    metric: Metric | WeightedSum,
+    *,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    **options: Any,
+) -> Any:
     """A scorer of scikit-learn for a ranking metric, ``scorer(estimator, X, y, qid=qid)``.
 
     .. versionadded:: 0.2.0
@@ -25,6 +33,8 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
         Query of each row of the data that is scored, in any order, for tools such as
         ``permutation_importance`` that pass no queries.  Searches and cross-validations pass those
         of each fold after ``sklearn.set_config(enable_metadata_routing=True)``.
+    pos_label : label, optional
+        Of a classifier, the class whose rows are relevant; needed if labels are text.
     **options
         Of `eval_metric`, such as ``gain="linear"``, or ``one_group=True``.
 
@@ -60,9 +70,11 @@ def scorer(metric: Metric | WeightedSum, *, qid: ArrayLike | None = None, **opti
     from sklearn.metrics import make_scorer
 
     score = _Score(eval_metric(metric, **options), qid)
+    label = {} if pos_label is None else {"pos_label": pos_label}
     with config_context(enable_metadata_routing=True):  # in which alone a request can be made
         methods = ("decision_function", "predict_proba", "predict")
-        return make_scorer(score, response_method=methods).set_score_request(qid=True)
+        made = make_scorer(score, response_method=methods, **label)
+        return made.set_score_request(qid=True)
 
 
 class _Score:
@@ -79,8 +91,17 @@ class _Score:
         *,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,  # by its name, scikit-learn takes the scores of this class
     ) -> float:
         qid = self.qid if qid is None else qid
+        labels = np.asarray(as_vector(y_true))
+        if pos_label is not None:
+            y_true = labels == pos_label
+        elif labels.dtype.kind in "OSUT" and all(isinstance(one, str | bytes) for one in labels):
+            raise ValueError(
+                f"labels are text, such as {labels[0]!r}: pass the class whose rows are relevant, "
+                f"as scorer({self.__name__!r}, pos_label={labels[0]!r})"
+            )
         if qid is None:
             return float(self.metric(y_true, y_pred, sample_weight, None)[1])
         rows = by_query(y_pred, y_true, qid=qid)

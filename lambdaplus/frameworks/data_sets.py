@@ -6,6 +6,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.arrays import checked_array
+from lambdaplus.compute.columns import native
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -20,7 +21,7 @@ def framework_of(data: Any) -> Framework:
 
 
 def canonical(X: Any) -> Any:
-    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; all else unchanged.
+    """A sparse matrix as CSR or CSC with sorted indices and no duplicates; others as in `native`.
 
     LightGBM misreads unsorted columns, and both frameworks misread duplicates.  They would use the
     values below a mask, for which a ValueError is raised.
@@ -28,7 +29,7 @@ def canonical(X: Any) -> Any:
     if np.ma.is_masked(X):
         checked_array(X, "X")
     if not hasattr(X, "tocsr"):
-        return X
+        return native(X)
     X = X if X.format in ("csr", "csc") else X.tocsr()
     if not X.has_canonical_format:
         X = X.copy()

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.arrays import from_gpu
+from lambdaplus.compute.columns import from_gpu, native
 from lambdaplus.compute.messages import hint, warn
 from lambdaplus.frameworks.data_sets import framework_of
 
@@ -218,7 +218,7 @@ def xgboost_matrices(model: Any, call: dict[str, Any]) -> tuple[Any, Any, Any]:
              "sample_weight_eval_set", "base_margin_eval_set", "eval_group")  # fmt: skip
     given = {name: call.get(name) for name in names}
     if given["feature_weights"] is None:
-        given["feature_weights"] = getattr(model, "feature_weights", None)  # XGBoost 3
+        given["feature_weights"] = native(getattr(model, "feature_weights", None))  # XGBoost 3
     start, types = call.get("xgb_model"), model.feature_types
     if isinstance(start, sklearn.XGBModel):
         start = start.get_booster()

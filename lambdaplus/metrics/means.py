@@ -57,23 +57,27 @@ def scored_lists(
 
 def warn_of_one_class(metric: RankingMetric, queries: Queries) -> None:
     """Warn once for a data set whose labels differ, but are all relevant or all not."""
+    if words := one_class_in_words(metric, queries):
+        queries.once(("one class", metric["relevant"]), lambda: warn(words))
+
+
+def one_class_in_words(metric: RankingMetric, queries: Queries) -> str:
+    """What to say of labels that differ, but are all relevant or all not; empty for others."""
     labels, names = queries.labels, {declared.name for declared in metric.declaration.parameters}
     of_all = ("classes", "all") in metric.changed  # MAUC of all classes, whatever is relevant
     if "relevant" not in names or of_all or not labels.size or queries.workers.size > 1:
-        return
+        return ""
     threshold = float(metric["relevant"])
     low, high = float(labels.min()), float(labels.max())
     relevant = reaches(np.array([low, high]), threshold)
-    if low < high and relevant[0] == relevant[1]:
-        all_or_none = "all documents are" if relevant[0] else "no document is"
-        advice = float(np.unique(labels)[1]) if relevant[0] else high
-        queries.once(
-            ("one class", threshold),
-            lambda: warn(
-                f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to "
-                f"{high:g}, and relevant={threshold:g}. Pass relevant={advice:g}, or other labels"
-            ),
-        )
+    if low == high or relevant[0] != relevant[1]:
+        return ""
+    all_or_none = "all documents are" if relevant[0] else "no document is"
+    advice = float(np.unique(labels)[1]) if relevant[0] else high
+    return (
+        f"{all_or_none} relevant, as {metric} needs it: the labels are from {low:g} to {high:g}, "
+        f"and relevant={threshold:g}. Pass relevant={advice:g}, or other labels"
+    )
 
 
 def refuse_overflow(metric: RankingMetric, query_values: Floats) -> None:

@@ -16,6 +16,7 @@ from lambdaplus.engine.gradient import LambdaGradient, TermWeights
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.means import one_class_in_words
 from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
@@ -146,10 +147,9 @@ class LambdaObjective(PairOptions, Objective):
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
             where = "all labels of each query" if ranked.ranked_as == "queries" else "all labels"
-            warn(
-                f"{self.metric} has nothing to rank, so its gradient is zero: {where} are the "
-                "same, or no two of them differ in a way that matters to it"
-            )
+            why = f"{where} are the same, or no two of them differ in a way that matters to it"
+            why = one_class_in_words(self.metric, ranked) or why
+            warn(f"{self.metric} has nothing to rank, so its gradient is zero: {why}")
         _warn_of_price(gradient, ranked)
         return gradient
 

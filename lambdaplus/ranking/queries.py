@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.arrays import flags_of_rows, numbers, refuse_infinite
 from lambdaplus.compute.collective import ONE_MACHINE, Workers
+from lambdaplus.compute.columns import as_vector, columns_of
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.parallel import extremes
 
@@ -285,7 +286,7 @@ def reaches(label: Floats, threshold: float) -> Bools:
 
 def query_sizes(group: ArrayLike) -> Ints:
     """The sizes of queries as integers, (n_queries,) int64; a ValueError for invalid ones."""
-    sizes = numbers(group, "group")
+    sizes = numbers(as_vector(group), "group")
     if sizes.ndim != 1 or sizes.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {sizes.shape}")
     if not ((sizes >= 1) & (sizes < 2**53) & (sizes == np.floor(sizes))).all():
@@ -293,6 +294,7 @@ def query_sizes(group: ArrayLike) -> Ints:
     return sizes.astype(np.int64)
 
 
+MOST_NAMES = 20  # of columns in an error
 _HINTS = {  # what to do about two dimensions
     "scores": ": leave out num_class, since a ranking has one score per row",
     "labels": ": pass one column, and the others to objectives and metrics of their own, as in "
@@ -304,17 +306,27 @@ _HINTS = {  # what to do about two dimensions
 def vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
     kept = single and type(values) is np.ndarray and values.dtype == np.float32
-    array: Floats = values if kept else numbers(values, name, copy)  # type: ignore[assignment]
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    elif array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
+    array: Floats = values if kept else numbers(as_vector(values), name, copy)  # type: ignore[assignment]
+    if array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
         array = array.ravel()
     if array.ndim != 1:
-        hint = _HINTS.get(name.split(": ")[-1], "") if array.ndim == 2 else ""
-        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}{hint}")
+        raise ValueError(_of_several_columns(values, name, array.ndim))
     if array.size and not single and not all(map(math.isfinite, extremes(array))):
         refuse_infinite(array, name)
     return array
+
+
+def _of_several_columns(values: Any, name: str, dimensions: int) -> str:
+    named = columns_of(values) or []
+    if named:
+        shown = ", ".join(repr(column) for column in named[:MOST_NAMES])
+        one = next((c for c in named if str(c) == name.removesuffix("s")), named[0])
+        return (
+            f"{name} is a frame with the columns {shown}: pass one of them, as frame[{one!r}], and "
+            "others by their own arguments, such as qid= and weight="
+        )
+    hint = _HINTS.get(name.split(": ")[-1], "") if dimensions == 2 else ""
+    return f"{name} must be one-dimensional, got shape {np.shape(values)}{hint}"
 
 
 def _boundaries(n: int, group: ArrayLike | None, qid: ArrayLike | None) -> Ints:

@@ -10,11 +10,11 @@ again between its own extremes; and an insertion sort finishes the order.  All s
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.ranking.queries import Queries
 
@@ -58,7 +58,7 @@ def run_starts(score: Floats, boundaries: Ints) -> Bools:
     return starts
 
 
-@register_jitable
+@numba.extending.register_jitable
 def lift_of(low: float, high: float) -> float:
     """A factor, a power of two, with which the range of scores neither overflows nor vanishes."""
     # Halves, since high - low itself may overflow.

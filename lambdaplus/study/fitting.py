@@ -13,12 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.event import install_timer
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.arrays import numbers
+from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
@@ -103,7 +102,7 @@ def _trained(task: Task) -> tuple[Any, float, list[str]]:
     """What the trainer returns, the seconds of training, and its warnings, each once."""
     # The time in which numba compiles kernels, or loads compiled ones, is not training time.
     compiling: list[float] = []
-    timer = install_timer("numba:compiler_lock", compiling.append)
+    timer = numba.core.event.install_timer("numba:compiler_lock", compiling.append)
     with warnings.catch_warnings(record=True) as caught, timer:
         warnings.simplefilter("always")
         start = time.perf_counter()

@@ -22,6 +22,7 @@ class LabelKind:
 
     real: bool = False
     two: bool = False  # at most two different ones
+    values: str = "0 and 1"  # these two, in words
     mixed: bool = True  # 1 or more, and less, in each training part
     grouped: bool = True
 
@@ -31,11 +32,14 @@ class LabelKind:
         by_fold = [np.unique(fold.train.labels) for fold in folds]
         distinct = np.unique(np.concatenate(by_fold))
         mixed = all(np.unique(labels >= 1).size == 2 for labels in by_fold)
-        return cls(are_real(distinct), distinct.size <= 2, mixed, folds[0].test.grouped)
+        two = distinct.size <= 2
+        values = " and ".join(f"{label:g}" for label in distinct[:2])
+        values = values if distinct.size > 1 else f"all {values}"
+        return cls(are_real(distinct), two, values, mixed, folds[0].test.grouped)
 
     @property
     def in_words(self) -> str:
-        kind = "0 and 1" if self.two else "grades"
+        kind = self.values if self.two else "grades"
         return "real values" if self.real else kind
 
     @property

@@ -12,6 +12,7 @@ import numpy as np
 from lambdaplus.data import RankingData
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
+from lambdaplus.study.files_and_machines import refuse_files_and_machines
 from lambdaplus.study.methods import Method, Task
 from lambdaplus.study.registry import METHODS
 
@@ -22,12 +23,18 @@ IGNORED = "are not used"
 def refuse_wrong_options(
     methods: Sequence[Method], config: Config, metrics: Sequence[RankingMetric]
 ) -> None:
-    """Raise a ValueError for an option or a value in a grid with which a method cannot be fitted.
+    """Raise a ValueError for options, or values in a grid, with which a method cannot be fitted.
+
+    One that may read or write files is refused before it is tried.
 
     An error that the method without options has as well is none of the options.
     """
     listed = {method.name for method in METHODS}
     part = _few_rows()
+    for method in methods:
+        # Of the methods of the list, fixed options are those of lambdaplus.
+        fixed = {} if method.name in listed else method.fixed
+        refuse_files_and_machines(method, {**fixed, **config.grid.get(method.name, {})})
     for method in methods:
         for name, value in _given(method, config, method.name in listed):
             without = {k: v for k, v in method.fixed.items() if k != name}

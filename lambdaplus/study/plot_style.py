@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.messages import printable, printable_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,6 +68,10 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
 
     The same figure gives the same bytes.
     """
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):  # an SVG with a control character is invalid
+        text.set_text(printable_lines(text.get_text()))
     with styled(**{"svg.hashsalt": name}):
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # compute the layout once for both files
@@ -74,9 +79,9 @@ def save_plot(figure: Figure, folder: Path, name: str) -> str:
         file = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(file, format="svg", metadata=nothing)
-    text = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
-    (folder / f"{name}.svg").write_text(text, encoding="utf-8")
-    inline = _of_page(text[text.index("<svg") :])
+    svg = re.sub(r' d="[^"]*"', _shorter, file.getvalue())
+    (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+    inline = _of_page(svg[svg.index("<svg") :])
     width = figure.get_figwidth() * 72
     size = f' style="min-width: {width:.0f}pt; max-width: {1.35 * width:.0f}pt"'
     inline = re.sub(r' width="[\d.]+pt" height="[\d.]+pt"', size, inline, count=1)
@@ -92,7 +97,8 @@ def _of_page(svg: str) -> str:
 
 
 def short(name: str, most: int = 28) -> str:
-    """The end of a name that is too long for a plot label."""
+    """A name on one line, or its end if it is too long for a plot label."""
+    name = printable(name)
     return name if len(name) <= most else "\N{HORIZONTAL ELLIPSIS}" + name[1 - most :]
 
 

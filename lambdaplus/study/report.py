@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.messages import printable_lines
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
@@ -77,7 +78,7 @@ def write_report(
         name: _content(make(summary, study), plots_folder) for name, (_, make) in SECTIONS.items()
     }
     loader = PackageLoader("lambdaplus.study", "")
-    environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, finalize=_printable)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
     page = environment.get_template("report_template.html").render(
         summary=summary,
@@ -115,6 +116,11 @@ def pair_table(summary: Summary) -> Table | None:
     return replace(tables[0], rows=rows) if tables else None
 
 
+def _printable(value: Any) -> Any:
+    """Text of data without control characters; the page's own markup as it is."""
+    return printable_lines(value) if type(value) is str else value
+
+
 def _content(found: Content, folder: Path) -> Any:
     """A table, or the captions of plots and their SVG, which is also saved."""
     if found is None or isinstance(found, Table):
@@ -125,9 +131,9 @@ def _content(found: Content, folder: Path) -> Any:
 def _shown(value: Any) -> str:
     """Floats with four decimals, NaN as a dash; a tuple as lines."""
     if isinstance(value, tuple):
-        return "\n".join(value)
+        return printable_lines("\n".join(value))
     if not isinstance(value, float):
-        return str(value)
+        return printable_lines(str(value))
     return "\N{EN DASH}" if math.isnan(value) else decimal(value)
 
 

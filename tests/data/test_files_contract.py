@@ -115,6 +115,32 @@ TABLES: Rows = {
     "Latin-1 in a cell":
         (lambda d: table(d, "qid,label,x\né,0,2\nè,1,3\n", encoding="latin-1"),
          Warns("a.csv, line 2: not UTF-8")),
+    **{
+        f"queries {' '.join(ids)}": (
+            lambda d, ids=ids: read_columns(
+                written(d, "qid,label,x\n" + "".join(f"{one},0,2\n" for one in ids), "a.csv")
+            ).qid, right,
+        )
+        for ids, right in (
+            (("3", "3.0", "4"), [3, 3, 4]), (("3.0", "-4.00"), [3, -4]),
+            (("007", "7"), ["007", "7"]),
+            (("007", "7.0"), ["007", "7"]), (("3", "3.5", "x"), ["3", "3.5", "x"]),
+            (("3", "3.0", "x"), Warns("has '3' and '3.0', which are different, since others are")),
+            (("3", "3.0", "3.5"), Warns("has '3' and '3.0', which are different, since others")),
+        )
+    },
+    "true, false and other text are text": (
+        lambda d: table(d, "qid,label,x,y\n1,0,true,1\n1,1,false,2\n1,0,unknown,3\n"),
+        Warns("left out: x .text"),
+    ),
+    "a number, true and other text are mixed": (
+        lambda d: table(d, "qid,label,x,y\n1,0,true,1\n1,1,7,2\n1,0,unknown,3\n"),
+        Raises("column 'x' mixes numbers and text; the first text is 'unknown' in row 3"),
+    ),
+    "a long cell": (
+        lambda d: table(d, f"qid,label,x\n1,{'z' * 3_000_000},2\n"),
+        Raises("column 'label', row 1 below the header: '.{203}' is not a number"),
+    ),
     "UTF-8 with a mark": (lambda d: table(d, "\ufeffqid,label,é\n1,0,2\n"), [[2.0]]),
 }  # fmt: skip
 

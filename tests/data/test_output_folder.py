@@ -114,7 +114,7 @@ def test_outdated_files_are_removed_unless_they_were_changed(tmp_path: Path) -> 
             (folder.made / "plots").mkdir()
             for name in names:
                 (folder.made / "plots" / name).write_text(text)
-            folder.publish(outdated=["plots/"])
+            folder.publish(outdated=["plots/*"])
 
     publish("first", "a.png", "b.png", "c.png")
     (tmp_path / "plots" / "b.png").write_text("mine")  # as it was written, until I drew into it

@@ -80,9 +80,20 @@ def newer_form() -> Any:
     return {"training": curves(fit(lp.LightGBMRanker, rest))["valid_0"]}
 
 
+def of(kind: Any, *names: str) -> dict[str, Any]:
+    """Queries, which rankers alone take."""
+    given = {"qid": QID, "eval_qid": [QID]}
+    return {name: given[name] for name in names if kind not in CLASSIFIERS}
+
+
 ANY: Rows = {
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
+    "no labels": (lambda k: made(k).fit(X, None, **of(k, "qid")), Raises("requires y to be pass")),
+    "an evaluation set without labels": (
+        lambda k: made(k).fit(X, Y > 1, eval_set=[(X, None)], **of(k, "qid", "eval_qid")),
+        Raises("evaluation set 0 .*requires y to be passed"),
+    ),
     "a parameter of other objectives":
         (lambda k: fit(k, **{NO_EFFECT[k]: 2}), Warns("has no effect with lambda_objective")),
     "a parameter of other objectives that is None":

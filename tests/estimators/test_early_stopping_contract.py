@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
+import pytest
 from contracts import Rows, Warns, contract, hold
 from small_estimators import CLASSIFIERS, RANKERS, each_estimator, names, own_kind, watched
 
@@ -45,6 +47,42 @@ ANY: Rows = {
 @contract(ANY)
 def test_losses_that_are_watched(act: Callable[..., Any], right: Any, kind: Any) -> None:
     hold(act, right, kind)
+
+
+@pytest.mark.parametrize(
+    "metrics", [["auc", "logloss"], ["logloss", "auc"], ["auc", "logloss", "error"]]
+)
+def test_the_last_metric_of_a_list_is_watched_as_by_xgboosts_classifier(metrics: Any) -> None:
+    options: dict[str, Any] = {
+        "objective": "binary:logistic", "eval_metric": metrics, "n_estimators": 40, "n_jobs": 1,
+        "early_stopping_rounds": 3,
+    }  # fmt: skip
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, 3)), random.integers(0, 2, 300)
+    rows: dict[str, Any] = {"eval_set": [(X[:50], y[:50]), (X[200:], y[200:])], "verbose": False}
+    ours, theirs = (
+        kind(**options).fit(X[:200], y[:200], **rows)
+        for kind in (lp.XGBoostClassifier, xgb.XGBClassifier)
+    )
+    assert ours.best_iteration == theirs.best_iteration
+    assert ours.best_score == pytest.approx(theirs.best_score)
+
+
+def test_lightgbms_metrics_before_the_first_one_are_warned_of() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(300, 3)), random.integers(0, 2, 300)
+    options: dict[str, Any] = {"objective": "binary", "n_estimators": 5, "verbose": -1}
+    stop = lgb.early_stopping(3, first_metric_only=True, verbose=False)
+    for metrics, right in (
+        (["auc", "l2"], Warns("by the first metric watches 'l2', since LightGBM")),
+        (["l2", "auc"], Warns("", 0)),
+    ):
+        hold(
+            lambda metrics=metrics: lp.LightGBMClassifier(**options, eval_metric=metrics).fit(
+                X, y, eval_set=[(X[:50], y[:50])], callbacks=[stop]
+            ),
+            right,
+        )
 
 
 XGBOOST: Rows = {

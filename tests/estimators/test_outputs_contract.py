@@ -2,13 +2,14 @@
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from contracts import Raises, Rows, contract, hold
+from contracts import Raises, Rows, Warns, contract, hold
 from sklearn.exceptions import NotFittedError
-from small_classifiers import NATIVE, X, Y, fitted, made
+from small_classifiers import NATIVE, X, Y, both, fitted, made
 
 import lambdaplus as lp
 import lambdaplus.xgboost as xgb
@@ -77,3 +78,49 @@ def test_arguments_have_the_positions_of_the_parents(kind: Any) -> None:
         by_name = made(kind).fit(X, Y, sample_weight=1.0 + Y, init_score=start)
         found = made(kind).fit(X, Y, 1.0 + Y, start)
         np.testing.assert_array_equal(found.predict_proba(X), by_name.predict_proba(X))
+
+
+SOME, ALL = Warns("uses rounds . to . of the model, and threshold and probabilities"), Warns("", 0)
+ROUNDS: Rows = {  # of four
+    f"{method}({given})": (
+        lambda kind, method=method, given=given: getattr(fitted(kind), method)(X, **given), right
+    )
+    for method in ("predict", "predict_proba", "decision_function")
+    for given, right in (
+        ({"num_iteration": 3}, SOME), ({"start_iteration": 2}, SOME), ({"num_iteration": 99}, ALL),
+        ({"num_iteration": None}, ALL), ({"iteration_range": (0, 3)}, SOME),
+        ({"iteration_range": (1, 4)}, SOME), ({"iteration_range": (0, 4)}, ALL),
+        ({"iteration_range": (0, 0)}, ALL), ({}, ALL),
+    )
+}  # fmt: skip
+OF_XGBOOST = {name: row for name, row in ROUNDS.items() if "range" in name or "{}" in name}
+OF_LIGHTGBM = {name: row for name, row in ROUNDS.items() if "range" not in name}
+
+
+@contract(OF_LIGHTGBM)
+def test_some_rounds_of_lightgbm_are_warned_of(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right, lp.LightGBMClassifier)
+
+
+@contract(OF_XGBOOST)
+def test_some_rounds_of_xgboost_are_warned_of(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right, lp.XGBoostClassifier)
+
+
+@both
+def test_another_best_iteration_is_warned_of(kind: Any, tmp_path: Path) -> None:
+    model = pickle.loads(pickle.dumps(fitted(kind)))
+    booster = model.booster_ if kind is lp.LightGBMClassifier else model.get_booster()
+    booster.best_iteration = 2
+    for act in (
+        lambda: model.predict(X), lambda: model.predict_proba(X),
+        lambda: model.export(tmp_path / "model"),
+    ):  # fmt: skip
+        hold(act, SOME)
+
+
+@both
+def test_other_outputs_of_some_rounds_are_the_parents(kind: Any) -> None:
+    raw = "raw_score" if kind is lp.LightGBMClassifier else "output_margin"
+    few = {"num_iteration": 3} if kind is lp.LightGBMClassifier else {"iteration_range": (0, 3)}
+    hold(lambda: fitted(kind).predict(X, **few, **{raw: True}), ALL)

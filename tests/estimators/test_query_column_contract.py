@@ -86,6 +86,10 @@ RANKED: Rows = {
             ("group", {"group": DATA.sizes}), ("names", {"qid": [f"q{one}" for one in QID]}),
         )
     },
+    "a column of queries with the name of a step": (
+        lambda k: fit(k, {"X": pd.DataFrame(named(X, step__qid=QID)), "qid": None}),
+        Raises("the column 'step__qid' has the name of a step .*verbose_feature_names_out=False"),
+    ),
     "a number of a column after that of the queries": (
         lambda k: by_column(k, interaction_constraints=[[0], [1, 2]]),
         Raises(r"interaction_constraints=.*, number 0, is no feature: pass names, here \['qid', "),

@@ -72,3 +72,19 @@ def test_a_scorer_of_a_classifier_takes_its_scores() -> None:
         GRADED.binary, forest.predict_proba(GRADED.features)[:, 1]
     )
     assert lp.scorer("auc")(forest, GRADED.features, GRADED.binary) == pytest.approx(expected)
+
+
+def test_a_scorer_of_text_labels_needs_the_class_that_is_relevant() -> None:
+    X, y = GRADED.features, GRADED.binary
+    text = np.where(y, "fraud", "ok")  # of which the relevant one is not the last
+    for kind in (XGBoostClassifier, RandomForestClassifier):
+        model = kind(n_estimators=5, random_state=0, n_jobs=1).fit(X, text)
+        with pytest.raises(ValueError, match=r"labels are text.*scorer\('map', pos_label="):
+            lp.scorer("map")(model, X, text)
+        by_probability = {
+            label: model.predict_proba(X)[:, i] for i, label in enumerate(model.classes_)
+        }
+        for label in ("fraud", "ok"):
+            found = lp.scorer("map", pos_label=label)(model, X, text.astype(object))
+            wanted = evaluate(text == label, by_probability[label], metrics="map")["map"]
+            assert found == pytest.approx(wanted, abs=1e-3), (kind, label)

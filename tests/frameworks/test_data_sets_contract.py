@@ -51,6 +51,9 @@ BOTH: Rows = {
     "nothing to rank":
         (lambda f: train(f, rounds=3, data={"label": np.zeros(N)})[0],
          Warns("map has nothing to rank, so its gradient is zero")),
+    "soft labels":
+        (lambda f: train(f, rounds=3, data={"label": GRADED.labels / 9})[0],
+         Warns("map has nothing to rank.*no document is relevant.* Pass relevant=0")),
     "labels 1 and 2":
         (lambda f: train(f, metric=lp.eval_map, data={"label": GRADED.binary + 1}),
          Warns("map has nothing to rank|all documents are relevant, as map .*Pass relevant=2", 2)),

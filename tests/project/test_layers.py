@@ -22,7 +22,7 @@ LAYERS = (
 )
 OF_STUDY = (
     {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
-    {"validation", "trainers", "estimator_trainer"},
+    {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
     {"results", "crossed_choice", "selection"},

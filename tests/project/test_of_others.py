@@ -32,7 +32,7 @@ from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.ranking.runs import run_of_dictionaries
-from lambdaplus.study import Config, find_methods
+from lambdaplus.study import Config, find_methods, study_of
 from lambdaplus.study.fits import Fit, fits_folder, load_fits, save_fits
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
@@ -44,7 +44,7 @@ TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 @pytest.mark.parametrize("start", ["-m lambdaplus", "-P -c 'import lambdaplus.cli as c; c.main()'"])
 def test_code_beside_the_data_does_not_run(tmp_path: Path, start: str) -> None:
     """Python looks for these, and a current folder that is on its path has them."""
-    for name in ("cffi", "catboost", "pyarrow_hotfix", "sitecustomize"):
+    for name in ("cffi", "catboost", "pyarrow_hotfix", "sitecustomize", "typing", "json"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()")
     (tmp_path / "a.csv").write_text(TABLE)
     line = f"{sys.executable} {start} evaluate a.csv --metrics map"
@@ -76,6 +76,56 @@ def test_code_beside_the_data_does_not_run_in_processes_of_fits(tmp_path: Path) 
     assert not (tmp_path / "ran").exists()
 
 
+COMPILES = """{first}
+import numpy as np
+from lambdaplus import lambda_map
+lambda_map(np.array([1.0, 0, 0]), np.array([0.0, 1, 2]), None, [3])
+import yaml
+print(yaml.safe_load("read: 1"), np.__name__)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import yaml", "import numba"])
+def test_settings_of_numba_beside_the_data_are_not_used(tmp_path: Path, first: str) -> None:
+    """They say where compiled code is loaded from; without numba, also what files are written."""
+    settings = "cache_dir: kernels\ncache_locator_classes: beside.Locator\n"
+    if "numba" not in first:
+        settings += "chrome_trace: trace.json\n"
+    (tmp_path / ".numba_config.yaml").write_text(settings)
+    (tmp_path / "beside.py").write_text("open('ran', 'w').close()")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILES.format(first=first)],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "{'read': 1} numpy\n", done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {".numba_config.yaml", "beside.py"}
+    assert "yaml" not in done.stderr
+
+
+FILES = (
+    "forcedsplits_filename", "forced_splits", "num_machines", "machines", "local_port", "config",
+    "save_binary", "input_model", "snapshot_freq", "memory", "train_dir", "cache_path",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        'methods = ["lightgbm:lambdarank"]\n[grid."lightgbm:lambdarank"]\n{} = ["x"]',
+        'methods = ["lightgbm:lambdarank({}=x)"]',
+        'methods = ["lightgbm:lambdarank(boosting=gbdt {}=x)"]',
+        'methods = ["lightgbm:map"]\n[grid."lightgbm:lambda_map"]\nboosting = ["gbdt\\t{}=x"]',
+        'methods = ["sklearn.svm:LinearSVC({}=x)"]',
+        'methods = ["lightgbm.sklearn:LGBMRanker({}=x)"]',
+    ],
+)
+def test_a_study_opens_no_files_and_connections(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"with {name}: it may read or write files, or connect"):
+        study_of(Config.from_toml(text.format(name), folds="1"), tmp_path)
+
+
 CLASS = "class First:\n    def fit(self, X, y): ...\n    def predict(self, X): ...\n"
 
 
@@ -96,7 +146,7 @@ def test_the_current_folder_is_searched_for_a_class_that_is_asked_for_only(
     assert method.name == "sklearn.svm:LinearSVC"
 
 
-@pytest.mark.parametrize("module", ["numpy", "json", "csv", "typing"])
+@pytest.mark.parametrize("module", ["numpy", "json", "csv", "typing", "__future__"])
 def test_code_beside_a_model_does_not_run(tmp_path: Path, module: str) -> None:
     """The folder of a script is on its path: one with predict.py in it may have other files."""
     (tmp_path / f"{module}.py").write_text("open('ran', 'w').close()")
@@ -148,7 +198,7 @@ def test_files_outside_of_an_output_folder_are_not_removed(tmp_path: Path, name:
     noted(out, name.format(tmp_path))
     with OutputFolder(out) as folder:
         (folder.made / "summary.csv").write_text("new")
-        folder.publish(outdated=["plots/", "..", "/", ""])
+        folder.publish(outdated=["plots/*", "../*", "/*", "", "*"])
     assert mine.read_text() == "mine"
     assert (out / "summary.csv").read_text() == "new"
 
@@ -161,6 +211,18 @@ def test_odd_lists_of_written_files_name_none(tmp_path: Path, text: str) -> None
         (folder.made / "summary.csv").write_text("new")
         folder.publish()
     assert (tmp_path / "summary.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["about.json.bak", "plots/notes.txt", "plots/sub/x.svg"])
+def test_a_prepared_list_removes_no_file_of_another_name(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    noted(tmp_path, name)
+    with OutputFolder(tmp_path) as folder:
+        (folder.made / "about.json").write_text("new")
+        folder.publish(outdated=["about.json", "plots/*.svg"], last="about.json")
+    assert mine.read_text() == "mine"
 
 
 @pytest.mark.parametrize("part", [".lambdaplus", "plots", "fits", ".lambdaplus/lock"])
@@ -209,7 +271,7 @@ def test_names_that_no_file_can_have_are_ignored(tmp_path: Path, name: str) -> N
     noted(tmp_path, name)
     with OutputFolder(tmp_path) as folder:
         (folder.made / "summary.csv").write_text("new")
-        folder.publish(outdated=["plots/"])
+        folder.publish(outdated=["plots/*"])
     assert name not in (tmp_path / ".lambdaplus" / "written.json").read_text()
 
 
@@ -347,6 +409,26 @@ def test_names_of_columns_folds_and_methods_print_no_lines(
     for begin in begins:
         assert re.search(f"(?m)^ *{begin}{re.escape(SHOWN)}", found), begin
     lines_of(found, times=2)  # the line that lambdaplus prints
+
+
+def test_names_in_a_report_and_its_plots_obey_nothing(tmp_path: Path) -> None:
+    evil = "x\x1b[2J\x07\u202e<b>"
+    random = np.random.default_rng(0)
+    rows = [
+        (q, int(x > 0.5), x, random.random())
+        for q in range(30)
+        for x in random.normal(size=6).tolist()
+    ]
+    frame = pl.DataFrame(rows, schema=["qid", "label", evil, "other"], orient="row")
+    frame.write_csv(tmp_path / "a.csv")
+    options = ("--methods", "lightgbm:map", "--folds", 1, "--rounds", 3, "--jobs", 1, "--report")
+    invoke("compare", tmp_path / "a.csv", *options, "--out", tmp_path / "out")
+    pages = [tmp_path / "out" / "report.html", *(tmp_path / "out" / "plots").glob("*.svg")]
+    shown = r"x\x1b[2J\x07\u202e&lt;b&gt;"
+    assert shown in pages[0].read_text()
+    assert shown in (tmp_path / "out" / "plots" / "importance.svg").read_text()
+    for page in pages:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page.read_text()), page
 
 
 # A model ------------------------------------------------------------------------------------------

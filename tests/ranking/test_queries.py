@@ -36,7 +36,11 @@ NAN, INF = float("nan"), float("inf")
         ("group", ["a", "b"], "group must be numbers, not text: convert it"),
         ("qid", [7, 5, 7], "the rows of query 7 are not adjacent (it begins again in row 2)"),
         ("qid", [1, 1], "qid must have one entry per row: shape (2,) for 3 rows"),
-        ("qid", [[1], [1], [2]], "qid must have one entry per row: shape (3, 1) for 3 rows"),
+        (
+            "qid",
+            [[1, 1], [1, 1], [2, 2]],
+            "qid must have one entry per row: shape (3, 2) for 3 rows",
+        ),
         ("weight", [1, 1], "2 weights for 3 rows"),
         ("weight", [1, -0.5, 1], "weights must not be negative: -0.5 in row 1"),
         ("weight", [1, 1, INF], "weight must be finite: 1 of 3 are not, the first is inf in row 2"),

@@ -1,0 +1,238 @@
+"""The order of rows in time, by dates, numbers or their text.
+
+A text that is a number can be a date as well: as numbers, 2023.10 is before 2023.9, and 012024 is
+before 122023.  Where the two orders differ, nothing says which is meant, and rows of the future
+would be trained on, so that this is an error.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lambdaplus.compute.array_types import Ints
+from lambdaplus.compute.identifiers import identifiers
+
+_NUMBER = re.compile(
+    r"[+-]?(([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+([eE][+-][0-9]{1,3})?)"
+)
+_DATE = re.compile(
+    r"(?P<local>\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?)?)"
+    r" ?(?P<zone>Z|UTC|[+-]\d\d(:?\d\d)?)?",
+    re.ASCII,
+)
+_RANGES = {
+    "Y": (1900, 2100), "m": (1, 12), "W": (1, 53), "d": (1, 31), "H": (0, 23), "M": (0, 59),
+    "S": (0, 59),
+}  # fmt: skip
+_OF_YEAR, _OF_SHORT_YEAR = (map("".join, itertools.permutations(f"{y}md")) for y in "Yy")
+_DATES = [*_OF_YEAR, "mY", *_OF_SHORT_YEAR, "my", "ym", "Wy", "yW", "y"]
+_LAYOUTS = [
+    date + time
+    for date in _DATES
+    for time in ("", "H", "HM", "HMS")
+    if date != "Ymd" and ("d" in date or not time)
+]
+_TURN, _SPAN = 50, 40  # the first of the years of 1900 in two digits, and the most years
+
+Keys = Sequence[Any]  # one for each text, by which they are sorted
+Readings = Iterator[tuple[str, Keys | None]]
+
+
+def places_in_time(order: ArrayLike, n: int) -> Ints:
+    """The place of each of n rows, (n,), among all dates or numbers of ``order``, ascending.
+
+    A ValueError is raised for text that is neither, for text that as a number has another order
+    than as a date or version, and for different texts of one value.
+    """
+    given = identifiers(order, "order", n)
+    if given.dtype.kind == "S":
+        given = np.char.decode(given, "latin-1")
+    different, place = np.unique(given, return_inverse=True)
+    kind = different.dtype.kind
+    if kind in "iuf":
+        _refuse_dates(_written(different.tolist()), different.tolist(), kind)
+    if kind != "U":
+        return place.astype(np.int64)
+    texts = [text.strip() for text in different.tolist()]
+    _refuse_missing(texts, place)
+    keys = _keys(texts)
+    by_key: dict[Any, str] = {}
+    for text, key in zip(texts, keys, strict=True):
+        if by_key.setdefault(key, text) != text:
+            raise ValueError(
+                f"order has {by_key[key]!r} and {text!r}, which are the same number or date: write "
+                "each in one way, and dates and times in full"
+            )
+    rank = {key: i for i, key in enumerate(sorted(by_key))}
+    return np.array([rank[key] for key in keys], np.int64)[place]
+
+
+def _written(numbers: Sequence[float]) -> list[str]:
+    """Numbers as text, without the decimals of whole ones."""
+    return [f"{int(x)}" if x == x // 1 and abs(x) < 2**63 else repr(x) for x in numbers]
+
+
+def _refuse_missing(texts: Sequence[str], place: Ints) -> None:
+    missing = [i for i, text in enumerate(texts) if text.lower() in ("", "nan", "nat")]
+    if missing:
+        row = int(np.flatnonzero(np.isin(place, missing))[0])
+        raise ValueError(f"order is missing in row {row}: it is {texts[place[row]]!r}")
+
+
+def _keys(texts: Sequence[str]) -> Keys:
+    """What different texts are sorted by: numbers, or dates and times."""
+    if all(map(_NUMBER.fullmatch, texts)):
+        numbers = [*map(Decimal, texts)]
+        _refuse_dates(texts, numbers, "text")
+        return numbers
+    moments = [*map(_moment, texts)]
+    if None in moments:
+        raise ValueError(
+            f"order has text such as {texts[moments.index(None)]!r}: pass dates, numbers, or text "
+            "such as 2026-11-26"
+        )
+    if len({type(moment) for moment in moments}) > 1:
+        raise ValueError("order has times with and without a time zone: write all with one")
+    return moments
+
+
+def _moment(text: str) -> Any:
+    """A date or time, in UTC if the text has a time zone; None for other text."""
+    found = _DATE.fullmatch(text)
+    try:
+        if found and found["zone"]:
+            zone = found["zone"].replace("UTC", "Z")
+            return datetime.fromisoformat(found["local"] + zone).astimezone(UTC)
+        return np.datetime64(text) if found else None
+    except ValueError:  # such as February 30
+        return None
+
+
+def _refuse_dates(texts: Sequence[str], numbers: Keys, kind: str) -> None:
+    """Raise a ValueError if texts, as dates or versions, have another order than as numbers."""
+    if len(texts) < 2:
+        return
+    parts = [text.partition(".")[::2] for text in texts]
+    if not all(re.fullmatch(r"\d+(\.\d*)?", text, re.ASCII) for text in texts):
+        return
+    if any(rest.strip("0") for _, rest in parts):
+        readings = _of_two_parts(parts, kind == "text")
+    else:  # whole numbers, perhaps written as floats
+        readings = _of_digits([whole for whole, _ in parts], kind == "text")
+    ascending = sorted(range(len(texts)), key=numbers.__getitem__)
+    for form, keys in readings:
+        for i, j in itertools.pairwise(ascending):
+            if keys is None or not keys[i] < keys[j]:
+                first, second = (texts[i], texts[j]) if kind == "text" else (numbers[i], numbers[j])
+                parse = f"pass pandas.to_datetime(order, format={form!r}), or " if form else ""
+                raise ValueError(
+                    f"order has {first!r} and {second!r}, in this order as numbers, but not as "
+                    f"dates or versions: {parse}write dates as 2026-11-26, months as 2026-11, and "
+                    "numbers with the same number of decimals"
+                )
+
+
+def _of_digits(texts: Sequence[str], are_text: bool) -> Readings:
+    """Readings of digits as dates, with the form of each; None stands for an order of no number.
+
+    There is none if the digits are years, months or days that begin with the year.
+    """
+    widths = {len(text) for text in texts}
+    if any(_read(texts, "Ymd"[:k] + time) for k in (1, 2, 3) for time in ("", "H", "HM", "HMS")):
+        return
+    for layout in _LAYOUTS:
+        keys = _read(texts, layout)
+        if keys and (_width(layout) > 4 or (are_text and _are_few(keys, texts))):
+            form = "".join(f"%{letter}" for letter in layout)
+            yield form, None if "Y" in layout else keys  # such years are always meant
+    if are_text and widths == {3, 4}:  # 231 to 2312
+        padded = [text[:2] + text[2:].zfill(2) for text in texts]
+        yield from (("", keys) for layout in ("ym", "yW")
+                    if (keys := _read(padded, layout)) and _are_few(keys, texts))  # fmt: skip
+    if max(widths) > 8 or min(widths) < 4:
+        return
+    if all(_is_year(text[-4:]) and _is_part(text[:-4]) for text in texts):
+        yield "", None
+    if len(widths) > 1 and all(_is_year(text[:4]) and _is_part(text[4:]) for text in texts):
+        keys = [(int(text[:4]), int(text[4:] or 0)) for text in texts]
+        yield "", keys if max(widths) <= 6 else None
+
+
+def _is_year(text: str) -> bool:
+    return 1900 <= int(text) <= 2100
+
+
+def _are_few(keys: Keys, texts: Sequence[str]) -> bool:
+    """Whether the years of short dates are so few, or written with such zeros, that they are meant.
+
+    Numbers below 10,000 would often be dates as well.
+    """
+    padded = any(text.startswith("0") for text in texts) and len({*map(len, texts)}) == 1
+    return padded or len({key[0] for key in keys}) <= len(texts) / 3
+
+
+def _is_part(digits: str) -> bool:
+    """Whether digits beside a year may be a month, week or day, or day and month in any order."""
+    if len(digits) <= 3 and 1 <= int(digits or 1) <= 366:
+        return True
+    splits = [(int(digits[:i]), int(digits[i:])) for i in (1, 2) if 0 < len(digits) - i <= 2]
+    return any(1 <= min(pair) <= 12 and 1 <= max(pair) <= 31 for pair in splits)
+
+
+def _width(layout: str) -> int:
+    return 2 * len(layout) + 2 * ("Y" in layout)
+
+
+def _read(texts: Sequence[str], layout: str) -> Keys | None:
+    """Digits as dates of this layout, perhaps without the first zero; None if one is no date."""
+    width = _width(layout)
+    least = 3 if layout.startswith("ymd") else width - (layout[0] not in "Yy")  # 101 is 000101
+    keys = []
+    for text in texts:
+        if not least <= len(text) <= width:
+            return None
+        fields, digits = {}, text.zfill(width)
+        for letter in layout:
+            size = 4 if letter == "Y" else 2
+            fields[letter], digits = int(digits[:size]), digits[size:]
+            low, high = _RANGES.get(letter, (0, 99))
+            if not low <= fields[letter] <= high:
+                return None
+        if "y" in fields:
+            fields["Y"] = fields["y"] + (1900 if fields["y"] >= _TURN else 2000)
+        keys.append(tuple(fields.get(letter, 0) for letter in "YmWdHMS"))
+    years = [key[0] for key in keys]
+    return keys if max(years) - min(years) <= _SPAN else None
+
+
+def _of_two_parts(parts: Sequence[tuple[str, str]], are_text: bool) -> Readings:
+    """Readings of numbers with a decimal point as year and month, or as versions."""
+    whole, rest = [int(a) for a, _ in parts], [int(b or -1) for _, b in parts]
+    lengths = {len(b) for _, b in parts}
+    reverse, forward = [*zip(rest, whole, strict=True)], [*zip(whole, rest, strict=True)]
+    if lengths == {4} and all(_is_year(b) and 1 <= int(a) <= 366 for a, b in parts):
+        yield "", reverse
+    of_years = all(1900 <= a <= 2100 and b <= 53 for a, b in forward) and max(lengths) <= 2
+    if not are_text:  # in which 2023.1 may be October, if there is a 2023.01 as well
+        if of_years and not any(b.startswith("0") for _, b in parts):
+            yield "", forward
+        return
+    if lengths == {2}:
+        if all(1 <= b <= 12 and 1 <= a <= 31 for b, a in reverse):
+            yield "", reverse
+        for layout in ("my", "Wy"):
+            joined = [a.zfill(2) + b for a, b in parts]
+            if (keys := _read(joined, layout)) and _are_few(keys, [a for a, _ in parts]):
+                yield "", keys
+    dense = len({*rest}) >= (max(rest) - min(rest)) / 10
+    zeros = any(b.endswith("0") and len(b) > min(lengths) for _, b in parts)
+    if len(lengths) > 1 and (of_years or dense or zeros):
+        yield "", forward

@@ -1,0 +1,118 @@
+"""Dates as text: rows are tested on later ones than they are trained on, or the text is refused."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from contracts import Raises, Rows, contract, hold
+
+from lambdaplus import query_folds
+from lambdaplus.data.table_files import TableFile
+from lambdaplus.data.time_order import places_in_time
+
+MONTHS = [datetime(year, month, 15, 9, 30) for year in (2023, 2024) for month in range(1, 13)]
+WEEKS = [(year, week) for year in (2023, 2024) for week in range(1, 53)]
+PLAIN = (
+    "%Y-%m %Y%m %Y.%m %Y%m%d %Y%m%d%H %Y%m%d%H%M%S %y%m %Y-%m-%d %Y-%m-%dT%H:%M:%S %Y-%m-%d_%H:%MZ"
+)
+REFUSED = (
+    "%m.%Y %m%Y %m%y %m.%y %d%m%y %m%d%y %d%m%Y %m%d%Y %d%m%Y%H%M %d%m%y%H %y%m%d %j%Y %m%Y.0 "
+    "%Y_%m %d.%m.%Y %Ye%m %Y,%m 0x%Y%m"
+)
+
+
+def of(form: str) -> list[str]:
+    """The months in a spelling, in which an underscore may be a blank."""
+    return [date.strftime(form.replace("d_", "d ")) for date in MONTHS]
+
+
+def places(order: Any) -> list[int]:
+    return [*map(int, places_in_time(order, len(order)))]
+
+
+ascending = [*range(24)]
+SPELT: Rows = {
+    **{f"{form}": (lambda form=form: places(of(form)), ascending) for form in PLAIN.split()},
+    **{
+        f"{form}": (lambda form=form: places(of(form)), Raises("order has .*2026-11"))
+        for form in REFUSED.split()
+    },
+    **{
+        f"{name}": (lambda texts=texts: places(texts), Raises("order has .*2026-11"))
+        for name, texts in {
+            "2023.1": [f"{one.year}.{one.month}" for one in MONTHS],
+            "1.2023": [f"{one.month}.{one.year}" for one in MONTHS],
+            "12023": [f"{one.month}{one.year}" for one in MONTHS],
+            "20231": [f"{one.year}{one.month}" for one in MONTHS],
+            "231": [f"{one.year % 100}{one.month}" for one in MONTHS],
+            "123": [f"{one.month}{one.year % 100}" for one in MONTHS],
+            "1.23": [f"{one.month}.{one.year % 100}" for one in MONTHS],
+            "0152023": [f"{one.month:02d}5{one.year}" for one in MONTHS],
+            "15.01": [f"{28 - m}.{m:02d}" for m in range(1, 13)],
+            "week 2023.9": [f"{year}.{week}" for year, week in WEEKS],
+            "week 20239": [f"{year}{week}" for year, week in WEEKS],
+            "week 0923": [f"{week:02d}{year % 100}" for year, week in WEEKS],
+            "versions": [f"3.{minor}" for minor in range(6, 15)],
+            "turn of the century": ["991231", "000101", "010304"],
+        }.items()
+    },
+    **{
+        f"{name}": (lambda order=order: places(order), right)
+        for name, order, right in (
+            ("counters", [*map(str, range(95, 130))], [*range(35)]),
+            ("steps", [*map(str, range(100, 1000, 50))], [*range(18)]),
+            ("days of spreadsheets", [*map(str, range(40900, 43000, 7))], [*range(300)]),
+            ("seconds", [str(17 * 10**8 + 3600 * k) for k in range(40)], [*range(40)]),
+            ("decimals", ["0.5", "0.25", "0.125", "1"], [2, 1, 0, 3]),
+            ("signs and exponents", ["-5", "1.5e10", "+3"], [0, 2, 1]),
+            ("integers beyond float64", [str(10**20 + k) for k in (2, 1, 0)], [2, 1, 0]),
+            ("month and year as numbers", [12023, 12024, 22023], Raises("in this order as numb")),
+            ("2023.1 as numbers", [2023.1, 2023.11, 2023.2], Raises("in this order as numbers")),
+            ("2023.01 as numbers", [2023.01, 2023.1, 2023.11], [0, 1, 2]),
+            ("one number, two spellings", ["1", "1.0"], Raises("'1' and '1.0', which are the s")),
+            ("one date, two spellings", ["2023-01", "2023-01-01"], Raises("which are the same n")),
+            ("time zones", ["2023-01-01 00:00+02:00", "2023-01-01 00:00Z"], [0, 1]),
+            ("some time zones", ["2023-01-01 00:00", "2023-01-01 00:00Z"], Raises("write all wi")),
+            ("today", ["today", "2023-01-01"], Raises("text such as 'today'")),
+            ("February 30", ["2023-02-28", "2023-02-30"], Raises("text such as '2023-02-30'")),
+            ("empty", ["1", " "], Raises("order is missing in row 1")),
+        )
+    },
+}  # fmt: skip
+
+
+@contract(SPELT)
+def test_text_is_sorted_by_time_or_refused(act: Callable[..., Any], right: Any) -> None:
+    hold(act, right)
+
+
+def test_folds_train_on_earlier_rows_in_any_spelling_that_is_taken() -> None:
+    for form in PLAIN.split():
+        for train, test in query_folds(qid=range(24), order=of(form), n_splits=3):
+            assert train.max() < test.min()
+    with pytest.raises(ValueError, match=r"format='%m%Y'"):
+        query_folds(qid=range(24), order=of("%m%Y"), n_splits=3)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_of_files_are_sorted_like_arrays(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / f"rows.{kind}"
+    days = [datetime(2023, 1, 1) + timedelta(days=k) for k in range(24)]
+    columns: dict[str, Any] = {
+        "version": [f"{one.year}.{one.month}" for one in MONTHS],
+        "month": of("%m%Y"),
+        "share": np.arange(24) / 16,
+        "day": days,
+    }
+    getattr(pl.DataFrame(columns), f"write_{kind}")(file)
+    table = TableFile.read(file)
+    for name in ("version", "month"):
+        with pytest.raises(ValueError, match="in this order as numbers"):
+            places(table.places(name))
+    if kind == "parquet":
+        assert places(table.places("share")) == ascending
+        assert places(table.places("day")) == ascending
