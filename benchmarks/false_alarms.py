@@ -82,7 +82,7 @@ KINDS = {
         False,
         (
             Column("AUC", "auc"),
-            Column("average precision", "map", sets=100, cells=((3, 1), (5, 1), (5, 2))),
+            Column("average precision", "map", sets=80, cells=((3, 1), (5, 1), (5, 2))),
         ),
     ),
 }
@@ -255,9 +255,9 @@ def table_of(kind: str, column: Column, fits: Mapping[Key, dict[str, Any]]) -> T
         rows.append([*row, f"{means.mean():+.4f}"])
     lists = f"{LISTS} queries" if KINDS[kind].queries else f"{LISTS * DOCUMENTS:,} rows"
     foot = [
-        f"{column.name} of lambda_{KINDS[kind].metrics[0]} less that of log-loss on {len(numbers)} "
-        f"generated data sets of {lists}, less the true difference: % of the sets with p < .05, "
-        "and its 95 % interval."
+        f"{column.name}: lambda_{KINDS[kind].metrics[0]} less log-loss on {len(numbers)} generated "
+        f"data sets of {lists}, less the true difference: % of the sets with p < .05, and its "
+        "95 % interval."
     ]
     return Table(heads, rows, foot)
 
