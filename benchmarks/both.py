@@ -116,6 +116,38 @@ def less_pairs(fits: Fits, framework: str, objective: str, sets: list[str]) -> T
     return Table(["", "folds x seeds", *heads], rows, [foot])
 
 
+def less_log_loss(fits: Fits, objective: str, sets: list[str]) -> Table:
+    """Pairs alone, and with three quarters of log-loss, less log-loss alone."""
+    metric, rows = METRIC[objective], []
+    columns = list(product((0.0, 0.75), FRAMEWORK_NAMES))
+    known = [
+        on for on in sets
+        if all(
+            seeds_of(fits, on, framework, (CHOSEN, contender(objective, share)), metric)
+            & seeds_of(fits, on, framework, (CHOSEN, "log-loss"), metric)
+            for share, framework in columns
+        )
+    ]  # fmt: skip
+    for title, some in [*((in_words(on), [on]) for on in known), ("all", known)]:
+        cells = [
+            shown(effect(
+                fits, framework, ((CHOSEN, contender(objective, share)), (CHOSEN, "log-loss")),
+                metric, some,
+            ))
+            for share, framework in columns
+        ]  # fmt: skip
+        rows.append([title, *cells])
+    heads = [
+        f"{'0.75' if share else 'pairs alone'}, {FRAMEWORK_NAMES[framework]}"
+        for share, framework in columns
+    ]
+    foot = (
+        f"{metric.upper()} of test queries at the best validation round less that of log-loss "
+        "alone, ±: standard error over queries and trainings; all: the mean over sets"
+    )
+    return Table(["", *heads], rows if known else [], [foot])
+
+
 def rounds_of(fits: Fits, framework: str, objective: str, sets: list[str]) -> Table:
     """Mean rounds to the best model, and the processor seconds of all of them."""
     metric = METRIC[objective]
@@ -145,8 +177,11 @@ def in_words(on: str) -> str:
 
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"][:5]): one for one in read(given.kept)}
-    sets = list(dict.fromkeys(key[0] for key in fits))
-    found = {}
+    sets = sorted(dict.fromkeys(key[0] for key in fits))
+    found = {
+        f"{metric.upper()}, less log-loss": less_log_loss(fits, objective, sets)
+        for objective, metric in METRIC.items()
+    }
     for objective, (framework, title) in product(METRIC, FRAMEWORK_NAMES.items()):
         words = f"{METRIC[objective].upper()}, {title}"
         found[words] = less_pairs(fits, framework, objective, sets)

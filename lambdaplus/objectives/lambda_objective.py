@@ -106,10 +106,10 @@ class LambdaObjective(PairOptions, Objective):
         return self._derivatives(call.queries, call.scores, np.float32)
 
     def _derivatives(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        is_table = scope(self.metric, queries, self.one_group).ranked_as != "queries"
-        if is_table and self.on_tables is not self:
-            return self.on_tables.derivatives(queries, scores)
-        return self._of_pairs(queries, scores, dtype)
+        ranked = scope(self.metric, queries, self.one_group)
+        if ranked.ranked_as == "queries" or self.on_tables is self:
+            return self._of_pairs(queries, scores, dtype)
+        return self.on_tables.derivatives(queries, scores)
 
     def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         return self._of_pairs(queries, scores, np.float64)
