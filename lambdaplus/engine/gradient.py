@@ -2,14 +2,13 @@
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
 are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
-(`sums`) are normalised; log-loss is added (`shifted_log_loss`); and rows get the values of their
-entry.
+(`sums`) are normalised; and rows get the values of their entry.
 """
 
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +21,6 @@ from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.label_tree import rising, split_labels
 from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
 from lambdaplus.engine.rounded_tree import RoundedLabelTree
-from lambdaplus.engine.shifted_log_loss import add_shifted_log_loss
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
@@ -31,13 +29,6 @@ from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round
 from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
 NOTHING = 1e-100  # sums below this consist of the TINY that the sweep adds
-
-
-class TermWeights(NamedTuple):
-    """The weights of the sum over pairs and of log-loss in a gradient."""
-
-    pairs: float = 1.0
-    log_loss: float = 0.0
 
 
 @dataclass
@@ -53,12 +44,9 @@ class LambdaGradient:
     arrays: MetricArrays
     copies: Floats | None  # multiplicities of the rows
     workers: Workers  # those that have a part of the rows of one list
-    one_list: bool  # whether all rows are one list, not divided into queries
     is_table: bool
     total: float  # sum of the absolute gradients of a table
     of_class: Floats  # factors of the Hessians of each class; empty if these are 1
-    terms: TermWeights
-    labels: Floats  # of log-loss, by stratum; empty without it
     sigma: float
     normalize: bool
     all_pairs: bool  # visit every pair instead of using the sweep
@@ -132,19 +120,12 @@ class LambdaGradient:
 
     def _of_entries(self, batch: Batch, entries: Entries) -> Sums:
         """Gradient and Hessian of a document of each entry."""
-        sums = no_sums(entries.score.size, batch.scale.size)
-        if self.terms.pairs:
-            weighted = self.copies is not None
-            for lists in ranked_lists(self.metric, self.equal_pairs, batch, entries, weighted):
-                splits = batch.may_split and not self.all_pairs
-                for part in split_labels(lists) if splits else [lists]:
-                    add_pairs(part, self.sigma, self.all_pairs, sums)
-            share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
-        if self.terms.log_loss:
-            # Of all rows, their sum; of queries, their mean in bits, which is of the size of pairs.
-            size = np.ones(1) if self.one_list else math.log(2.0) * np.diff(batch.boundaries)
-            strata, weight = batch.metric.strata, self.terms.log_loss / size
-            add_shifted_log_loss(entries, strata, self.labels, self.sigma, weight, sums)
+        sums, weighted = no_sums(entries.score.size, batch.scale.size), self.copies is not None
+        for lists in ranked_lists(self.metric, self.equal_pairs, batch, entries, weighted):
+            splits = batch.may_split and not self.all_pairs
+            for part in split_labels(lists) if splits else [lists]:
+                add_pairs(part, self.sigma, self.all_pairs, sums)
+        share_out(entries, self._factor(sums, batch.scale), self.of_class, sums)
         return sums
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
@@ -155,7 +136,7 @@ class LambdaGradient:
         elif self.normalize:
             S, out = sums.received * scale, scale.copy()
             scale = np.divide(np.log1p(S) / math.log(2.0), sums.received, out=out, where=S > 0)
-        return self.terms.pairs * scale
+        return scale
 
 
 def weighing_gains(metric: RankingMetric, equal_pairs: bool, arrays: MetricArrays) -> Floats:
@@ -164,12 +145,11 @@ def weighing_gains(metric: RankingMetric, equal_pairs: bool, arrays: MetricArray
 
 
 def queries_to_round(
-    metric: RankingMetric, equal_pairs: bool, arrays: MetricArrays, queries: Queries,
-    with_many_labels: bool,
+    metric: RankingMetric, equal_pairs: bool, arrays: MetricArrays, queries: Queries
 ) -> list[int]:  # fmt: skip
-    """The long queries whose scores are rounded: those of few classes, and, if asked, of many.
+    """The long queries whose scores are rounded: those of few classes, and some of many.
 
-    `RoundedLabelTree` sums over the pairs of many labels, without log-loss.
+    `RoundedLabelTree` sums over the pairs of many labels.
     """
     workers = queries.workers_of_list
     if workers.size > 1:  # each has a part of the scores
@@ -181,7 +161,7 @@ def queries_to_round(
     strata, n_classes = arrays.strata, np.diff(arrays.strata)
     rounded = n_classes <= MOST_CLASSES
     one_list = equal_pairs or not metric.declaration.form.potentials_by_classes
-    with_many_labels &= one_list and not metric.compares_some
+    with_many_labels = one_list and not metric.compares_some
     if with_many_labels and queries.multiplicities is None:
         gains = weighing_gains(metric, equal_pairs, arrays)
         longer = queries.sizes >= THRESHOLDS.long_list_of_labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.objectives.log_loss import LogLoss
+from lambdaplus.objectives.log_loss import LogLoss, sum_of
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.ranking.queries import Queries
 
@@ -80,31 +80,48 @@ class CombinedObjective(Objective):
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        gradient, hessian = np.zeros(queries.n_documents), np.zeros(queries.n_documents)
-        for part, weight, log_loss_weight in self._terms():
-            if isinstance(part, LogLoss):
-                derivatives = part.derivatives(queries, scores)
-            else:
-                derivatives = part.as_term(queries, scores, log_loss_weight / weight)
-            gradient += weight * derivatives[0]
-            hessian += weight * derivatives[1]
+        gradient, hessian = self._of_rankings(queries, scores)
+        loss, weight = self._log_loss()
+        if loss is not None:
+            unit = queries.once(self, lambda: self._unit_of(loss, queries))
+            loss.add_to(gradient, hessian, queries, scores, weight * unit)
         return gradient, hessian
 
-    def _terms(self) -> list[tuple[Objective | LogLoss, float, float]]:
-        """The parts and their weights, and the weight of log-loss that is computed with a part."""
-        ranking = self._ranking()
-        terms: list[tuple[Objective | LogLoss, float, float]] = [(*term, 0.0) for term in ranking]
-        for loss, weight in self.parts:
-            if not isinstance(loss, LogLoss):
-                continue
-            # A part that ranks the same lists of the same two classes has all that the loss needs.
-            for i, (part, of_part) in enumerate(ranking):
-                if part.has_classes_of(loss):
-                    terms[i] = (part, of_part, weight)
-                    break
-            else:
-                terms.append((loss, weight, 0.0))
-        return terms
+    def _of_rankings(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        (part, weight), *others = self._ranking()
+        gradient, hessian = part.as_term(queries, scores)
+        gradient *= weight
+        hessian *= weight
+        for part, weight in others:
+            slope, curve = part.as_term(queries, scores)
+            gradient += weight * slope
+            hessian += weight * curve
+        return gradient, hessian
+
+    def _log_loss(self) -> tuple[LogLoss | None, float]:
+        """Log-loss and its weight, if it is a part; by default with the threshold of a metric."""
+        thresholds = (
+            part.metric.relevant
+            for part, _ in self._ranking()
+            if isinstance(part.metric, RankingMetric) and not part.has_own_labels
+        )
+        default = next((relevant for relevant in thresholds if relevant is not None), None)
+        for part, weight in self.parts:
+            if isinstance(part, LogLoss):
+                return replace(part, relevant=default) if part.relevant is None else part, weight
+        return None, 0.0
+
+    def _unit_of(self, loss: LogLoss, queries: Queries) -> float:
+        """What multiplies log-loss, so that at equal scores it has the size of a part that ranks.
+
+        That is the sum of the absolute gradients of the rows of all workers.
+        """
+        equal = np.zeros(queries.n_documents)
+        both = self._of_rankings(queries, equal), loss.derivatives(queries, equal)
+        sizes = np.array([sum_of(np.abs(gradient)) for gradient, _ in both])
+        of_rankings, of_loss = queries.connected_workers.sum(sizes).tolist()
+        weights = sum(weight for _, weight in self._ranking())
+        return of_rankings / (weights * of_loss) if of_loss > 0.0 else 0.0
 
     def compares_within_queries(self, queries: Queries) -> bool:
         return any(part.compares_within_queries(queries) for part, _ in self._ranking())
@@ -117,7 +134,8 @@ class CombinedObjective(Objective):
 def combine(parts: Mapping[Objective | LogLoss, float]) -> CombinedObjective:
     """Create an objective that optimises a weighted sum of metrics.
 
-    Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.
+    Its gradient is the weighted sum of the gradients of the parts, and so is its Hessian.  Log-loss
+    is first multiplied by a number that makes it as large as a part that ranks, see `LogLoss`.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient, TermWeights, queries_to_round
+from lambdaplus.engine.gradient import LambdaGradient, queries_to_round
 from lambdaplus.engine.lists import NONE
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
@@ -21,8 +21,6 @@ from lambdaplus.ranking.rounding import MOST_CLASSES
 # The options of pairs in `gradients`.
 TEXTBOOK = {"sigma", "normalize", "pairs"}
 
-ALONE = TermWeights()
-
 
 def is_table(weighing: WeighingMetric, queries: Queries) -> bool:
     """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
@@ -31,24 +29,20 @@ def is_table(weighing: WeighingMetric, queries: Queries) -> bool:
 
 
 def gradient_on(
-    weighing: WeighingMetric, queries: Queries, options: PairOptions,
-    terms: TermWeights = ALONE, all_pairs: bool = False,
+    weighing: WeighingMetric, queries: Queries, options: PairOptions, all_pairs: bool = False
 ) -> LambdaGradient:  # fmt: skip
     """The gradient of a metric on a data set; a ValueError if it has none.
 
-    Log-loss among the ``terms`` is that of a binary metric's relevance.  With ``all_pairs``, every
-    pair is visited, instead of using the sweep.
+    With ``all_pairs``, every pair is visited, instead of using the sweep.
     """
     metric, equal_pairs = weighing
     arrays = metric_arrays(metric, queries)
     refuse_large_gains(metric, arrays, queries, options)
     total, of_class = size_of_table(metric, queries, options.balance)
-    with_many_labels = not (all_pairs or terms.log_loss)
-    to_round = queries_to_round(metric, equal_pairs, arrays, queries, with_many_labels)
+    to_round = queries_to_round(metric, equal_pairs, arrays, queries)
     return LambdaGradient(
         metric, equal_pairs, arrays, queries.multiplicities, queries.workers_of_list,
-        queries.ranked_as != "queries", is_table(weighing, queries), total, of_class, terms,
-        queries.strata(metric.relevant).label if terms.log_loss else NONE,
+        is_table(weighing, queries), total, of_class,
         float(options.sigma), options.normalize, all_pairs,
         [] if all_pairs and queries.workers_of_list.size == 1 else to_round,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
-from lambdaplus.engine.gradient import LambdaGradient, TermWeights
+from lambdaplus.engine.gradient import LambdaGradient
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
@@ -21,7 +21,7 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import ALONE, gradient_on, is_table
+from lambdaplus.objectives.lambda_gradient import gradient_on, is_table
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import (
@@ -34,7 +34,7 @@ from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 DEFAULT = PairOptions()
-HALF = TermWeights(pairs=0.5, log_loss=0.5)  # of AUC without queries: research/results/options.md
+HALF = 0.5  # pairs and log-loss in AUC without queries: research/results/options.md
 MANY_VISITS = 5e7  # of documents, which take about a second
 
 
@@ -101,20 +101,19 @@ class LambdaObjective(PairOptions, Objective):
 
     def derivatives(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Gradient and Hessian of every row times its weight, (n,) float64 each."""
-        return self._at(queries, scores, np.float64)
+        return self._derivatives(queries, scores, np.float64)
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
-        return self._at(call.queries, call.scores, np.float32)
+        return self._derivatives(call.queries, call.scores, np.float32)
 
-    def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
-    ) -> tuple[Floats, Floats]:
-        return self._at(queries, scores, np.float64, TermWeights(1.0, log_loss_weight))
+    def _derivatives(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
+        ranked = scope(self.metric, queries, self.one_group)
+        if ranked.ranked_as == "queries" or self.on_tables is self:
+            return self._of_pairs(queries, scores, dtype)
+        return self.on_tables.derivatives(queries, scores)
 
-    def has_classes_of(self, loss: LogLoss) -> bool:
-        metric = self.metric
-        same = metric.relevant is not None and loss.relevant in (None, metric.relevant)
-        return same and loss.sigma == self.sigma and not metric.over_data_set
+    def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        return self._of_pairs(queries, scores, np.float64)
 
     @property
     def on_tables(self) -> Objective:
@@ -122,27 +121,23 @@ class LambdaObjective(PairOptions, Objective):
         if not (self.metric.declaration.name == "auc" and self.normalize and self._is_default()):
             return self
         loss = LogLoss(self.metric.relevant, self.sigma)
-        return CombinedObjective(((self, HALF.pairs), (loss, HALF.log_loss)))
+        return CombinedObjective(((self, HALF), (loss, HALF)))
 
     def _is_default(self) -> bool:
         """Whether the weights of pairs are those that the metric has by default."""
         return self.pairs == "default" and self.surrogate == default_surrogate(self.metric)
 
-    def _at(
-        self, queries: Queries, scores: ArrayLike, dtype: type, terms: TermWeights | None = None
-    ) -> tuple[Any, Any]:
+    def _of_pairs(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
-        if terms is None:
-            terms = ALONE if ranked.ranked_as == "queries" or self.on_tables is self else HALF
-        gradient = ranked.once((self, terms), lambda: self._gradient_on(ranked, terms))
+        gradient = ranked.once(self, lambda: self._gradient_on(ranked))
         return gradient.at(ranked, scores, dtype)
 
-    def _gradient_on(self, ranked: Queries, terms: TermWeights = ALONE) -> LambdaGradient:
+    def _gradient_on(self, ranked: Queries) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
         weighing = self.weighed_by(of_table=ranked.ranked_as != "queries")
-        gradient = gradient_on(weighing, ranked, self, terms)
+        gradient = gradient_on(weighing, ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:

@@ -156,15 +156,9 @@ class Objective(ABC):
         """
         return ObjectiveOn(self, weights=weights)
 
-    def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
-    ) -> tuple[Floats, Floats]:
-        """The same as a term of a sum, plus log-loss of its classes with this weight."""
+    def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
+        """The same as a term of a sum: pairs alone, also where they have log-loss by default."""
         return self.derivatives(queries, scores)
-
-    def has_classes_of(self, loss: Any) -> bool:
-        """Whether `as_term` can compute this log-loss, too."""
-        return False
 
     def compares_within_queries(self, queries: Queries) -> bool:
         """Whether pairs are within queries, or all rows are one query and not a table."""
@@ -227,9 +221,7 @@ class ObjectiveOn(Objective):
         own = self._own.of(queries, repr(self))
         return self.objective.derivatives(own, scores)
 
-    def as_term(
-        self, queries: Queries, scores: ArrayLike, log_loss_weight: float = 0.0
-    ) -> tuple[Floats, Floats]:
+    def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         own = self._own.of(queries, repr(self))
         return self.objective.as_term(own, scores)
 

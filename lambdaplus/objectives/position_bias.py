@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.collective import ONE_MACHINE
 from lambdaplus.frameworks.call_stack import is_copied_by_lightgbm
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.frameworks.trainings import Training
@@ -96,7 +95,7 @@ class PositionBias(Objective):
         if queries.ranked_as == "table":
             raise ValueError("position bias needs queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
-        workers = queries.workers if queries.workers.connected else ONE_MACHINE
+        workers = queries.connected_workers
         # A new training begins with a new estimate. Calls by hand are one training.
         owners = (call.booster, call.owner, self)
         training = next(owner for owner in owners if owner is not None)

@@ -145,6 +145,11 @@ class Queries:
         return ONE_MACHINE if self.ranked_as == "queries" else self.workers
 
     @property
+    def connected_workers(self) -> Workers:
+        """Those with which rows of queries can be summed: this one alone on LightGBM machines."""
+        return self.workers if self.workers.connected else ONE_MACHINE
+
+    @property
     def longest(self) -> int:
         return self._n_rows if self.workers_of_list.size > 1 else int(self.sizes.max())
 
@@ -277,11 +282,16 @@ class Queries:
 
 
 def reaches(label: Floats, threshold: float) -> Bools:
-    """Whether labels are at least the threshold, or the threshold rounded to float32.
+    """Whether labels are at least the threshold, or the threshold rounded to float32."""
+    return np.asarray(label >= least_reaching(threshold))
+
+
+def least_reaching(threshold: float) -> float:
+    """The least label that reaches the threshold, which may be rounded to float32.
 
     LightGBM and XGBoost store labels in float32, in which 0.7 is less than the float64 0.7.
     """
-    return np.asarray(label >= min(threshold, float(np.float32(threshold))))
+    return min(threshold, float(np.float32(threshold)))
 
 
 def query_sizes(group: ArrayLike) -> Ints:

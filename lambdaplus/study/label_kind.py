@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaplus.data import Fold
 from lambdaplus.data.splits import are_real
-from lambdaplus.objectives import LambdaObjective
+from lambdaplus.objectives import CombinedObjective, LambdaObjective
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.methods import Method
 
@@ -60,6 +60,8 @@ class LabelKind:
             metric = target.metric.declaration.name
         if not self.grouped and not method.without_queries:
             return "needs queries"
+        if not self.grouped and isinstance(target, CombinedObjective):  # AUC has log-loss there
+            return "for data with queries"
         if method.origin == "yours":
             return ""
         if self.real:

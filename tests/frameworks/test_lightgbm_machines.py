@@ -38,8 +38,9 @@ def train(rank: int, ports: list[int], queries: bool, feval: bool) -> Any:
     same = []
 
     def objective(scores: Any, data: Any) -> Any:
-        found = lp.lambda_map(scores, data)
-        alone = lp.lambda_map(y, scores.copy(), None, group)
+        trained = lp.lambda_objective("map + logloss") if queries else lp.lambda_map
+        found = trained(scores, data)
+        alone = trained(y, scores.copy(), None, group)
         same.append(all(map(np.array_equal, found, alone)))
         return found
 

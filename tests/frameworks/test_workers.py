@@ -207,6 +207,15 @@ def test_with_queries_each_worker_has_its_part(group: Group, cuts: list[int]) ->
         assert dict(values) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("cuts", [[3, 40], [0]], ids=str)
+def test_log_loss_has_the_base_rate_of_all_workers(group: Group, cuts: list[int]) -> None:
+    (whole,) = by_query(GRADED, [])
+    objective = lp.lambda_objective("map + 3*logloss")
+    found = joined(group.run(workers.answers, by_query(GRADED, cuts), objective))
+    for one, other in zip(found, workers.answers(whole, objective), strict=True):
+        assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
 def test_position_bias_is_that_of_all_queries(group: Group) -> None:
     (whole,) = by_query(GRADED, [])
     expected = bias_of(whole, PositionBias(lp.lambda_ndcg))

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize_scalar
-from small_data import GRADED, Small, gradient_of
+from small_data import GRADED, gradient_of
 
 import lambdaplus as lp
 from lambdaplus import combine, eval_metric, evaluate, lambda_objective
@@ -123,57 +122,7 @@ def test_data_without_queries_is_taken_where_every_part_takes_it() -> None:
     assert np.isfinite(one(GRADED.labels, GRADED.scores())[0]).all()
 
 
-# -- log-loss ------------------------------------------------------------------------------------
-
-
-def best_constant(scores: Any, signs: Any, weight: Any) -> float:
-    found = minimize_scalar(lambda c: weight @ np.logaddexp(0.0, signs * (scores + c)), tol=1e-12)
-    return float(found.x)
-
-
-def log_loss(labels: Any, scores: Any, weight: Any, sizes: Any, shift: Any = 0.0) -> float:
-    """The sum over rows; with queries, the sum of the means of each query, in bits.
-
-    ``shift``, (n,), is added to the scores after the constants of the queries were chosen.
-    """
-    whole, total = sizes is None, 0.0
-    cuts = [] if whole else np.cumsum(sizes)[:-1]
-    each = (np.split(np.broadcast_to(part, 12), cuts) for part in (labels, scores, weight, shift))
-    for y, s, w, move in zip(*each, strict=True):
-        # Weights of rows within a query do not move its constant.
-        of_constant, signs = w if whole else np.ones(y.size), np.where(y > 0, -1.0, 1.0)
-        constant = best_constant(s, signs, of_constant)
-        loss = w * np.logaddexp(0.0, signs * (s + constant + move))
-        total += loss.sum() if whole else loss.mean() / np.log(2)
-    return float(total)
-
-
-@pytest.mark.parametrize("queries", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_log_loss_adds_its_derivatives(queries: bool, weighted: bool) -> None:
-    random = np.random.default_rng(0)
-    labels, scores = (random.random(12) < 0.4).astype(float), random.normal(size=12)
-    weight = random.choice([0.5, 1.0, 2.0], 12) if weighted else np.ones(12)
-    sizes = [5, 4, 3] if queries else None
-    given_ = labels, scores, weight if weighted else None, sizes
-    both = lambda_objective("2*logloss + 0.5*map")(*given_)
-    ranking = lambda_objective("map")(*given_)
-    found = [(b.astype(float) - 0.5 * r) / 2 for b, r in zip(both, ranking, strict=True)]
-    step = 1e-3 * np.eye(12)
-    above, at, below = (
-        np.array([log_loss(labels, scores, weight, sizes, s) for s in shift])
-        for shift in (step, 0 * step, -step)
-    )
-    assert_allclose(found[0], (above - below) / 2e-3, atol=2e-6)
-    assert_allclose(found[1], (above - 2 * at + below) / 1e-6, atol=2e-6)
-
-
-def test_at_the_base_rate_log_loss_is_as_large_as_a_ranking() -> None:
-    labels = np.repeat([0.0, 1.0], [180, 20])
-    scores = np.full(200, np.log(20 / 180))
-    pointwise = lambda_objective("logloss + map")(labels, scores)[0].astype(float)
-    ranking = lambda_objective("map")(labels, scores)[0].astype(float)
-    assert np.abs(pointwise - ranking).sum() == pytest.approx(np.abs(ranking).sum(), rel=1e-6)
+# -- log-loss, whose gradient is that of test_log_loss -------------------------------------------
 
 
 def test_the_names_of_log_loss() -> None:
@@ -192,14 +141,6 @@ def test_the_names_of_log_loss() -> None:
 def test_log_loss_needs_two_classes_and_a_ranking() -> None:
     with pytest.raises(ValueError, match=r"log-loss needs labels 0 and 1, and row .*: pass relev"):
         gradient_of(lambda_objective("logloss + ndcg"), GRADED)
-    found = gradient_of(lambda_objective("logloss(relevant=2) + ndcg"), GRADED)
-    binary = Small(GRADED.features, (GRADED.labels >= 2) * 1.0, GRADED.sizes)
-    assert np.isfinite(found[0]).all()
-    parts = [gradient_of(lambda_objective(name), of) for name, of in (
-        ("ndcg", GRADED), ("logloss + ndcg", binary), ("ndcg", binary),
-    )]  # fmt: skip
-    expected = parts[0][0] + parts[1][0].astype(float) - parts[2][0]
-    assert_allclose(found[0], expected, atol=1e-6)
     with pytest.raises(ValueError, match="does not rank: add a ranking metric"):
         lambda_objective("logloss")
     with pytest.raises(ValueError, match="at least one objective that ranks"):

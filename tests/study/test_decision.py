@@ -193,6 +193,7 @@ def test_a_framework_stands_for_what_fits_the_labels_and_says_so(
     study = study_of(config)
     names = {method.name for method in study.methods}
     assert f"lightgbm:lambda_{taken}" in names
+    assert ("lightgbm:lambda_0.25*map+0.75*logloss" in names) == (qid == "qid")
     [said] = [note for note in study.notes if "do not fit" in note]
     for method in METHODS:
         if method.family == "lightgbm" and method.name not in names:
