@@ -72,7 +72,7 @@ def chosen(fits: Fits, on: str, framework: str, objective: str, shares: Sequence
         OWN[framework] if share == BUILT_IN else contender(objective, share) for share in shares
     ]
     seeds = set.intersection(
-        *(seeds_of(fits, on, framework, (CHOSEN, name), metric) for name in names)
+        *(seeds_of(fits, on, (framework, CHOSEN, name), metric) for name in names)
     )
     in_folds = on.startswith("build/")
     fold = {seed: seed % FOLDS if in_folds else seed for seed in seeds}
@@ -102,7 +102,7 @@ def less_pairs(fits: Fits, framework: str, objective: str, sets: list[str]) -> T
     for on in sets:
         pairs = [((CHOSEN, name), (CHOSEN, objective)) for name in names]
         cells = [shown(effect(fits, framework, pair, metric, [on])) for pair in pairs]
-        folds = of_folds(fits, on, framework, pairs[0], metric)
+        folds = of_folds(fits, on, [(framework, *one) for one in pairs[0]], metric)
         count = f"{len(folds)} x {max((max(each.counts) for each in folds), default=0)}"
         if any(cells):
             cells += [chosen(fits, on, framework, objective, some) for some in CHOICES.values()]
@@ -123,8 +123,8 @@ def less_log_loss(fits: Fits, objective: str, sets: list[str]) -> Table:
     known = [
         on for on in sets
         if all(
-            seeds_of(fits, on, framework, (CHOSEN, contender(objective, share)), metric)
-            & seeds_of(fits, on, framework, (CHOSEN, "log-loss"), metric)
+            seeds_of(fits, on, (framework, CHOSEN, contender(objective, share)), metric)
+            & seeds_of(fits, on, (framework, CHOSEN, "log-loss"), metric)
             for share, framework in columns
         )
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def rounds_of(fits: Fits, framework: str, objective: str, sets: list[str]) -> Ta
     for on in sets:
         found = [
             [best_of(fits[on, framework, CHOSEN, name, seed], metric)
-             for seed in seeds_of(fits, on, framework, (CHOSEN, name), metric)]
+             for seed in seeds_of(fits, on, (framework, CHOSEN, name), metric)]
             for name in names
         ]  # fmt: skip
         if all(found):
