@@ -102,21 +102,28 @@ class Summary:
         p_values = dict(zip((one.metric for one in secondary), corrected.tolist(), strict=True))
         return [replace(one, p_corrected=p_values.get(one.metric, one.p_value)) for one in found]
 
+    def contenders(self, metric: str) -> list[CrossedChoice]:
+        """The choices whose best methods are compared; a single one of its two best methods."""
+        if self.baseline:
+            return [self.choice(metric, self.others)]
+        both = [self.choice(metric, names) for names in self.sides]
+        return both if all(one.best for one in both) else [self.choice(metric)]
+
     def _verdict(self, metric: str) -> Verdict | None:
         """The pair to decide on; None for fewer than two methods."""
-        if self.baseline:
-            one = self.choice(metric, self.others)
-            names, runs = [one.best, self.baseline], self.runs[self.baseline]
-            return self._tested(metric, names, one.runs(), runs, one.tests) if one.best else None
-        ours, others = (self.choice(metric, names) for names in self.sides)
-        if ours.best and others.best:
-            names, tests = [ours.best, others.best], ours.tests * others.tests
-            return self._tested(metric, names, ours.runs(), others.runs(), tests)
-        every = self.choice(metric)
-        if len(every.ranking) < 2:
+        first, *others = self.contenders(metric)
+        if not first.best:
             return None
-        pairs = every.tests * (every.tests - 1) // 2
-        return self._tested(metric, every.ranking[:2], every.runs(0), every.runs(1), max(1, pairs))
+        if self.baseline:
+            names, runs = [first.best, self.baseline], self.runs[self.baseline]
+            return self._tested(metric, names, first.runs(), runs, first.tests)
+        for other in others:
+            names, tests = [first.best, other.best], first.tests * other.tests
+            return self._tested(metric, names, first.runs(), other.runs(), tests)
+        if len(first.ranking) < 2:
+            return None
+        pairs = max(1, first.tests * (first.tests - 1) // 2)
+        return self._tested(metric, first.ranking[:2], first.runs(0), first.runs(1), pairs)
 
     def _tested(
         self, metric: str, names: Sequence[str], first: Sequence[Evaluation],

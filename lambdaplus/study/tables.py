@@ -199,22 +199,29 @@ def _pair_in_words(summary: Summary) -> tuple[str, list[str]]:
 
 
 def _choices_in_words(summary: Summary) -> list[str]:
-    """How methods were chosen for the tests of each fold, if not by a fixed rule."""
+    """How methods were chosen for the tests of each fold, if there was a choice."""
     results, main = summary.results, summary.main
-    names = summary.others if summary.baseline else list(results.methods)
-    choice = summary.choice(results.main_metric, names)
-    if main is None or len(choice.ranking) < 2:
+    choices = summary.contenders(results.main_metric)
+    if main is None or all(len(one.ranking) < 2 for one in choices):
         return []
-    if choice.by_fold is None:
+    if main.tests > 1:
         return [
-            "There are too few folds to choose by folds other than the tested ones: differences "
-            "and intervals are corrected for the number of choices, and test values of the best "
-            "of many methods are a little too high."
+            "There are too few folds to choose by folds other than the tested ones: p and "
+            "intervals are corrected for the number of choices, and test values of the best of "
+            "many methods are a little too high."
         ]
-    return [
+    lines = [
         "For the test of each fold, methods are chosen by the validation data of other folds, "
         "without queries that are tested there."
     ]
+    chosen = [one.times_chosen() for one in choices]
+    if any(len(times) > 1 for times in chosen):
+        words = "; ".join(
+            ", ".join(f"{name} on {count(n, 'fold')}" for name, n in times.items())
+            for times in chosen
+        )
+        lines.append(f"By {label(results.main_metric)}: {words}. So diff. is theirs.")
+    return lines
 
 
 def choices_table(summary: Summary) -> Table | None:

@@ -22,6 +22,7 @@ from lambdaplus.study import Config, Fitted, Method, Results, Study, Summary, fi
 from lambdaplus.study.crossed_choice import validated_apart
 from lambdaplus.study.detectable import queries_that_see, seeds_that_see, seen, with_seeds
 from lambdaplus.study.seeds import more_seeds, seeds_needed
+from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.verdict import Verdict
 
 FOLDS = ("1", "2", "3", "4", "5")
@@ -116,6 +117,27 @@ def test_a_fold_is_tested_with_the_choice_of_other_folds() -> None:
             for number, fold in enumerate(FOLDS)
         ]
         assert [run["map"] for run in runs] == pytest.approx(expected)
+        times = choice.times_chosen()
+        assert sum(times.values()) == 5
+        assert times["method0"] >= 1
+
+
+def test_the_table_says_what_was_chosen_if_it_varies() -> None:
+    """Since the difference is then not that of the two means in the table of methods."""
+    random = np.random.default_rng(3)
+    values = np.clip(random.normal(0.5, 0.2, (4, 5, 1, 20)), 0, 1)
+    summary = Summary(results_of(values, ("ours1", "ours2", "theirs1", "theirs2")))
+    ours, theirs = (one.times_chosen() for one in summary.contenders("map"))
+    table = verdict_table(summary)
+    assert table is not None
+    [line] = [line for line in table.foot if line.startswith("By MAP: ")]
+    for name, n in [*ours.items(), *theirs.items()]:
+        assert f"{name} on {n} fold" in line
+    same = results_of(values + np.array([0, 0.5, 0, 0.5])[:, None, None, None],
+                      ("ours1", "ours2", "theirs1", "theirs2"))  # fmt: skip
+    table = verdict_table(Summary(same))
+    assert table is not None
+    assert not [line for line in table.foot if line.startswith("By MAP: ")]
 
 
 def test_folds_that_share_no_queries_are_found_by_content() -> None:
