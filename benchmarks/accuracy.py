@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy.py fit LETOR_FOLDS flights:FOLDER [...] --seeds 0,1,2,3,4
     python benchmarks/accuracy.py fit generated:1000:0.02:1:even --trees 'node=.5;node=1,rows=1.'
-    python benchmarks/accuracy.py fit LETOR_FOLDS [...] --frameworks catboost
+    python benchmarks/accuracy.py fit LETOR_FOLDS [...] --frameworks catboost --trees default
     python benchmarks/accuracy.py show
 
 Sets, trees and contenders are named as in `trees`.  One training of each contender follows all
@@ -226,21 +226,6 @@ def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]]) -> Table:
     return Table(["", *heads(METRICS)], rows, [foot])
 
 
-def over_catboost(fits: Fits, framework: str, sets: Sequence[str]) -> Table:
-    """The objective of each metric less those of CatBoost, with its own trees."""
-    rows = []
-    for name in AS_IT_COMES:
-        cells = []
-        for metric in METRICS:
-            both = (framework, CHOSEN, OURS_FOR[metric]), ("catboost", "default", name)
-            found = [of_folds(fits, on, both, metric) for on in sets]
-            cells.append(shown(mean_over_sets(found)) if all(found) else "")
-        rows.append([name, *cells])
-    foot = f"test values of lambdaplus less those of CatBoost as it comes; {LESS}"
-    columns = ["less", *(metric.upper() for metric in METRICS)]
-    return Table(columns, [row for row in rows if any(row[1:])], [foot])
-
-
 TREES = {CHOSEN: "ranking_trees", "default": "default trees"}
 NAMES = dict.fromkeys([*OURS, *THEIRS["lightgbm"], *THEIRS["xgboost"]])
 
@@ -302,12 +287,6 @@ def show(given: argparse.Namespace) -> None:
             f"{kind}, {name}": over_built_in(fits, framework, trees, METRICS, some)
             for kind, (trees, some) in kinds.items()
             for framework, name in FRAMEWORK_NAMES.items()
-        },
-        **{
-            f"CatBoost: {kind}, {name}": table
-            for kind, (trees, some) in kinds.items()
-            for framework, name in FRAMEWORK_NAMES.items()
-            if trees == CHOSEN and (table := over_catboost(fits, framework, some)).rows
         },
         **{f"By set, {metric.upper()}": by_set(fits, metric, real) for metric in METRICS},
         "Time to the best model": time_to_the_best(
