@@ -12,51 +12,71 @@ from lambdaplus.study.verdict import ALPHA, Verdict
 from lambdaplus.study.words import count, label
 
 SEEDS = (3, 5, 10, 20, 50)  # that are proposed
+# A part of the variance below which that of the queries, a difference of two estimates, is noise.
+LEAST_SHARE = 1 / 16
 
 
 def conclusion(verdict: Verdict, results: Results, baseline: str) -> str:
-    """Whether one method is better, both are equal, or what it would take to know."""
-    first, second, unit = verdict.first, verdict.second, label(verdict.metric)
-    margin = results.config.margin or 0.0
+    """Whether one method is better, both are equal, or what it would take to know.
+
+    What is compared are the two methods, or, if other folds choose several, these choices.
+    """
+    said = _finding(verdict, results, baseline)
+    return said[0].upper() + said[1:] if said.startswith("the choice") else said
+
+
+def _finding(verdict: Verdict, results: Results, baseline: str) -> str:
+    first, second = verdict.words
+    unit, margin = label(verdict.metric), results.config.margin or 0.0
     gap = decimal(verdict.difference, 3, "+")
     if not verdict.tested:
-        said = f"Open: {first} less {second} is {gap} {unit}, but {_why_untested(results)}"
-        return f"{said}: {_more(verdict, results, max(3, len(results.config.seeds) + 1))}."
+        return (
+            f"Open: {first} less {second} is {gap} {unit}, but {_why_untested(verdict, results)}."
+        )
     if verdict.is_within(margin):
         bounds = _interval(verdict.interval_at(2 * ALPHA))
         return (
             f"{first} and {second} are equal within {_size(margin)} {unit}: the difference is "
-            f"{gap} (90 % interval {bounds})."
+            f"{gap} (90 % interval {bounds}).{_choices(verdict)}"
         )
     if outcome := verdict.outcome:
-        names = (first, second) if outcome == "better" else (second, first)
+        one, other = (first, second) if outcome == "better" else (second, first)
         low, high = sorted(map(abs, verdict.interval))
         by = f"{_size(abs(verdict.difference))} {unit} ({_size(low)} to {_size(high)})"
-        keep = ": keep it" if names[0] == baseline else ""
-        return f"{names[0]} is better than {names[1]} by {by}{keep}.{_choices(verdict)}"
+        keep = ": keep it" if one == baseline else ""
+        return f"{one} is better than {other} by {by}{keep}.{_choices(verdict)}"
     said = f"Open: {first} less {second} is {gap} {unit} ({_interval(verdict.interval)})."
     return f"{said} {_sight(verdict, results)}{_choices(verdict)}"
 
 
-def _why_untested(results: Results) -> str:
-    folds, seeds = len(results.folds), len(results.config.seeds)
+def _why_untested(verdict: Verdict, results: Results) -> str:
+    """Why there is no test, and what would give one."""
+    if verdict.effect.error == 0.0:
+        return (
+            "differences do not vary, so nothing is known of other queries: use more queries, or "
+            "train longer"
+        )
+    folds, seeds = len(results.folds), _n_seeds(verdict, results)
+    why = f"{count(folds, 'fold')} with {count(seeds, 'seed')} are too few for a test"
     if folds == 1:
-        return "one training of each cannot tell them from chance"
-    return f"{count(folds, 'fold')} with {count(seeds, 'seed')} are too few for a test"
+        why = "one training of each cannot tell them from chance"
+    return f"{why}: {_more(verdict, results, max(3, seeds + 1))}"
 
 
 def _sight(verdict: Verdict, results: Results) -> str:
     """The differences that the study sees, and would see with more seeds or queries."""
-    effect, alpha, n = verdict.effect, verdict.alpha, len(results.config.seeds)
-    now = seen(effect, alpha)
+    effect, alpha = verdict.effect, verdict.alpha
+    n, now, asked = _n_seeds(verdict, results), seen(effect, alpha), results.config.see or math.inf
     said = f"This study sees differences from {_size(now)} on"
+    if now > asked:
+        said += f", not yet {_size(asked)}" * math.isfinite(asked)
     if not _changed_by_seeds(verdict, results):
         return f"{said}; smaller ones need more queries, since no seed changes the two methods."
     more = next((seeds for seeds in SEEDS if seeds > n), 2 * n)
     then = seen(with_seeds(effect, n, more), alpha)
-    at_most = " at most" if math.isnan(effect.lasting) else ""
-    said += f"; {_more(verdict, results, more)} sees {_size(then)}{at_most}"
-    if effect.lasting > 0.0:
+    or_less = " or less" if math.isnan(effect.lasting) else ""
+    said += f"; {_more(verdict, results, more)} sees about {_size(then)}{or_less}"
+    if effect.lasting > LEAST_SHARE * effect.error**2:
         said += f"; {_beyond_seeds(effect, alpha, results)}"
     if results.config.folds:
         return f"{said}. More folds see more than seeds at the same price: leave out --folds."
@@ -71,7 +91,7 @@ def _beyond_seeds(effect: Effect, alpha: float, results: Results) -> str:
     wanted = asked if 0.0 < asked < least else least / 2
     needed = _rounded(queries_that_see(wanted, effect, n, alpha))
     return (
-        f"below {_size(least)} no number of seeds does: "
+        f"below about {_size(least)} no number of seeds does: "
         f"{_size(wanted)} needs about {needed:,} {items}"
     )
 
@@ -81,7 +101,7 @@ def _more(verdict: Verdict, results: Results, seeds: int) -> str:
     folds = "leave out --folds" if results.config.folds else "use more folds"
     if not _changed_by_seeds(verdict, results):
         return f"{folds}, since no seed changes them"
-    n = len(results.config.seeds)
+    n = _n_seeds(verdict, results)
     random = [name for name, method in results.methods.items() if method.random]
     seconds = sum(results.seconds.get(name, 0.0) for name in random) * (seeds - n) / n
     time = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} minutes"
@@ -89,7 +109,11 @@ def _more(verdict: Verdict, results: Results, seeds: int) -> str:
 
 
 def _changed_by_seeds(verdict: Verdict, results: Results) -> bool:
-    return any(results.methods[name].random for name in (verdict.first, verdict.second))
+    return results.changed_by_seeds(verdict.metric, verdict.first, verdict.second)
+
+
+def _n_seeds(verdict: Verdict, results: Results) -> int:
+    return results.n_seeds(verdict.first, verdict.second)
 
 
 def _choices(verdict: Verdict) -> str:

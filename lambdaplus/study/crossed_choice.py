@@ -22,6 +22,7 @@ import numpy as np
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.study.results import Results
+from lambdaplus.study.words import count
 
 FEWEST = 2
 """Folds whose validation values choose for the test of another."""
@@ -85,9 +86,19 @@ class CrossedChoice:
         ]
 
     def times_chosen(self, place: int = 0) -> dict[str, int]:
-        """On how many folds each method is the one that is tested."""
-        chosen = [ranking[place] for ranking in (self.by_fold or {}).values()]
+        """On how many folds each method is the one that is tested, the best of all folds first."""
+        if self.by_fold is None:
+            return {self.ranking[place]: len(self.results.folds)}
+        chosen = [ranking[place] for ranking in self.by_fold.values()]
         return {name: chosen.count(name) for name in self.ranking if name in chosen}
+
+    def in_words(self, place: int = 0) -> str:
+        """The method that is tested, or those of the folds if other folds choose several."""
+        times = self.times_chosen(place)
+        if len(times) == 1 and self.ranking[place] in times:
+            return self.ranking[place]
+        each = ", ".join(f"{name} on {count(n, 'fold')}" for name, n in times.items())
+        return f"the choice by other folds ({each})"
 
 
 def validated_apart(folds: Sequence[Fold]) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ def with_seeds(effect: Effect, seeds: int, more: int) -> Effect:
     """The effect as it would be with more seeds than it has, if all else stays as it is.
 
     More seeds lower all of the variance but the part that lasts.  With one seed, that part is
-    unknown: the error of more seeds is at most today's, with the freedom of a normal distribution.
+    unknown, so that today's error is taken, with the freedom of a normal distribution.
     """
     if math.isnan(effect.lasting):
         return effect._replace(freedom=math.inf)

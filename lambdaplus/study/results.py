@@ -12,6 +12,7 @@ import polars as pl
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation import Evaluation
 from lambdaplus.evaluation.conventions import find_convention
+from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
@@ -168,6 +169,17 @@ class Results:
         by_seed = _means(_means(self.values, *keys, "fold"), *keys)
         deviations = by_seed.group_by("method", "metric").agg(pl.col("value").std())
         return {(m, metric): sd for m, metric, sd in deviations.drop_nulls().iter_rows()}
+
+    def changed_by_seeds(self, metric: str, *methods: str) -> bool:
+        """Whether seeds change one of these methods; with one seed, whether they may."""
+        if self.n_seeds(*methods) > 1:
+            return any(self.spreads.get((name, metric), 0.0) > ROUNDING for name in methods)
+        return any(self.methods[name].random for name in methods)
+
+    def n_seeds(self, *methods: str) -> int:
+        """The number of seeds with which the methods are finished on all folds."""
+        counts = (len(runs) for name in methods for runs in self.runs_by_fold(name).values())
+        return max(counts, default=0)
 
     @cached_property
     def seconds(self) -> dict[str, float]:

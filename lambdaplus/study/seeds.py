@@ -28,10 +28,11 @@ def seeds_needed(summary: Summary, jobs: int) -> int:
     config, n = results.config, len(results.config.seeds)
     if verdict is None or config.see is None:
         return n
+    if not results.changed_by_seeds(verdict.metric, verdict.first, verdict.second):
+        return n
+    needed = max(n, UNTESTED)
     if verdict.tested:
         needed = seeds_that_see(config.see, verdict.effect, n, verdict.alpha) or n
-    else:
-        needed = max(n, UNTESTED)
     if config.budget is not None:
         random = [name for name, method in results.methods.items() if method.random]
         of_a_seed = sum(results.seconds.get(name, 0.0) for name in random) / n / jobs

@@ -63,6 +63,8 @@ class Study:
     ----------
     kept : int
         Number of fits that were stored already when `run` began.
+    seeds : tuple of int
+        Those of the configuration and, with ``see``, those that were added.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class Study:
     all_rows: RankingData | None = None
     columns: Sequence[Column] = ()
     kept: int = field(default=0, init=False)
+    seeds: tuple[int, ...] = field(default=(), init=False)
     _values: dict[Task, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
     _failed: dict[Task, Fit] = field(default_factory=dict, init=False, repr=False)
     _seeds_added: bool = field(default=False, init=False, repr=False)
@@ -104,6 +107,7 @@ class Study:
             self.config = replace(self.config, select=str(parse_criterion(self.config.select)))
         if self.config.see is not None and len(self.config.seeds) < FIRST_PASS:
             self.config = replace(self.config, seeds=more_seeds(self.config.seeds, FIRST_PASS))
+        self.seeds = self.config.seeds
         names = [method.name for method in self.methods]
         refuse_repeated_names(
             {
@@ -225,11 +229,10 @@ class Study:
 
     def _add_seeds(self, number: int) -> list[Task]:
         """Plan more trainings of the methods that seeds change, up to so many seeds."""
-        seeds = more_seeds(self.config.seeds, number)
-        added = replace(self.config, seeds=seeds[len(self.config.seeds) :])
+        self.seeds = more_seeds(self.seeds, number)
+        added = replace(self.config, seeds=self.seeds[len(self.config.seeds) :])
         random = [method for method in self.methods if method.random]
         tasks = tasks_of(self.folds, random, self._evaluated, added, self.threads)
-        self.config = replace(self.config, seeds=seeds)
         self.tasks.extend(tasks)
         self.__dict__.pop("_groups", None)
         return tasks
@@ -321,7 +324,8 @@ class Study:
         """Results of each method, fold and seed whose fits are all finished."""
         names = [method.name for method in self.methods]
         groups = itertools.chain.from_iterable(map(self._finished_groups, names))
+        config = replace(self.config, seeds=self.seeds)
         return results_of(
-            groups, self.folds, self.methods, self._evaluated, self.config, errors=self.errors,
+            groups, self.folds, self.methods, self._evaluated, config, errors=self.errors,
             planned=len(self), finished=len(self._values), notes=self.notes,
         )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.compare import bounds_of, effect_of
-from lambdaplus.evaluation.effects import ROUNDING, within
+from lambdaplus.evaluation.effects import within
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import RunPair
 from lambdaplus.evaluation.significance import holm
@@ -115,33 +115,37 @@ class Summary:
         if not first.best:
             return None
         if self.baseline:
-            names, runs = [first.best, self.baseline], self.runs[self.baseline]
-            return self._tested(metric, names, first.runs(), runs, first.tests)
+            names, words = (first.best, self.baseline), (first.in_words(), self.baseline)
+            runs = first.runs(), self.runs[self.baseline]
+            return self._tested(metric, names, words, runs, first.tests)
         for other in others:
-            names, tests = [first.best, other.best], first.tests * other.tests
-            return self._tested(metric, names, first.runs(), other.runs(), tests)
+            names, words = (first.best, other.best), (first.in_words(), other.in_words())
+            tests = first.tests * other.tests
+            return self._tested(metric, names, words, (first.runs(), other.runs()), tests)
         if len(first.ranking) < 2:
             return None
-        pairs = max(1, first.tests * (first.tests - 1) // 2)
-        return self._tested(metric, first.ranking[:2], first.runs(0), first.runs(1), pairs)
+        best, second, *_ = first.ranking
+        words, pairs = (first.in_words(0), first.in_words(1)), first.tests * (first.tests - 1) // 2
+        runs = first.runs(0), first.runs(1)
+        return self._tested(metric, (best, second), words, runs, max(1, pairs))
 
     def _tested(
-        self, metric: str, names: Sequence[str], first: Sequence[Evaluation],
-        second: Sequence[Evaluation], tests: int,
+        self, metric: str, names: tuple[str, str], words: tuple[str, str],
+        runs: tuple[Sequence[Evaluation], Sequence[Evaluation]], tests: int,
     ) -> Verdict:  # fmt: skip
-        both = ([_with(metric, run) for run in runs] for runs in (first, second))
-        effect = effect_of(metric, *both)
+        effect = effect_of(metric, *([_with(metric, run) for run in of_one] for of_one in runs))
         tested = self.replicated(metric, *names) and effect.freedom >= LEAST_FREEDOM
-        bounds = bounds_of(first[0], metric)
+        bounds = bounds_of(runs[0][0], metric)
         if bounds is not None:
             bounds = bounds[0] - bounds[1], bounds[1] - bounds[0]
-        one, other = names
-        return Verdict(metric, one, other, effect, tested, tests, bounds)
+        return Verdict(metric, *names, effect, tested and effect.error > 0, words, tests, bounds)
 
     def replicated(self, metric: str, *methods: str) -> bool:
         """Whether there is more than one training to compare: folds, or seeds that change it."""
-        spreads = [self.results.spreads.get((method, metric), 0.0) for method in methods]
-        return len(self.results.folds) > 1 or max(spreads) > ROUNDING
+        several = self.results.n_seeds(*methods) > 1
+        return len(self.results.folds) > 1 or (
+            several and self.results.changed_by_seeds(metric, *methods)
+        )
 
     @cached_property
     def comparisons(self) -> dict[str, RunComparison]:

@@ -214,13 +214,10 @@ def _choices_in_words(summary: Summary) -> list[str]:
         "For the test of each fold, methods are chosen by the validation data of other folds, "
         "without queries that are tested there."
     ]
-    chosen = [one.times_chosen() for one in choices]
-    if any(len(times) > 1 for times in chosen):
-        words = "; ".join(
-            ", ".join(f"{name} on {count(n, 'fold')}" for name, n in times.items())
-            for times in chosen
-        )
-        lines.append(f"By {label(results.main_metric)}: {words}. So diff. is theirs.")
+    vary = [one for one in summary.verdicts if one.words != (one.first, one.second)]
+    lines += [f"By {label(one.metric)}: {one.words[0]} less {one.words[1]}." for one in vary]
+    if vary:
+        lines.append("There, diff. is not that of two means of the table of methods.")
     return lines
 
 

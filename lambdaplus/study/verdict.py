@@ -21,10 +21,14 @@ class Verdict:
     Attributes
     ----------
     metric, first, second : str
+        The methods that validation data chooses.
     effect : Effect
-        The mean difference with its error.
+        The mean difference, with its error, of what is tested.
     tested : bool
-        Whether there is a test: more than one training of each, and two degrees of freedom.
+        Whether there is a test: more than one training of each, two degrees of freedom, and
+        differences that vary.
+    words : (str, str)
+        What is tested: the two methods, or what other folds choose if that varies.
     tests : int
         The number of choices that led to this pair, by which p is multiplied (Bonferroni).
     bounds : (float, float), optional
@@ -38,6 +42,7 @@ class Verdict:
     second: str
     effect: Effect
     tested: bool
+    words: tuple[str, str] = ("", "")
     tests: int = 1
     bounds: Bounds = None
     p_corrected: float = math.nan
