@@ -2,28 +2,65 @@
 
 import io
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Annotated, Any
 
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.versions import installed_versions
 
-try:
+
+@contextmanager
+def _missing_packages_named() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        needs = f"the command line needs what is not installed ({error})"
+        sys.exit(f"{needs}: {installation('cli')}")
+
+
+with _missing_packages_named():
     import typer
+    from typer.core import TyperGroup
 
-    from lambdaplus.cli.compare_command import compare
-    from lambdaplus.cli.evaluate_command import evaluate
-    from lambdaplus.cli.metrics_command import metrics
-    from lambdaplus.cli.predict_command import predict
     from lambdaplus.cli.terminal import print_warnings_in_a_line
-except ImportError as error:
-    sys.exit(f"the command line needs what is not installed ({error}): {installation('cli')}")
 
-from lambdaplus.study import installed_versions
+HELP = {
+    "compare": "Train methods on folds and compare them. Run the command again to continue after a "
+    "stop.",
+    "predict": "Score the rows of a file by a saved model: a number a line, in the order of the "
+    "rows.",
+    "evaluate": "Evaluate runs; if there are several, test their differences for significance.",
+    "metrics": "List the metrics; the page Metrics of the documentation has their options.",
+}
+"""Of each command: the function of this name in its file."""
+_PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False}
+
+
+class _Commands(TyperGroup):
+    """Imports the file of a command when it is used: that of `compare` takes a second."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in HELP:
+            return None
+        with _missing_packages_named():
+            file = import_module(f"lambdaplus.cli.{cmd_name}_command")
+        alone = typer.Typer(**_PLAIN)
+        alone.command(cmd_name, help=HELP[cmd_name])(getattr(file, cmd_name))
+        return typer.main.get_command(alone)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        names = ("name", "help", "params", "commands", "rich_markup_mode")
+        listed: dict[str, Any] = {name: getattr(self, name) for name in names}
+        TyperGroup(**listed).format_help(ctx, formatter)
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Compare and evaluate rankers of LightGBM, XGBoost and lambdaplus.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    **_PLAIN,
 )
 
 
@@ -44,8 +81,8 @@ def _options(
     pass
 
 
-for command in (compare, predict, evaluate, metrics):
-    app.command()(command)
+for name, text in HELP.items():
+    app.command(name, help=text)(lambda: None)  # what is listed
 
 
 def main() -> None:

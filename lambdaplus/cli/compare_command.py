@@ -70,7 +70,6 @@ def compare(
     ),
     **options: Any,
 ) -> None:
-    """Train methods on folds and compare them. Run the command again to continue after a stop."""
     console = Terminal()
     cores = os.cpu_count() or 1
     with errors_of("compare"):

@@ -55,7 +55,6 @@ def evaluate(
     ),
     per_query: Path | None = typer.Option(None, help="CSV file to write: run, qid, metric, value."),
 ) -> None:
-    """Evaluate runs; if there are several, test their differences for significance."""
     with errors_of("evaluate"):
         if per_query is not None:
             _refuse_overwriting(per_query, [*runs, data, qrels])

@@ -6,7 +6,6 @@ from lambdaplus.metrics import CATALOGUE
 
 
 def metrics() -> None:
-    """List the metrics; the page Metrics of the documentation has their options."""
     rows = [(", ".join((str(one), *one.aliases)), one.title) for one in CATALOGUE]
     foot = (
         "k is a number of ranks, or a share of the documents: recall@10, recall@1%.",

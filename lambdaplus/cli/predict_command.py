@@ -7,8 +7,6 @@ from pathlib import Path
 import typer
 
 from lambdaplus.cli.terminal import Terminal, errors_of, warnings_told
-from lambdaplus.data.atomic_files import atomic_write
-from lambdaplus.data.scoring import score_file
 
 
 def predict(
@@ -20,7 +18,9 @@ def predict(
         None, help="File to write, which must not exist; by default, scores are printed."
     ),
 ) -> None:
-    """Score the rows of a file by a saved model: a number a line, in the order of the rows."""
+    from lambdaplus.data.atomic_files import atomic_write  # not for --help
+    from lambdaplus.data.scoring import score_file
+
     console = Terminal(soft_wrap=True, stderr=True)
     with errors_of("predict"), warnings_told(console):
         if out is not None and out.exists():

@@ -8,14 +8,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import progress as bars
 from rich.console import Console
 
 from lambdaplus.compute.messages import printable
-from lambdaplus.study import Study
+
+if TYPE_CHECKING:
+    from lambdaplus.study import Study
 
 SECONDS = 30.0  # between lines of progress
 MOST_LETTERS = 20_000  # of an error
@@ -68,7 +70,7 @@ def print_warnings_in_a_line() -> None:
     warnings.formatwarning = text
 
 
-def run_with_progress(study: Study, console: Console) -> None:
+def run_with_progress(study: "Study", console: Console) -> None:
     """Run all fits that are not stored yet, below a bar; without a terminal, a line says it."""
     if not console.is_terminal:
         finished, begin = 0, time.monotonic()

@@ -7,7 +7,6 @@ digest.
 """
 
 import ast
-import contextlib
 import functools
 import hashlib
 import importlib.metadata
@@ -24,11 +23,9 @@ from typing import Any
 import joblib
 
 from lambdaplus.compute import package_source
+from lambdaplus.compute.versions import installed_versions
 
 STARTED = time.time()
-_DEPENDENCIES = (
-    "lambdaplus", "lightgbm", "xgboost", "numpy", "numba", "scipy", "scikit-learn",
-)  # fmt: skip
 
 
 def digest(value: Any) -> str:
@@ -43,35 +40,6 @@ def digest(value: Any) -> str:
     versions = [platform.python_version(), *installed_versions().items()]
     every = repr([content, package_source.source_of(package_source.PACKAGE), versions])
     return hashlib.sha256(every.encode()).hexdigest()[:20]
-
-
-@functools.cache  # called for every training of a study
-def installed_versions() -> dict[str, str]:
-    """Versions of lambdaplus and of its installed dependencies.
-
-    Examples
-    --------
-    >>> from lambdaplus.study import installed_versions
-    >>> sorted({"lambdaplus", "numpy"} & {*installed_versions()})
-    ['lambdaplus', 'numpy']
-    """
-    versions = {}
-    for name in _DEPENDENCIES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    return versions
-
-
-def versions_in_words() -> str:
-    """`installed_versions` as text, such as "lambdaplus 0.2.0, numpy 2.4.0".
-
-    Examples
-    --------
-    >>> from lambdaplus.study import versions_in_words
-    >>> versions_in_words().split()[0]
-    'lambdaplus'
-    """
-    return ", ".join(f"{name} {version}" for name, version in installed_versions().items())
 
 
 def _code_of(module: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from lambdaplus.compute.digests import versions_in_words
+from lambdaplus.compute.versions import versions_in_words
 from lambdaplus.data.model_folder import model_folder, write_model
 from lambdaplus.data.scoring import Column
 from lambdaplus.estimators.calibration import Sigmoid

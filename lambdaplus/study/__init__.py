@@ -26,7 +26,7 @@ True
 'lightgbm:lambda_map'
 """
 
-from lambdaplus.compute.digests import installed_versions, versions_in_words
+from lambdaplus.compute.versions import installed_versions, versions_in_words
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.from_config import study_of

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.digests import versions_in_words
+from lambdaplus.compute.versions import versions_in_words
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.model_folder import write_model
 from lambdaplus.data.scoring import LEFT_OUT, MODELS, Column

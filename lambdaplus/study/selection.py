@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lambdaplus.compute.digests import versions_in_words
+from lambdaplus.compute.versions import versions_in_words
 from lambdaplus.data import Fold
 from lambdaplus.evaluation import evaluate
 from lambdaplus.evaluation.conventions import find_convention

@@ -44,7 +44,7 @@ TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 @pytest.mark.parametrize("start", ["-m lambdaplus", "-P -c 'import lambdaplus.cli as c; c.main()'"])
 def test_code_beside_the_data_does_not_run(tmp_path: Path, start: str) -> None:
     """Python looks for these, and a current folder that is on its path has them."""
-    for name in ("cffi", "catboost", "pyarrow_hotfix", "sitecustomize", "typing", "json"):
+    for name in ("cffi", "catboost", "pyarrow_hotfix", "sitecustomize", "typing", "json", "polars"):
         (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()")
     (tmp_path / "a.csv").write_text(TABLE)
     line = f"{sys.executable} {start} evaluate a.csv --metrics map"

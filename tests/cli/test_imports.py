@@ -1,0 +1,44 @@
+"""A command imports what it needs, and no other command."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+
+HEAVY = {
+    "numpy", "numba", "scipy", "sklearn", "joblib", "polars", "lightgbm", "xgboost",
+    "lambdaplus.data", "lambdaplus.metrics", "lambdaplus.evaluation", "lambdaplus.study",
+}  # fmt: skip
+STUDY = {"lambdaplus.study", "lightgbm", "xgboost"}
+RUNS = """import sys
+from lambdaplus.cli import app
+try:
+    app(sys.argv[1:])
+finally:
+    print("imported", *sorted(sys.modules))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "unused"),
+    [
+        ("--version", "lambdaplus 0", HEAVY),
+        ("--help", "Score the rows of a file", HEAVY),
+        ("--bogus", "No such option", HEAVY),
+        ("bogus", "No such command", HEAVY),
+        ("predict --help", "Folder that compare --save-model", HEAVY),
+        ("predict none a.csv", "lambdaplus predict: ", STUDY),
+        ("evaluate none", "lambdaplus evaluate: ", STUDY),
+    ],
+)
+def test_a_command_imports_no_other(command: str, words: str, unused: set[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUNS, *command.split()],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    *_, imported = done.stdout.splitlines()
+    assert imported.startswith("imported ")
+    assert unused & {*imported.split()} == set()
+    assert words in done.stdout + done.stderr
