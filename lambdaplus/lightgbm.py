@@ -105,7 +105,8 @@ def train(
 def cv(params: dict[str, Any], train_set: Any, *args: Any, fobj: Any = None, **kwargs: Any) -> Any:
     """Like ``lightgbm.cv``, keeping queries together, with custom objectives as in `train`.
 
-    ``lightgbm.cv`` itself would stratify by row and split queries.
+    Folds have random queries.  ``lightgbm.cv`` itself takes queries in order for its own ranking
+    objectives; for others it stratifies by row, and splits queries.
 
     Parameters
     ----------

@@ -92,8 +92,11 @@ class RankingClassifier(HoldsOutRows):
         TypeError
             For arguments that the parent does not have.
         """
-        given = (X, y, sample_weight, *args)
-        call = self._call_of_fit(super().fit, *given, eval_set=eval_set, **kwargs)  # type: ignore[misc]
+        if args:
+            args = sample_weight, *args
+        else:
+            kwargs["sample_weight"] = sample_weight
+        call = self._call_of_fit(super().fit, X, y, *args, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective, self._one_ranking)
         if self.cv is not None:
             check_choice("cv", self.cv, ("auto",))

@@ -45,15 +45,16 @@ class FrameworkEstimator:
         super().__init_subclass__(**options)
 
     def _call_of_fit(
-        self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, *args: Any,
+        self, fit: Callable[..., Any], X: Any, y: Any, *args: Any, sample_weight: Any = None,
         eval_set: Any, **given: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        """The arguments of a call of fit by name; LightGBM's have positions."""
-        if eval_set is not None:
-            given["eval_set"] = eval_set
-        if args:
-            return arguments(fit, X, y, sample_weight, *args, **given)
-        return arguments(fit, X, y, sample_weight=sample_weight, **given)
+        """The arguments of a call of fit by name; LightGBM's have positions, XGBoost's have none.
+
+        The third of XGBoost's rankers was the group before it had none.
+        """
+        asked = {"sample_weight": sample_weight, "eval_set": eval_set}
+        given |= {name: value for name, value in asked.items() if value is not None}
+        return {"sample_weight": None} | arguments(fit, X, y, *args, **given)
 
     def _prepare(self, call: dict[str, Any]) -> None:
         """Remember the columns of a call of fit, and make its features as in `_features`."""

@@ -32,7 +32,7 @@ class RankingEstimator(FrameworkEstimator):
     __metadata_request__score: ClassVar = {"qid": True}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *args: Any, qid: Any = None,
+        self, X: Any, y: Any, *args: Any, sample_weight: Any = None, qid: Any = None,
         eval_qid: Any = None, eval_set: Any = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
         """Fit the ranker.  Accepts the parent's arguments, and those below.
@@ -76,8 +76,9 @@ class RankingEstimator(FrameworkEstimator):
             `XGBoostRanker`, minimises a function of yours; and if a search or cross-validation of
             scikit-learn splits queries.
         """
-        given = (X, y, sample_weight, *args)
-        call = self._call_of_fit(super().fit, *given, eval_set=eval_set, **kwargs)  # type: ignore[misc]
+        if sample_weight is not None:
+            kwargs["sample_weight"] = sample_weight
+        call = self._call_of_fit(super().fit, X, y, *args, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(call, objective)

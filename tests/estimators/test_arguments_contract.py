@@ -168,6 +168,9 @@ ONE: Rows = {
     "arguments of predict by position":
         (lambda: fit(lp.LightGBMRanker).predict(X, True, 0, 1),
          lambda: fit(lp.LightGBMRanker).predict(X, num_iteration=1)),
+    "the third argument of XGBoost's ranker, which was the group once":
+        (lambda: made(lp.XGBoostRanker).fit(X, Y, DATA.sizes),
+         Raises("too many positional", TypeError)),
     "arguments of XGBoost's fit by position, which has none":
         (lambda: made(lp.XGBoostRanker).fit(X, Y, None, DATA.sizes),
          Raises("too many positional", TypeError)),
