@@ -65,7 +65,8 @@ def query_folds(
         If both or neither of ``qid`` and ``group`` are passed, a query is missing, a size is
         invalid, there are fewer than 2 folds or fewer queries than folds, a query has two dates,
         there are too few dates, or text in ``order`` has another order as numbers than as dates or
-        versions (012024, 2023.10).
+        versions (3001.2022, 2023.10), or is a number with a plus sign, an exponent or zeros before
+        the first digit.
 
     Examples
     --------

@@ -1,15 +1,16 @@
 """The order of rows in time, by dates, numbers or their text.
 
 A text that is a number can be a date as well: as numbers, 2023.10 is before 2023.9, and 012024 is
-before 122023.  Where the two orders differ, nothing says which is meant, and rows of the future
-would be trained on, so that this is an error.
+before 122023.  Where any reading of all texts as dates has another order than the numbers, nothing
+says which is meant, and rows of the future would be trained on, so that this is an error.  So are
+numbers with a plus sign, an exponent, or zeros before the first digit.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -23,23 +24,28 @@ from lambdaplus.compute.identifiers import identifiers
 _NUMBER = re.compile(
     r"[+-]?(([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+([eE][+-][0-9]{1,3})?)"
 )
+_PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
 _DATE = re.compile(
-    r"(?P<local>\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?)?)"
-    r" ?(?P<zone>Z|UTC|[+-]\d\d(:?\d\d)?)?",
+    r"(?P<local>(19|20)\d\d-\d\d|\d{4}-\d\d-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?)"
+    r" ?(?P<zone>Z|UTC|(?<=\d:\d\d)[+-]\d\d:?\d\d|(?<=:\d\d[:.]\d\d)[+-]\d\d)?",
     re.ASCII,
 )
 _RANGES = {
-    "Y": (1900, 2100), "m": (1, 12), "W": (1, 53), "d": (1, 31), "H": (0, 23), "M": (0, 59),
-    "S": (0, 59),
+    "Y": (1900, 2100), "m": (1, 12), "W": (1, 53), "d": (1, 31), "j": (1, 366), "H": (0, 23),
+    "M": (0, 59), "S": (0, 59),
 }  # fmt: skip
-_OF_YEAR, _OF_SHORT_YEAR = (map("".join, itertools.permutations(f"{y}md")) for y in "Yy")
-_DATES = [*_OF_YEAR, "mY", *_OF_SHORT_YEAR, "my", "ym", "Wy", "yW", "y"]
-_LAYOUTS = [
-    date + time
-    for date in _DATES
-    for time in ("", "H", "HM", "HMS")
-    if date != "Ymd" and ("d" in date or not time)
-]
+_TIMES = ("", "H", "HM", "HMS")
+_YEAR_FIRST = ["Y", "YW", "Yj", *(f"Ymd{time}" for time in _TIMES)]
+_FIELDS = [
+    "Ymd", "Ym", "YW", "Yj", "ymd", "ym", "yW", "yj", "md",
+    *(date + time for time in _TIMES[1:] for date in ("Ymd", "Yj", "ymd", "yj")),
+]  # fmt: skip
+_LAYOUTS = ["".join(order) for fields in _FIELDS for order in itertools.permutations(fields)]
+_OF_NUMBERS = {
+    "mY",
+    *("".join(order) + time for date in ("Ymd", "ymd") for order in itertools.permutations(date)
+      for time in _TIMES),
+}  # fmt: skip
 _TURN, _SPAN = 50, 40  # the first of the years of 1900 in two digits, and the most years
 
 Keys = Sequence[Any]  # one for each text, by which they are sorted
@@ -92,6 +98,13 @@ def _keys(texts: Sequence[str]) -> Keys:
     if all(map(_NUMBER.fullmatch, texts)):
         numbers = [*map(Decimal, texts)]
         _refuse_dates(texts, numbers, "text")
+        for text in texts:
+            if not _PLAIN.fullmatch(text):
+                raise ValueError(
+                    f"order has {text!r}, which may be a date: write numbers as -3 or 12.5, "
+                    "without a plus sign, an exponent or zeros before the first digit, and dates "
+                    "as 2026-11-26; or pass numbers or dates that are not text, as in Parquet"
+                )
         return numbers
     moments = [*map(_moment, texts)]
     if None in moments:
@@ -132,31 +145,35 @@ def _refuse_dates(texts: Sequence[str], numbers: Keys, kind: str) -> None:
         for i, j in itertools.pairwise(ascending):
             if keys is None or not keys[i] < keys[j]:
                 first, second = (texts[i], texts[j]) if kind == "text" else (numbers[i], numbers[j])
-                parse = f"pass pandas.to_datetime(order, format={form!r}), or " if form else ""
+                parse = f"pass {form}, or " if form else ""
                 raise ValueError(
                     f"order has {first!r} and {second!r}, in this order as numbers, but not as "
                     f"dates or versions: {parse}write dates as 2026-11-26, months as 2026-11, and "
-                    "numbers with the same number of decimals"
+                    "numbers with the same number of decimals, or pass numbers or dates that are "
+                    "not text, as in Parquet"
                 )
 
 
 def _of_digits(texts: Sequence[str], are_text: bool) -> Readings:
-    """Readings of digits as dates, with the form of each; None stands for an order of no number.
+    """Readings of digits as dates, and calls that read them; None is the order of no numbers.
 
-    There is none if the digits are years, months or days that begin with the year.
+    There is none if the digits begin with the year, in four digits, or are months of few years.
     """
     widths = {len(text) for text in texts}
-    if any(_read(texts, "Ymd"[:k] + time) for k in (1, 2, 3) for time in ("", "H", "HM", "HMS")):
+    if any(_read(texts, layout, widths) for layout in _YEAR_FIRST):
+        return
+    if widths == {4} and all(map(_is_year, texts)):
+        return
+    months = _read(texts, "ym") if widths == {4} else None
+    if months and len({year for year, *_ in months}) <= len(texts) / 3:
         return
     for layout in _LAYOUTS:
-        keys = _read(texts, layout)
-        if keys and (_width(layout) > 4 or (are_text and _are_few(keys, texts))):
-            form = "".join(f"%{letter}" for letter in layout)
-            yield form, None if "Y" in layout else keys  # such years are always meant
+        if (are_text or layout in _OF_NUMBERS) and (keys := _read(texts, layout, widths)):
+            meant = "Y" in layout and layout in _OF_NUMBERS
+            yield _form(layout), None if meant else keys
     if are_text and widths == {3, 4}:  # 231 to 2312
         padded = [text[:2] + text[2:].zfill(2) for text in texts]
-        yield from (("", keys) for layout in ("ym", "yW")
-                    if (keys := _read(padded, layout)) and _are_few(keys, texts))  # fmt: skip
+        yield from (("", keys) for layout in ("ym", "yW") if (keys := _read(padded, layout)))
     if max(widths) > 8 or min(widths) < 4:
         return
     if all(_is_year(text[-4:]) and _is_part(text[:-4]) for text in texts):
@@ -166,17 +183,15 @@ def _of_digits(texts: Sequence[str], are_text: bool) -> Readings:
         yield "", keys if max(widths) <= 6 else None
 
 
+def _form(layout: str) -> str:
+    """The call of pandas, which would read 1112025 as January, and no weeks without a day."""
+    form = "".join(f"%{letter}" for letter in layout)
+    texts = f"[str(one).zfill({_width(layout)}) for one in order]"
+    return "" if "W" in layout else f"pandas.to_datetime({texts}, format={form!r})"
+
+
 def _is_year(text: str) -> bool:
     return 1900 <= int(text) <= 2100
-
-
-def _are_few(keys: Keys, texts: Sequence[str]) -> bool:
-    """Whether the years of short dates are so few, or written with such zeros, that they are meant.
-
-    Numbers below 10,000 would often be dates as well.
-    """
-    padded = any(text.startswith("0") for text in texts) and len({*map(len, texts)}) == 1
-    return padded or len({key[0] for key in keys}) <= len(texts) / 3
 
 
 def _is_part(digits: str) -> bool:
@@ -188,33 +203,44 @@ def _is_part(digits: str) -> bool:
 
 
 def _width(layout: str) -> int:
-    return 2 * len(layout) + 2 * ("Y" in layout)
+    return 2 * len(layout) + 2 * ("Y" in layout) + ("j" in layout)
 
 
-def _read(texts: Sequence[str], layout: str) -> Keys | None:
-    """Digits as dates of this layout, perhaps without the first zero; None if one is no date."""
+def _read(texts: Sequence[str], layout: str, lengths: set[int] | None = None) -> Keys | None:
+    """Digits as dates of this layout, perhaps without the first zeros; None if one is no date."""
+    if not _fits(lengths or {*map(len, texts)}, layout):
+        return None
     width = _width(layout)
-    least = 3 if layout.startswith("ymd") else width - (layout[0] not in "Yy")  # 101 is 000101
+    return _parse((text.zfill(width) for text in texts), layout)
+
+
+def _fits(lengths: set[int], layout: str, padded: str = "Y") -> bool:
+    """Whether texts of these lengths may be of a layout; a first field in ``padded`` has zeros."""
+    width = _width(layout)
+    if layout[0] in padded:
+        return lengths == {width}
+    return min(lengths) > 0 and max(lengths) in (width, width - 1)
+
+
+def _parse(texts: Iterable[str], layout: str) -> Keys | None:
     keys = []
     for text in texts:
-        if not least <= len(text) <= width:
-            return None
-        fields, digits = {}, text.zfill(width)
+        fields, digits = {}, text
         for letter in layout:
-            size = 4 if letter == "Y" else 2
+            size = {"Y": 4, "j": 3}.get(letter, 2)
             fields[letter], digits = int(digits[:size]), digits[size:]
             low, high = _RANGES.get(letter, (0, 99))
             if not low <= fields[letter] <= high:
                 return None
         if "y" in fields:
             fields["Y"] = fields["y"] + (1900 if fields["y"] >= _TURN else 2000)
-        keys.append(tuple(fields.get(letter, 0) for letter in "YmWdHMS"))
+        keys.append(tuple(fields.get(letter, 0) for letter in "YmWjdHMS"))
     years = [key[0] for key in keys]
     return keys if max(years) - min(years) <= _SPAN else None
 
 
 def _of_two_parts(parts: Sequence[tuple[str, str]], are_text: bool) -> Readings:
-    """Readings of numbers with a decimal point as year and month, or as versions."""
+    """Readings of numbers with a decimal point as dates, or as versions."""
     whole, rest = [int(a) for a, _ in parts], [int(b or -1) for _, b in parts]
     lengths = {len(b) for _, b in parts}
     reverse, forward = [*zip(rest, whole, strict=True)], [*zip(whole, rest, strict=True)]
@@ -225,14 +251,33 @@ def _of_two_parts(parts: Sequence[tuple[str, str]], are_text: bool) -> Readings:
         if of_years and not any(b.startswith("0") for _, b in parts):
             yield "", forward
         return
-    if lengths == {2}:
-        if all(1 <= b <= 12 and 1 <= a <= 31 for b, a in reverse):
-            yield "", reverse
-        for layout in ("my", "Wy"):
-            joined = [a.zfill(2) + b for a, b in parts]
-            if (keys := _read(joined, layout)) and _are_few(keys, [a for a, _ in parts]):
-                yield "", keys
+    yield from _of_text_in_two_parts([a for a, _ in parts], [b for _, b in parts])
     dense = len({*rest}) >= (max(rest) - min(rest)) / 10
     zeros = any(b.endswith("0") and len(b) > min(lengths) for _, b in parts)
     if len(lengths) > 1 and (of_years or dense or zeros):
         yield "", forward
+
+
+def _of_text_in_two_parts(whole: Sequence[str], rest: Sequence[str]) -> Readings:
+    """Readings as dates with a point between two fields, or before a fraction of the last one."""
+    first = next((layout[:3] for layout in _YEAR_FIRST[::-1] if _read(whole, layout)), "")
+    start = first if first == "Ymd" else first[:1]
+    lengths, decimals = {*map(len, whole)}, {*map(len, rest)}
+    for layout in _LAYOUTS:
+        if not layout.startswith(start):
+            continue
+        for k in range(1, len(layout)):
+            before, after = layout[:k], layout[k:]
+            sizes = _width(before), _width(after)
+            if before[0] == "y" and max(lengths) < sizes[0]:  # of 0.5, no year 2000
+                continue
+            padded = "yYj" if layout == "yj" else "yY"  # 12.5 would often be day 5 of 2012
+            if _fits(lengths, before) and _fits(decimals, after, padded):
+                joined = (
+                    a.zfill(sizes[0]) + b.zfill(sizes[1]) for a, b in zip(whole, rest, strict=True)
+                )
+                if keys := _parse(joined, layout):
+                    yield "", keys
+        of_day = ("d" in layout or "j" in layout) and _width(layout) > 4 and layout[0] != "Y"
+        if of_day and (keys := _read(whole, layout, lengths)):
+            yield "", [*zip(keys, (Decimal(f"0.{b}") for b in rest), strict=True)]

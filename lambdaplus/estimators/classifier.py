@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.columns import as_vector
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import fit_calibrator, threshold_by_share
 from lambdaplus.estimators.class_codes import encode
@@ -197,6 +198,13 @@ class RankingClassifier(HoldsOutRows):
         if any(kwargs.get(name) for name in self._other_outputs):
             return self._raw(X, **kwargs)
         return self.classes_[(self._above_offset(X, **kwargs) > 0.0).astype(int)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of `predict`, which is scikit-learn's score of classifiers.
+
+        Labels and weights are vectors in any form that `fit` takes.
+        """
+        return float(super().score(X, as_vector(y), as_vector(sample_weight)))  # type: ignore[misc]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, *args: Any, **kwargs: Any) -> Any:

@@ -56,7 +56,11 @@ def outputs(kind: Any, form: Callable[[Any], Any], **options: Any) -> list[Any]:
         same = form(labels), {"sample_weight": form(WEIGHTS)}
         found.append(model.score(X, same[0], qid=form(QID), **same[1]))
         found.append(model.score(X, same[0], group=form(DATA.sizes), **same[1]))
-    elif not light:
+    else:
+        found.append(model.score(X, form(labels), sample_weight=form(WEIGHTS)))
+        found.append(model.score(X, form(labels), form(WEIGHTS)))
+        found.append(model.score(X, form(labels)))
+    if not light and not ranks:
         found.append(model.decision_function(X, base_margin=form(STARTS)))
     return found
 
