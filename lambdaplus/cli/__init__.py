@@ -35,6 +35,7 @@ HELP = {
     "metrics": "List the metrics; the page Metrics of the documentation has their options.",
 }
 """Of each command: the function of this name in its file."""
+FILE = "lambdaplus.cli.{}_command"
 _PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False}
 
 
@@ -45,7 +46,7 @@ class _Commands(TyperGroup):
         if cmd_name not in HELP:
             return None
         with _missing_packages_named():
-            file = import_module(f"lambdaplus.cli.{cmd_name}_command")
+            file = import_module(FILE.format(cmd_name))
         alone = typer.Typer(**_PLAIN)
         alone.command(cmd_name, help=HELP[cmd_name])(getattr(file, cmd_name))
         return typer.main.get_command(alone)

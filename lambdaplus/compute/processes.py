@@ -157,11 +157,33 @@ def _without_interrupts() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # if it has to be started, this unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _interrupts_put_off():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _interrupts_put_off() -> Iterator[None]:
+    """Interrupt this thread only after the block, also if another thread gets the signal.
+
+    Python's handler interrupts the main thread, whichever got it.  A process that is just being
+    started would wait for its arguments, and print a traceback.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda *_: came.append(1))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:

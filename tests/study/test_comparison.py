@@ -328,7 +328,7 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
 def test_without_a_terminal_lines_say_how_far_the_fits_are(
     letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.cli.terminal.SECONDS", 0.01)
+    monkeypatch.setattr("lambdaplus.cli.terminal.SECONDS", 1e-4)  # fits take milliseconds
     said = compare(letor, tmp_path, "--methods", "svm:map,feature:best", "--jobs", "1").output
     assert re.search(r"\d+ of 15 fits after \d+\.\d minutes", said)
 
