@@ -43,6 +43,8 @@ def quick(data: Path, out: Path, methods: str, *options: str) -> None:
 
 
 def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The attribute as well, or later tests would see another copy of the package.
+    monkeypatch.setattr(lambdaplus, "cli", sys.modules["lambdaplus.cli"])
     for name in [name for name in sys.modules if name.startswith("lambdaplus.cli")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "polars", None)
@@ -328,7 +330,7 @@ def test_a_study_is_read_back_as_it_was(data: str, values: list[Any]) -> None:
 def test_without_a_terminal_lines_say_how_far_the_fits_are(
     letor: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.cli.terminal.SECONDS", 1e-4)  # fits take milliseconds
+    monkeypatch.setattr("lambdaplus.cli.terminal.SECONDS", 0.01)
     said = compare(letor, tmp_path, "--methods", "svm:map,feature:best", "--jobs", "1").output
     assert re.search(r"\d+ of 15 fits after \d+\.\d minutes", said)
 
