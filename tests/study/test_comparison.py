@@ -44,7 +44,7 @@ def quick(data: Path, out: Path, methods: str, *options: str) -> None:
 
 def test_a_missing_package_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     # The attribute as well, or later tests would see another copy of the package.
-    monkeypatch.setattr(lambdaplus, "cli", sys.modules["lambdaplus.cli"])
+    monkeypatch.setattr("lambdaplus.cli", import_module("lambdaplus.cli"))
     for name in [name for name in sys.modules if name.startswith("lambdaplus.cli")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "polars", None)
