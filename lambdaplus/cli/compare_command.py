@@ -97,7 +97,7 @@ def compare(
             )
             raise typer.Exit(128 + signal.SIGINT) from None  # which shells use for a signal
         if save_model is not None:  # also if another method failed
-            _save_model(study, save_model, method, console)
+            _save_model(study, save_model, method, summary, console)
         if summary and (conclusion := summary.conclusion()):
             console.print(conclusion)
         if summary and not study.config.data:
@@ -115,11 +115,16 @@ def _check_model(study: Study, folder: Path, method: str, out: Path) -> None:
         output.refuse_foreign(NAMES)
 
 
-def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> None:
+def _save_model(
+    study: Study, folder: Path, method: str, summary: Summary | None, console: Terminal
+) -> None:
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
     name, program = final.task.method.name, folder / "predict.py"
-    chosen = "" if method else f" {_why(study, name)}; --method saves another."
+    why = "Validation data chose it among the methods that can be saved"
+    if summary and name in summary.favoured[:1]:
+        why = "The conclusion below is about it"
+    chosen = "" if method else f" {why}; --method saves another."
     bounds = "" if math.isnan(final.interval[0]) else f" (95 % interval {range_of(final.interval)})"
     console.print(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
@@ -130,14 +135,6 @@ def _save_model(study: Study, folder: Path, method: str, console: Terminal) -> N
         f"lambdaplus: python {program} FILE.",
         soft_wrap=True,  # commands are copied
     )
-
-
-def _why(study: Study, saved: str) -> str:
-    """Why a method was saved."""
-    favoured = Summary(study.results).favoured
-    if saved not in favoured[:1]:
-        return "Validation data chose it among the methods that can be saved"
-    return "The conclusion below is about it"
 
 
 def _run(

@@ -21,15 +21,16 @@ _FILE = ".numba_config.yaml"
 @contextmanager
 def _without_yaml() -> Iterator[None]:
     """Without a parser of YAML, numba reads no file, but warns."""
-    before = {name: sys.modules.pop(name) for name in ("yaml",) if name in sys.modules}
+    before = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]
-    try:
+    try:  # patch.dict would forget what is imported in the meantime
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A Numba config file is found")
             yield
     finally:
         del sys.modules["yaml"]
-        sys.modules.update(before)
+        if before is not None:
+            sys.modules["yaml"] = before
 
 
 def _imported() -> Any:

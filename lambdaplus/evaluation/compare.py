@@ -14,7 +14,15 @@ import numpy as np
 from lambdaplus.compute.arguments import check_choice, number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.evaluation.aligned_runs import FoldRuns, aligned_folds, systems
-from lambdaplus.evaluation.effects import Bounds, Effect, RunMeans, on_queries, over_folds, within
+from lambdaplus.evaluation.effects import (
+    Bounds,
+    Effect,
+    RunMeans,
+    of_difference,
+    on_queries,
+    over_folds,
+    within,
+)
 from lambdaplus.evaluation.evaluation import (
     Evaluation,
     metric_named,
@@ -331,24 +339,10 @@ def _tested(
         better = a if effect.mean > 0 else b
     signs = np.sign(by_query)
     wins, losses, ties = (int((signs == side).sum()) for side in (1, -1, 0))
-    most = None if bounds is None else bounds[1] - bounds[0]
-    interval = within(interval, None if most is None else (-most, most))
     return RunPair(
-        metric,
-        a,
-        b,
-        signs.size,
-        effect.mean,
-        interval,
-        wins,
-        losses,
-        ties,
-        p,
-        p,
-        better,
-        effect.error,
-        effect.freedom,
-    )
+        metric, a, b, signs.size, effect.mean, within(interval, of_difference(bounds)), wins,
+        losses, ties, p, p, better, effect.error, effect.freedom,
+    )  # fmt: skip
 
 
 def _deviation(by_fold: Sequence[Floats]) -> float:

@@ -71,6 +71,11 @@ class Effect(NamedTuple):
         return self.mean - half, self.mean + half
 
 
+def of_difference(bounds: Bounds) -> Bounds:
+    """The bounds of a difference of two values with these bounds."""
+    return None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+
+
 def within(interval: tuple[float, float], bounds: Bounds) -> tuple[float, float]:
     """The part of an interval that is within bounds; NaN remains."""
     if bounds is None:
@@ -169,18 +174,20 @@ def over_folds(folds: Sequence[RunMeans]) -> Effect:
     if of_seeds:  # a part of the spread, which has the freedom of the seeds
         squares += of_seeds / spread * float((seeds[:, 0] ** 2 / seeds[:, 2]).sum())
     lasting = max(0.0, sum(of_queries) - explained) / n**2 if len(seeds) else math.nan
-    freedom = total**2 / squares if squares else math.inf
-    return _effect(mean, total / n**2, freedom, lasting)
+    return _effect(mean, total / n**2, _freedom(total, squares), lasting)
 
 
 def over_sets(effects: Sequence[Effect]) -> Effect:
     """The mean of independent effects, such as those on several data sets, which count equally."""
     variances = np.array([effect.error**2 for effect in effects]) / len(effects) ** 2
     squares = float(np.sum(variances**2 / np.array([effect.freedom for effect in effects])))
-    freedom = float(variances.sum()) ** 2 / squares if squares else math.inf
-    return _effect(
-        float(np.mean([effect.mean for effect in effects])), float(variances.sum()), freedom
-    )
+    mean, total = np.mean([effect.mean for effect in effects]), float(variances.sum())
+    return _effect(float(mean), total, _freedom(total, squares))
+
+
+def _freedom(total: float, squares: float) -> float:
+    """Satterthwaite's degrees of freedom of a sum of variances v with freedom f, of v^2 / f."""
+    return total**2 / squares if squares else math.inf
 
 
 def _contrast(runs: RunMeans) -> Floats:

@@ -66,10 +66,10 @@ def _why_untested(verdict: Verdict, results: Results) -> str:
 def _sight(verdict: Verdict, results: Results) -> str:
     """The differences that the study sees, and would see with more seeds or queries."""
     effect, alpha = verdict.effect, verdict.alpha
-    n, now, asked = _n_seeds(verdict, results), seen(effect, alpha), results.config.see or math.inf
+    n, now, asked = _n_seeds(verdict, results), seen(effect, alpha), results.config.see
     said = f"This study sees differences from {_size(now)} on"
-    if now > asked:
-        said += f", not yet {_size(asked)}" * math.isfinite(asked)
+    if asked is not None and now > asked:
+        said += f", not yet {_size(asked)}"
     if not _changed_by_seeds(verdict, results):
         return f"{said}; smaller ones need more queries, since no seed changes the two methods."
     more = next((seeds for seeds in SEEDS if seeds > n), 2 * n)
@@ -101,9 +101,7 @@ def _more(verdict: Verdict, results: Results, seeds: int) -> str:
     folds = "leave out --folds" if results.config.folds else "use more folds"
     if not _changed_by_seeds(verdict, results):
         return f"{folds}, since no seed changes them"
-    n = _n_seeds(verdict, results)
-    random = [name for name, method in results.methods.items() if method.random]
-    seconds = sum(results.seconds.get(name, 0.0) for name in random) * (seeds - n) / n
+    seconds = results.seconds_of_a_seed * (seeds - _n_seeds(verdict, results))
     time = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} minutes"
     return f"--seeds {seeds}" + f" (it continues, about {time} of training)" * (seconds > 0)
 

@@ -98,7 +98,7 @@ class Config:
         Difference of the main metric that the study should find: after a first pass of two seeds,
         as many are added as this needs by the variance of the first pass.
     budget : float
-        With see, minutes after which no more seeds are added.
+        With see, minutes that the training of all seeds may take, by the time of the first pass.
     trials : int
         Number of trials of a random search for the parameters of each boosted method, on each fold
         with each seed; 0 for no search.

@@ -63,8 +63,8 @@ class CrossedChoice:
             values = {name: self._values(others, name) for name in self.ranking}
             if len(others) < FEWEST or any(len(each) < FEWEST for each in values.values()):
                 return None
-            means = {name: -sum(each) / len(each) for name, each in values.items()}
-            found[fold] = sorted(self.ranking, key=means.__getitem__)
+            means = {name: float(np.mean(each)) for name, each in values.items()}
+            found[fold] = sorted(self.ranking, key=lambda name: -means[name])
         return found
 
     def _values(self, folds: Iterable[str], method: str) -> list[float]:
@@ -98,6 +98,8 @@ class CrossedChoice:
         if len(times) == 1 and self.ranking[place] in times:
             return self.ranking[place]
         each = ", ".join(f"{name} on {count(n, 'fold')}" for name, n in times.items())
+        if (best := self.ranking[place]) not in times:
+            each += f"; {best} by all folds"
         return f"the choice by other folds ({each})"
 
 

@@ -96,9 +96,6 @@ class Results:
     planned: int = 0
     finished: int = 0
     notes: tuple[str, ...] = ()
-    _runs: dict[str, dict[str, list[Evaluation]]] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     @property
     def main_metric(self) -> str:
@@ -130,14 +127,6 @@ class Results:
         return float(np.mean(means)) if len(means) == len(self.folds) else math.nan
 
     @cached_property
-    def validation_means(self) -> dict[tuple[str, str], float]:
-        """Mean over folds and seeds on validation data, by method and metric."""
-        keys = ["method", "metric"]
-        defined = self.validation.with_columns(pl.col("value").fill_nan(None))
-        means = _means(_means(defined, *keys, "fold"), *keys).drop_nulls("value")
-        return {(method, metric): mean for method, metric, mean in means.iter_rows()}
-
-    @cached_property
     def validation_by_fold(self) -> dict[tuple[str, str], dict[str, float]]:
         """Mean over seeds on the validation data of each fold, by method and metric."""
         defined = self.validation.with_columns(pl.col("value").fill_nan(None))
@@ -146,6 +135,12 @@ class Results:
         for method, metric, fold, mean in means.iter_rows():
             found.setdefault((method, metric), {})[fold] = mean
         return found
+
+    @cached_property
+    def validation_means(self) -> dict[tuple[str, str], float]:
+        """Mean over folds and seeds on validation data, by method and metric."""
+        by_fold = self.validation_by_fold.items()
+        return {key: float(np.mean([*of_folds.values()])) for key, of_folds in by_fold}
 
     @cached_property
     def apart(self) -> dict[str, list[str]]:
@@ -188,6 +183,12 @@ class Results:
         by_method = fits.group_by("method").agg(pl.col("seconds").sum())
         return dict(by_method.iter_rows())
 
+    @property
+    def seconds_of_a_seed(self) -> float:
+        """Training time of all methods that seeds change, for one seed."""
+        random = [name for name, method in self.methods.items() if method.random]
+        return sum(self.seconds.get(name, 0.0) for name in random) / len(self.config.seeds)
+
     def finished_of(self, names: Iterable[str]) -> list[str]:
         """Those of these methods with values of a seed on every fold."""
         return [name for name in names if self.runs_by_fold(name)]
@@ -197,16 +198,19 @@ class Results:
 
         Queries are called ``fold qid``.
         """
-        if method not in self._runs:
-            # A seed that lacks a fold would weigh the queries of the others more.
-            complete = pl.col("fold").n_unique().over("seed") == len(self.folds)
-            values = self.values.filter(pl.col("method") == method).filter(complete)
-            found: dict[str, list[Evaluation]] = {}
-            for (fold, seed), rows in values.group_by("fold", "seed", maintain_order=True):
-                run = self._run(method, str(fold), int(seed), rows)
-                found.setdefault(str(fold), []).append(run)
-            self._runs[method] = found
-        return self._runs[method]
+        return self._runs.get(method, {})
+
+    @cached_property
+    def _runs(self) -> dict[str, dict[str, list[Evaluation]]]:
+        # A seed that lacks a fold would weigh the queries of the others more.
+        of_seed = pl.col("fold").n_unique().over("method", "seed")
+        complete = self.values.filter(of_seed == len(self.folds))
+        found: dict[str, dict[str, list[Evaluation]]] = {}
+        for key, rows in complete.group_by("method", "fold", "seed", maintain_order=True):
+            method, fold, seed = str(key[0]), str(key[1]), int(str(key[2]))
+            of_fold = found.setdefault(method, {}).setdefault(fold, [])
+            of_fold.append(self._run(method, fold, seed, rows))
+        return found
 
     def runs(self, method: str) -> list[Evaluation]:
         """The values of all trainings of a method; none if unfinished."""

@@ -34,8 +34,7 @@ def seeds_needed(summary: Summary, jobs: int) -> int:
     if verdict.tested:
         needed = seeds_that_see(config.see, verdict.effect, n, verdict.alpha) or n
     if config.budget is not None:
-        random = [name for name, method in results.methods.items() if method.random]
-        of_a_seed = sum(results.seconds.get(name, 0.0) for name in random) / n / jobs
+        of_a_seed = results.seconds_of_a_seed / jobs
         allowed = int(60 * config.budget / of_a_seed) if of_a_seed else needed
         needed = max(n, min(needed, allowed))
     return needed

@@ -96,7 +96,6 @@ class Study:
     seeds: tuple[int, ...] = field(default=(), init=False)
     _values: dict[Task, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
     _failed: dict[Task, Fit] = field(default_factory=dict, init=False, repr=False)
-    _seeds_added: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
@@ -223,8 +222,7 @@ class Study:
         self._failed.clear()
         self.kept = 0
         yield from self._run(self.tasks)
-        if self.config.see is not None and not self._failed and not self._seeds_added:
-            self._seeds_added = True
+        if self.config.see is not None and not self._failed and self.seeds == self.config.seeds:
             yield from self._run(self._add_seeds(seeds_needed(Summary(self.results), self.jobs)))
 
     def _add_seeds(self, number: int) -> list[Task]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lambdaplus.evaluation import Evaluation, RunComparison, compare_runs
 from lambdaplus.evaluation.compare import bounds_of, effect_of
-from lambdaplus.evaluation.effects import within
+from lambdaplus.evaluation.effects import of_difference, within
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.evaluation.run_comparison import RunPair
 from lambdaplus.evaluation.significance import holm
@@ -114,20 +114,20 @@ class Summary:
         first, *others = self.contenders(metric)
         if not first.best:
             return None
+        tests = first.tests
         if self.baseline:
             names, words = (first.best, self.baseline), (first.in_words(), self.baseline)
             runs = first.runs(), self.runs[self.baseline]
-            return self._tested(metric, names, words, runs, first.tests)
-        for other in others:
+        elif others:
+            [other] = others
             names, words = (first.best, other.best), (first.in_words(), other.in_words())
-            tests = first.tests * other.tests
-            return self._tested(metric, names, words, (first.runs(), other.runs()), tests)
-        if len(first.ranking) < 2:
+            runs, tests = (first.runs(), other.runs()), first.tests * other.tests
+        elif len(first.ranking) > 1:
+            names, words = (first.best, first.ranking[1]), (first.in_words(0), first.in_words(1))
+            runs, tests = (first.runs(0), first.runs(1)), max(1, tests * (tests - 1) // 2)
+        else:
             return None
-        best, second, *_ = first.ranking
-        words, pairs = (first.in_words(0), first.in_words(1)), first.tests * (first.tests - 1) // 2
-        runs = first.runs(0), first.runs(1)
-        return self._tested(metric, (best, second), words, runs, max(1, pairs))
+        return self._tested(metric, names, words, runs, tests)
 
     def _tested(
         self, metric: str, names: tuple[str, str], words: tuple[str, str],
@@ -135,9 +135,7 @@ class Summary:
     ) -> Verdict:  # fmt: skip
         effect = effect_of(metric, *([_with(metric, run) for run in of_one] for of_one in runs))
         tested = self.replicated(metric, *names) and effect.freedom >= LEAST_FREEDOM
-        bounds = bounds_of(runs[0][0], metric)
-        if bounds is not None:
-            bounds = bounds[0] - bounds[1], bounds[1] - bounds[0]
+        bounds = of_difference(bounds_of(runs[0][0], metric))
         return Verdict(metric, *names, effect, tested and effect.error > 0, words, tests, bounds)
 
     def replicated(self, metric: str, *methods: str) -> bool:
@@ -186,16 +184,11 @@ class Summary:
 
     def expected(self, choice: CrossedChoice) -> tuple[float, Interval]:
         """The test value of a choice, and its 95 % interval over trainings and queries."""
-        runs = choice.runs()
-        effect = effect_of(choice.metric, [_with(choice.metric, run) for run in runs])
-        interval = UNKNOWN
-        if effect.freedom >= LEAST_FREEDOM:
-            interval = within(effect.interval(), bounds_of(runs[0], choice.metric))
-        return effect.mean, interval
+        return _value(choice.metric, choice.runs())
 
     def interval(self, method: str, metric: str) -> Interval:
         """The 95 % interval of a test mean, over trainings if there are several."""
-        return self.expected(self.choice(metric, [method]))[1]
+        return _value(metric, self.runs[method])[1]
 
     # Words ----------------------------------------------------------------------------------------
 
@@ -252,6 +245,14 @@ class Summary:
 def _with(metric: str, run: Evaluation) -> Evaluation:
     """A run with the values of one metric."""
     return replace(run, per_query={metric: run.per_query[metric]})
+
+
+def _value(metric: str, runs: Sequence[Evaluation]) -> tuple[float, Interval]:
+    """The mean of test values, and its 95 % interval; NaN with one degree of freedom."""
+    effect = effect_of(metric, [_with(metric, run) for run in runs])
+    if effect.freedom < LEAST_FREEDOM:
+        return effect.mean, UNKNOWN
+    return effect.mean, within(effect.interval(), bounds_of(runs[0], metric))
 
 
 def outcome(pair: RunPair) -> str:

@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 import polars as pl
 import pytest
+from studies import of_digits
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
@@ -277,3 +278,17 @@ def test_a_search_is_long_unless_told_otherwise_and_draws_its_trees() -> None:
     assert [draw(method.searched, 0, trial)["num_leaves"] for trial in range(3)] == [4, 4, 4]
     with pytest.raises(ValueError, match="trees are drawn at random with trials"):
         study(trials=2, trees=("small",))
+
+
+def test_a_metric_has_the_same_rounds_alone_and_in_company() -> None:
+    """One whose patience has run out does not count again while others keep the training alive."""
+    options = {"rounds": 120, "patience": 4, "n_folds": 3}
+    rounds: dict[str, Any] = {}
+    for metrics in (["map"], ["mrr"], ["map", "auc", "mrr", "ndcg@3"]):
+        results = of_digits("lightgbm:lambdarank,xgboost:auc", *metrics, **options).results
+        for metric in metrics:
+            of_metric = results.fits.filter(metric=metric)
+            found = of_metric.select("method", "fold", "round").rows()
+            assert rounds.setdefault(metric, found) == found
+            means = {name: results.mean(name, metric) for name in results.methods}
+            assert rounds.setdefault(f"values of {metric}", means) == means
