@@ -26,6 +26,7 @@ from lambdaplus.study import (
     write_tables,
 )
 from lambdaplus.study.plot_style import needs_matplotlib
+from lambdaplus.study.probabilities import in_words
 from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.words import count, label, range_of
 
@@ -130,9 +131,11 @@ def _save_model(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
         f"folds). Expected {label(final.metric)}: {decimal(final.value)}{bounds}.{chosen}"
     )
+    console.print(f"Its numbers are {final.scores}. {in_words(final.probabilities)}")
+    option = "" if isinstance(final.probabilities, str) else " [--probabilities]"
     console.print(
-        f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE; without "
-        f"lambdaplus: python {program} FILE.",
+        f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE{option}; without "
+        f"lambdaplus: python {program} FILE{option}.",
         soft_wrap=True,  # commands are copied
     )
 

@@ -1,7 +1,8 @@
-"""Scores of the rows of a file by a saved model: python predict.py FILE
+"""Scores of the rows of a file by a saved model: python predict.py [--probabilities] FILE
 
-It prints a score for each row, in their order.  This module of lambdaplus is copied beside each
-model that is saved.  It needs numpy, polars and the framework of the model, and nothing else.
+It prints a number for each row, in their order, and on stderr what these numbers are.  This module
+of lambdaplus is copied beside each model that is saved.  It needs numpy, polars and the framework
+of the model, and nothing else.
 lambdaplus reads the tables that it trains on by the same functions.
 """
 
@@ -44,6 +45,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 KINDS = ".csv, .tsv or .parquet"
 MISSING = 1.79769313486e308  # Istella's missing value, the largest double as text
 LONGEST = 200  # characters of a name that is compared with others
+MOST_WORDS = 1000  # characters of a sentence of about.json
 MOST_COLUMNS = 500_000  # each takes two kilobytes of memory before its first row
 BATCH = 2**25  # bytes of a file, or of its numbers, that are read at once
 LETOR_BATCH = 2**21
@@ -51,6 +53,8 @@ LONGEST_LINE = 2**26  # bytes
 FLAGS = {"true": 1.0, "false": 0.0}
 LEFT_OUT = "left out"
 OF_MODEL = "The model was trained with these columns"
+SCORES = "scores for ranking: a higher one is first, and they have no unit"
+PROBABILITIES = "--probabilities"
 _COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")  # how gzip, xz and zstd begin
 _SEPARATORS = b",;\t"
 _BLANK = ord(" ")
@@ -75,6 +79,46 @@ class Column(NamedTuple):
     kind: str = "number"
     why: str = ""
     levels: Sequence[str] = ()
+
+
+class About(NamedTuple):
+    """What ``about.json`` says of a model.
+
+    Attributes
+    ----------
+    scores : str
+        What its raw scores are.
+    logistic : (float, float), optional
+        Numbers a and b: the probability of a label is 1 / (1 + exp(-(a s + b))) for the score s.
+    pos_label : str
+        This label.
+    why_not : str
+        Why there are no probabilities.
+    """
+
+    framework: str
+    columns: list[Column]
+    scores: str = SCORES
+    logistic: tuple[float, float] | None = None
+    pos_label: str = ""
+    why_not: str = ""
+
+    def in_words(self, probabilities: bool) -> str:
+        """What the numbers are that scoring prints."""
+        of_label = f"probabilities of the label {self.pos_label}"
+        if probabilities:
+            return of_label
+        return self.scores + (f"; {PROBABILITIES} prints {of_label}" if self.logistic else "")
+
+    def probability(self, folder: Path) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        """The probabilities of scores; a ValueError if there are none."""
+        if self.logistic is None:
+            raise ValueError(
+                f"the model in {folder} has no probabilities: {self.why_not or 'none were saved'}. "
+                f"Leave out {PROBABILITIES}: its numbers are {self.scores}"
+            )
+        a, b = self.logistic
+        return lambda s: np.asarray(np.exp(-np.logaddexp(0.0, -(a * s + b))))  # without overflow
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -687,22 +731,28 @@ def xgboost_scorer(model: Path) -> Callable[[Any], Any]:
 SCORERS = {"lightgbm": lightgbm_scorer, "xgboost": xgboost_scorer}
 
 
-def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.float64]:
+def score_file(
+    folder: Path, file: Path, size: float = BATCH, probabilities: bool = False
+) -> NDArray[np.float64]:
     """The scores of the rows of a file by the model in a folder, (n,), in the order of the rows.
 
-    Values of categories that the model was not trained with are missing values, as empty cells are.
+    With ``probabilities``, those of the label that ``about.json`` names.  Values of categories that
+    the model was not trained with are missing values, as empty cells are.
 
     Raises
     ------
     ValueError, OSError
-        If the folder has no model, or the file is not like those of the training.
+        If the folder has no model, or none with probabilities, or the file is not like those of the
+        training.
 
     Warns
     -----
     UserWarning
         For values that the model was not trained with, and for a file that is not UTF-8.
     """
-    framework, columns = read_about(folder)
+    about = read_about(folder)
+    framework, columns = about.framework, about.columns
+    output = about.probability(folder) if probabilities else np.asarray
     if not file.exists():
         beside = sorted(path.name for path in file.parent.glob("*"))
         raise FileNotFoundError(f"there is no file {file}{like(file.name, beside)}")
@@ -738,7 +788,7 @@ def score_file(folder: Path, file: Path, size: float = BATCH) -> NDArray[np.floa
             "model was not trained with, which are taken for missing: "
             f"{', '.join(map(shown, [*cells][:5]))}{', ...' if len(cells) > 5 else ''}"
         )
-    return np.concatenate(scores)
+    return output(np.concatenate(scores))
 
 
 def shown(cell: str) -> str:
@@ -746,8 +796,8 @@ def shown(cell: str) -> str:
     return cell if len(cell) <= LONGEST else f"{cell[: LONGEST // 2]}...{cell[-LONGEST // 2 :]}"
 
 
-def read_about(folder: Path) -> tuple[str, list[Column]]:
-    """The framework and the columns of the model in a folder."""
+def read_about(folder: Path) -> About:
+    """What a folder says of its model."""
     file = folder / ABOUT
     if not file.is_file():
         raise ValueError(
@@ -760,7 +810,16 @@ def read_about(folder: Path) -> tuple[str, list[Column]]:
         names = {column.name for column in columns if _is_sound(column)}
         if not isinstance(about["columns"], list) or not 0 < len(columns) == len(names):
             raise ValueError
-        return str({name: name for name in MODELS}[about["framework"]]), columns
+        framework = str({name: name for name in MODELS}[about["framework"]])
+        logistic = None
+        if about.get("a") is not None:
+            logistic = float(about["a"]), float(about["b"])
+            if not np.isfinite(logistic).all():
+                raise ValueError
+        words = {"scores": SCORES, "pos_label": "", "no_probabilities": ""}
+        said = (str(about.get(name, known))[:MOST_WORDS] for name, known in words.items())
+        scores, pos_label, why_not = said
+        return About(framework, columns, scores, logistic, pos_label, why_not)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{file} is damaged, or was written by another program") from None
 
@@ -774,17 +833,20 @@ def _is_sound(column: Column) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the scores of a file, or an error and nothing else."""
-    if len(arguments) != 1 or arguments[0].startswith("-"):
+    files = [argument for argument in arguments if argument != PROBABILITIES]
+    probabilities, folder = len(files) < len(arguments), Path(__file__).parent
+    if len(files) != 1 or files[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    said, scores = "", np.zeros(0)
+    said, meaning, scores = "", "", np.zeros(0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            scores = score_file(Path(__file__).parent, Path(arguments[0]))
+            scores = score_file(folder, Path(files[0]), probabilities=probabilities)
+            meaning = read_about(folder).in_words(probabilities)
         except (ValueError, OSError, ImportError, MemoryError) as error:
             said = str(error)
-    for message in filter(None, [*(str(warning.message) for warning in caught), said]):
+    for message in filter(None, [meaning, *(str(warning.message) for warning in caught), said]):
         # What a terminal would obey is printed as escapes.
         shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message)
         print(f"predict.py: {shown}", file=sys.stderr)

@@ -86,7 +86,8 @@ def _classifier_of_framework(model: Any) -> dict[str, Any]:
             f"a classifier with the objective {model.objective!r} and {len(model.classes_)} "
             "classes cannot be exported: save its booster, whose scores its framework describes"
         )
-    return classifier_as_data(model.classes_, model.classes_[1], 0.0, Sigmoid(-slope, 0.0))
+    data = classifier_as_data(model.classes_, model.classes_[1], 0.0, Sigmoid(-slope, 0.0))
+    return {**data, "scores": f"log-odds of the label {data['pos_label']}"}
 
 
 def _column(name: str, levels: Mapping[str, Sequence[str]]) -> Column:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import rows_of_data
 from lambdaplus.metrics import RankingMetric, parse_metric
+from lambdaplus.metrics.progress import Progress
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Task
@@ -185,26 +187,44 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
         precision_recall_plot(test, scores),
     )
     if test.weights is None:
-        probabilities = {name: probability(model) for name, model in shown.items()}
+        threads = study.threads * study.jobs
+        probabilities = {name: probability(model, test, threads) for name, model in shown.items()}
         yield (
             "calibration",
             f"Calibration of {of}: share of positives in ten bins of equally many test rows "
             f"({rows}), and the number of rows by probability, in the last bar of all from there. "
-            f"Log-loss has probabilities of its own, for which the round of the best "
-            f"{label(metric)} may be early; other scores become probabilities by a logistic "
-            "function that is fitted to validation rows.",
+            "Log-loss has probabilities of its own, here of the round of the best validation "
+            "log-loss; other scores become probabilities by a logistic function that is fitted to "
+            "validation rows.",
             calibration_plot(test.labels, probabilities),
         )
 
 
-def probability(shown: ShownModel) -> Floats:
+def probability(shown: ShownModel, test: RankingData, threads: int) -> Floats:
     """The probability that each test row is a positive, (n,)."""
-    from scipy.special import expit  # this and the next are slow to import
+    fit, valid, method = shown.fit, shown.task.valid, shown.task.method
+    if method.target in POINTWISE and isinstance(method.trainer, BoostedTrainer):
+        return stopped_by_log_loss(shown, test, threads)
+    from lambdaplus.estimators.calibration import HeldOut, fit_calibrator  # slow to import
 
-    from lambdaplus.estimators.calibration import HeldOut, fit_calibrator
-
-    fit, valid = shown.fit, shown.task.valid
-    if shown.task.method.target in POINTWISE:
-        return np.asarray(expit(fit.test), dtype=np.float64)
     held_out = HeldOut(fit.validation, valid.labels.astype(np.int64), None)
     return fit_calibrator(held_out).predict_proba(fit.test[:, None])[:, 1]
+
+
+def stopped_by_log_loss(shown: ShownModel, test: RankingData, threads: int) -> Floats:
+    """The probabilities of a model of log-loss, trained again up to its best log-loss, (n,).
+
+    The round of the best average precision, for example, may be early or late.
+    """
+    task = replace(shown.task, train=copy.deepcopy(shown.task.train), threads=threads)
+    config = task.config.with_defaults(grouped=task.valid.grouped)
+    positive, progress = task.valid.labels == 1.0, Progress(config.patience)
+
+    def watch(p: Floats) -> bool:  # the frameworks pass probabilities of their own objectives
+        likely = np.clip(np.where(positive, p, 1.0 - p), 1e-15, 1.0)
+        progress.add(len(progress.rounds) + 1, float(np.log(likely).mean()))
+        return progress.over
+
+    trainer: Any = task.method.trainer
+    scores = trainer.model(task, watch).first(progress.best_round)(test)
+    return np.asarray(expit(scores), dtype=np.float64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,15 @@ from lambdaplus.data.model_folder import write_model
 from lambdaplus.data.scoring import LEFT_OUT, MODELS, Column
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
+from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Method, Task, criterion_of
+from lambdaplus.study.probabilities import (
+    Probabilities,
+    has_log_odds,
+    learned_from,
+    refuse_labels,
+    score_in_words,
+)
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.trainers import BoostedTrainer, parameters_of
@@ -41,6 +49,10 @@ class FinalModel:
         validation data of other folds chooses, so that the choice does not make it better.
     interval : (float, float)
         Its 95 % confidence interval; NaN if there are too few trainings.
+    scores : str
+        What its scores are: log-odds, for example.
+    probabilities : Probabilities or str
+        How its scores become probabilities, or why they do not.
     """
 
     task: Task
@@ -49,6 +61,8 @@ class FinalModel:
     metric: str
     value: float
     interval: tuple[float, float]
+    scores: str
+    probabilities: Probabilities | str
 
     def predict(self, part: RankingData) -> Floats:
         """Scores of documents, (n,) float64."""
@@ -85,9 +99,14 @@ def saveable(
 
 def train_final(
     results: Results, tasks: Sequence[Task], names: Sequence[str], metric: str,
-    data: RankingData, threads: int,
+    data: RankingData, threads: int, folds: Sequence[Fold],
+    chosen: Callable[[str, str], Sequence[Fit]],
 ) -> FinalModel:  # fmt: skip
-    """Train the method of the conclusion, or the best of those with these names, on all data."""
+    """Train the method of the conclusion, or the best of those with these names, on all data.
+
+    ``chosen`` gives the fits of a method that a metric selects, from whose test scores
+    probabilities are learned.
+    """
     metric, summary = metric or results.main_metric, Summary(results)
     if metric not in results.metrics:
         raise ValueError(f"{metric} is not one of the metrics: {', '.join(results.metrics)}")
@@ -113,7 +132,11 @@ def train_final(
     if best != choice.best:
         choice = summary.choice(metric, [best])
     value, interval = summary.expected(choice)
-    return FinalModel(task, rounds, model, metric, value, interval)
+    fits = [fit for fit in chosen(best, metric) if fit.seed == seed]
+    log_odds = has_log_odds(task.method, task.parameters)
+    probabilities = learned_from(fits, folds, log_odds)
+    scores = score_in_words(task.method, task.parameters, not refuse_labels(folds))
+    return FinalModel(task, rounds, model, metric, value, interval, scores, probabilities)
 
 
 def write_final(folder: Path, final: FinalModel, config: Config, columns: Sequence[Column]) -> None:
@@ -130,5 +153,16 @@ def write_final(folder: Path, final: FinalModel, config: Config, columns: Sequen
         rounds=final.rounds, seed=task.seed, data=config.data, qid=config.qid,
         label=config.label, rows=data.labels.size,
         queries=data.n_queries if data.grouped else 0, metric=final.metric, value=final.value,
-        interval=None if math.isnan(final.interval[0]) else final.interval,
+        interval=None if math.isnan(final.interval[0]) else final.interval, scores=final.scores,
+        **_as_data(final.probabilities),
     )  # fmt: skip
+
+
+def _as_data(found: Probabilities | str) -> dict[str, Any]:
+    """Probabilities by the names that `predict.py` reads, as of an exported classifier."""
+    if isinstance(found, str):
+        return {"a": None, "b": None, "no_probabilities": found}
+    how_good = {name: value for name, value in asdict(found).items() if name not in ("a", "b")}
+    bins = [one._asdict() for one in found.reliability]
+    about = {"learned_from": "test rows", **how_good, "reliability": bins}
+    return {"classes": [0, 1], "pos_label": 1, "a": found.a, "b": found.b, "probabilities": about}

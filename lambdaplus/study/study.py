@@ -278,7 +278,8 @@ class Study:
         folder : path
             Where ``about.json`` is written, with the method, all its parameters, the columns in
             order, with their kinds and the values of categories, the columns that were left out
-            and why, and the metric with its expected value and interval; the model in the
+            and why, the metric with its expected value and interval, and, of labels 0 and 1, how
+            scores become probabilities, and how good these are; the model in the
             framework's own format; and ``predict.py``, which scores the rows of a file without
             lambdaplus.  Files that an earlier call wrote are replaced.
         method : str, optional
@@ -311,7 +312,9 @@ class Study:
         names = self.saveable(method)
         data = joined(self.folds[-1]) if self.all_rows is None else self.all_rows
         threads = self.threads * self.jobs  # nothing else runs now
-        return train_final(self.results, self.tasks, names, metric, data, threads)
+        return train_final(
+            self.results, self.tasks, names, metric, data, threads, self.folds, self.chosen
+        )
 
     def saveable(self, method: str = "") -> list[str]:
         """The methods that can be saved; a ValueError if there is none, or not the one named."""

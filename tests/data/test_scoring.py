@@ -19,7 +19,7 @@ from commands import invoke
 
 from lambdaplus.data import read_columns, read_letor
 from lambdaplus.data.model_folder import model_folder, write_model
-from lambdaplus.data.scoring import BATCH, Column, numbered_features, score_file
+from lambdaplus.data.scoring import BATCH, SCORES, Column, numbered_features, score_file
 
 LEVELS = ["east", "north", "true"]
 PLAN = (
@@ -407,5 +407,5 @@ def test_a_reader_of_scores_may_stop(models: dict[str, Path], tmp_path: Path) ->
         assert running.stderr is not None
         float(running.stdout.readline())
         running.stdout.close()
-        assert running.stderr.read() == b""
+        assert running.stderr.read().decode() == f"predict.py: {SCORES}\n"
     assert running.returncode == 0

@@ -25,7 +25,7 @@ OF_STUDY = (
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
-    {"results", "crossed_choice", "selection"},
+    {"results", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {"study", "from_config", "saved_model", "report_models", "report"},
 )

@@ -1,12 +1,13 @@
 """Importance of features, and curves of labels 0 and 1, in a report."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from sklearn.metrics import log_loss
 
 from lambdaplus import evaluate
 from lambdaplus.data import Fold, RankingData
@@ -173,12 +174,26 @@ def test_calibration_has_bins_of_equally_many_rows_and_counts_by_probability() -
     assert counts.values.sum() == 20
 
 
-def test_log_loss_keeps_its_probabilities_and_others_are_calibrated(study: Study) -> None:
-    of = {name: shown.ShownModel.of(study, name, "map") for name in METHODS.split(",")}
-    ours, theirs = of.values()
-    scores = theirs.fit.test
-    p = shown.probability(theirs)
-    assert p[0] == pytest.approx(1 / (1 + math.exp(-scores[0])))
-    found, labels = shown.probability(ours), study.folds[0].test.labels
-    assert found.mean() == pytest.approx(labels.mean(), abs=0.03)
+def test_log_loss_is_shown_at_its_best_round_and_others_are_calibrated(study: Study) -> None:
+    """By LightGBM and XGBoost alone, stopped by log-loss, and not by MAP."""
+    fold = study.folds[0]
+    valid, test = fold.valid, fold.test
+    ours = shown.ShownModel.of(study, "lightgbm:lambda_map", "map")
+    found = shown.probability(ours, test, 1)
+    assert found.mean() == pytest.approx(test.labels.mean(), abs=0.03)
     assert (np.argsort(found) == np.argsort(ours.fit.test)).mean() > 0.9
+    config = Config(rounds=300, patience=20)
+    names = "lightgbm:binary", "xgboost:binary:logistic"
+    of_loss = Study(study.folds[:1], find_methods(",".join(names)), ["map"], config)
+    of_loss.finish()
+    for name in names:
+        model = shown.ShownModel.of(of_loss, name, "map")
+        losses = []
+        for rounds in (model.fit.rounds, *range(1, 302, 30)):
+            trained = model.task.method.trainer.model(model.task, rounds=rounds)  # type: ignore[attr-defined]
+            losses.append(log_loss(valid.labels, expit(trained.predict(valid, rounds))))
+        p = shown.probability(model, test, 1)
+        best = shown.stopped_by_log_loss(model, valid, 1)
+        assert log_loss(valid.labels, best) <= min(losses) + 1e-6
+        assert log_loss(valid.labels, best) < losses[0]  # which MAP stopped
+        assert log_loss(test.labels, p) < log_loss(test.labels, expit(model.fit.test))

@@ -58,7 +58,7 @@ def test_a_saved_model_scores_like_the_studys_own(
     assert np.unique(own).size > 20
     assert score_file(model, file).tolist() == own.tolist()
     assert by_script(model, file) == own.tolist()
-    assert invoke("predict", model, file).output.split() == [*map(repr, own.tolist())]
+    assert invoke("predict", model, file).stdout.split() == [*map(repr, own.tolist())]
     kept = about(model)
     assert kept["columns"] == [
         {"name": "x", "kind": "number"}, {"name": "y", "kind": "number"},
