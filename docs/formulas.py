@@ -64,6 +64,7 @@ FORMULAS = {
     ),
     "p": (r"\frac{c(k)}{k}", ""),
     "top_precision": (r"\frac{c(K)}{K}", f"{_SHARE}."),
+    "lift": (r"\frac{c(k)}{\min(k, n)} \Big/ \frac{R}{n}", ""),
     "f1": (r"\frac{2 c(k)}{k + R}", ""),
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
@@ -88,6 +89,7 @@ WORKED = {
     "rbp": (GRADED, "rbp", "(1 - 0.8) * (0.8 + 0.8**2)"),
     "p": (GRADED, "p@2", "1 / 2"),
     "top_precision": (GRADED, "top_precision(fraction=0.4)", "1 / 2"),
+    "lift": (GRADED, "lift@2", "(1 / 2) / (2 / 5)"),
     "f1": (GRADED, "f1@2", "2 * 1 / (2 + 2)"),
     "recall": (GRADED, "recall@3", "2 / 2"),
     "rprec": (GRADED, "rprec", "1 / 2"),
@@ -124,4 +126,4 @@ BIBLIOGRAPHY = (
 SINCE = dict.fromkeys(
     ("cindex", "spearman", "gini", "success",
      "top_precision", "f1"), "0.2.0",
-) | {"arhr": "0.3.0"}  # fmt: skip
+) | {"arhr": "0.3.0", "lift": "0.3.0"}  # fmt: skip

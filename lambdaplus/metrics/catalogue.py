@@ -40,7 +40,7 @@ _counted = partial(_relevant, discount=c.constant)
 
 AUC = _relevant(
     name="auc",
-    aliases=("rankeff", "roc_auc", "gauc"),
+    aliases=("rankeff", "roc_auc", "roc_auc_score", "auroc", "auc_roc", "gauc"),
     title="Area under the ROC curve",
     source="Welleck 2016, eqs. 9-10, theorem 4.1; as RankEff: Elsas et al. 2008, sec. 3.1",
     discount=c.falling,
@@ -80,6 +80,7 @@ CONCORDANCE = _of_pairs(
 
 CINDEX = _of_pairs(
     name="cindex",
+    aliases=("harrell_c",),
     title="Harrell's C of censored times: share of comparable pairs in the right order",
     source="Harrell et al. 1982; scikit-survival's concordance_index_censored, without its "
     "tied_tol; labels as in XGBoost's survival:cox, negative if the time is censored",
@@ -110,6 +111,7 @@ SPEARMAN = _graded(
 
 GINI = _graded(
     name="gini",
+    aliases=("normalized_gini", "gini_normalized"),
     title="Normalised Gini coefficient of the concentration of the labels by score",
     source="Frees, Meyers & Cummings 2014; the metric of the insurance competitions of Kaggle",
     discount=c.falling,
@@ -123,7 +125,7 @@ GINI = _graded(
 
 MAP = _relevant(
     name="map",
-    aliases=("ap", "average_precision"),
+    aliases=("ap", "average_precision", "average_precision_score", "mean_average_precision"),
     title="Mean average precision",
     source="Yue et al. 2007, sec. 2.1",
     discount=c.reciprocal,
@@ -144,7 +146,7 @@ ARHR = _relevant(
 
 MRR = _relevant(
     name="mrr",
-    aliases=("rr", "recip_rank"),
+    aliases=("rr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
     title="Mean reciprocal rank of the first relevant document",
     source="Chakrabarti et al. 2008, sec. 2.2",
     discount=c.reciprocal,
@@ -155,7 +157,7 @@ MRR = _relevant(
 
 SUCCESS = _counted(
     name="success",
-    aliases=("hit", "hit_rate", "hr"),
+    aliases=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
     title="Success at k (hit rate): whether the first k ranks contain a relevant document",
     source="trec_eval's success_k; ir-measures' Success@k",
     normalizer=c.any_relevant,
@@ -166,6 +168,7 @@ SUCCESS = _counted(
 
 NDCG = _graded(
     name="ndcg",
+    aliases=("normalized_dcg",),
     title="Normalised discounted cumulative gain",
     source="Järvelin & Kekäläinen 2002; gain 2^l - 1 and discount log2(1 + rank): Burges 2005",
     discount=c.logarithmic,
@@ -261,6 +264,17 @@ TOP_PRECISION = _counted(
     surrogate="map",
 )
 
+LIFT = _counted(
+    name="lift",
+    aliases=("enrichment_factor", "ef"),
+    title="Lift at k (enrichment factor): precision at k by that of a random order",
+    source="RDKit's CalcEnrichment, with the share as the cutoff: lift@1%",
+    normalizer=c.relevant_of_a_random_order,
+    cutoff="required",
+    surrogate="map",
+    bounds=None,
+)
+
 F_ONE = _counted(
     name="f1",
     title="F1 at k: harmonic mean of precision and recall",
@@ -283,6 +297,7 @@ RECALL = replace(
 
 R_PRECISION = _counted(
     name="rprec",
+    aliases=("r_precision",),
     title="R-precision: precision at R, the number of relevant documents",
     source="Elsas et al. 2008, table 6",
     normalizer=c.n_relevant,

@@ -101,6 +101,11 @@ def cutoff_or_documents(counts: LabelCounts) -> Floats:
     return np.minimum(counts.size, counts.at_most)
 
 
+def relevant_of_a_random_order(counts: LabelCounts) -> Floats:
+    """The expected number of relevant documents in the first k ranks of a random order."""
+    return np.asarray(np.minimum(counts.size, counts.at_most) * counts.n_relevant / counts.size)
+
+
 def n_relevant(counts: LabelCounts) -> Floats:
     return counts.n_relevant
 

@@ -13,10 +13,48 @@ from lambdaplus.metrics.parameters import Share
 from lambdaplus.metrics.weighted_sum import WeightedSum, split_outside
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}
-# The metrics that are most like unknown ones with other names.
-MEANT = dict.fromkeys(("aucpr", "auc_pr", "auprc", "prauc", "pr_auc"), "map")
+# Metrics of other tools, by names without underscores: ours that is most like each, and why it is
+# not the same.
+MEANT: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("aucpr", "auprc", "prauc"), ("map", "average precision, which interpolates nothing")
+    ),
+    **dict.fromkeys(
+        ("ic", "pearson", "pearsonr"),
+        ("spearman", "the rank IC; Pearson's changes with more than the order of the scores"),
+    ),
+    **dict.fromkeys(
+        ("kendall", "kendalltau", "somersd"),
+        ("concordance", "without ties, Kendall's tau is twice that less 1"),
+    ),
+    **dict.fromkeys(
+        ("ks", "ks2samp", "ksstat", "ksstatistic", "kolmogorovsmirnov"),
+        ("auc", "a largest distance is no sum over ranks; scipy.stats.ks_2samp has it"),
+    ),
+    **dict.fromkeys(
+        ("pauc", "partialauc", "partialroc"),
+        ("auc", "in part, roc_auc_score(max_fpr=) of scikit-learn has it"),
+    ),
+    **dict.fromkeys(
+        ("bedroc", "rie"),
+        ("rbp", "with persistence=exp(-alpha/n) in a list of n, of which it is a linear function"),
+    ),
+    **dict.fromkeys(
+        ("logloss", "binarylogloss", "crossentropy", "brier", "brierscore", "rmse", "mse", "mae",
+         "l1", "l2", "r2", "accuracy", "acc"),
+        ("", "it depends on more than the order of the scores; see sklearn.metrics"),
+    ),
+    "ndcgscore": ("ndcg(gain=linear)", "scikit-learn's gain is the label"),
+    "dcgscore": ("dcg(gain=linear)", "scikit-learn's gain is the label"),
+    "f1score": ("f1@10", "the first k count, not those above a threshold"),
+    "precisionscore": ("p@10", "the first k count, not those above a threshold"),
+    "recallscore": ("recall@10", "the first k count, not those above a threshold"),
+    "cumulativegain": ("recall@10%", "the share of the positives in a share of the rows"),
+    "lrap": ("map", "with ties in any order"),
+}  # fmt: skip
 _FORM = re.compile(
-    r"(?P<name>[a-z_][a-z0-9_-]*?)(?:(?:_cut)?_(?P<trec>[0-9]+))?"  # trec_eval's P_10, ndcg_cut_10
+    # trec_eval's P_10 and ndcg_cut_10; also precision_at_10
+    r"(?P<name>[a-z_][a-z0-9_-]*?)(?:(?:_cut|_at)?_(?P<trec>[0-9]+))?"
     r"(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>.+))?"
 )
 
@@ -54,8 +92,9 @@ def parse_metric(
     Parameters
     ----------
     name : str, RankingMetric or Declaration
-        A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case is
-        ignored.  A cutoff may be a share of the documents, rounded up: ``"recall@1%"``.  Numbers
+        A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case and
+        underscores are ignored.  A cutoff may be a share of the documents, rounded up:
+        ``"recall@1%"``.  Numbers
         for each label from 0 are separated by slashes, as in ``"ndcg(gain=0/1/3/7/15)@10"``.
         Spellings of trec_eval are accepted, such as
         ``"ndcg_cut_10"``; they do not select the definitions of that tool, as ``evaluate(...,
@@ -111,11 +150,11 @@ def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
         if len(several := split_names(name)) > 1:
             raise ValueError(f"{name!r} are several metrics: pass the list {several}")
         raise ValueError(f"{name!r} is not a metric name such as 'ndcg@10' or 'map(relevant=2)'")
-    if (metric := found["name"].replace("-", "_")) not in SPELLINGS:
-        similar = removed(metric) or hint(MEANT.get(metric, metric), SPELLINGS)
+    metric = found["name"].replace("-", "_")
+    if (squeezed := metric.replace("_", "")) not in _SQUEEZED:
         known = ", ".join(metric_names())
-        raise ValueError(f"unknown metric {metric!r}{similar}; known: {known}")
-    declaration, in_name = SPELLINGS[metric], _options_in(name, found)
+        raise ValueError(f"unknown metric {metric!r}{_similar(metric)}; known: {known}")
+    declaration, in_name = _SQUEEZED[squeezed], _options_in(name, found)
     cutoff = found["cutoff"] or found["trec"]
     if found["cutoff"] and found["trec"]:
         raise ValueError(f"in {name!r}: {cutoff} and {found['trec']} are two cutoffs")
@@ -126,6 +165,24 @@ def _read(name: str) -> tuple[Declaration, int | Share | None, dict[str, Any]]:
         return declaration, Share.parse(cutoff), in_name
     except ValueError as error:
         raise ValueError(f"in {name!r}: {error}") from None
+
+
+_SQUEEZED = {name.replace("_", ""): declared for name, declared in SPELLINGS.items()}
+
+
+def _similar(metric: str) -> str:
+    """The metric that is most like an unknown one, as the end of an error message."""
+    if said := removed(metric):
+        return said
+    base = re.sub("(_?at)?_k$", "", metric)
+    meant, why = MEANT.get(base.replace("_", ""), ("", ""))
+    if why:
+        return (f" (did you mean {meant!r}?)" if meant else "") + f": {why}"
+    digits = re.fullmatch("([a-z_]+?)_?(at)?([0-9]+)", base)  # ndcg10
+    name, cutoff = (digits[1], digits[3]) if digits else (base, "10" if base != metric else "")
+    if cutoff and (known := _SQUEEZED.get(name.replace("_", ""))) and known.cutoff != "no":
+        return f" (did you mean '{known.name}@{cutoff}'?)"
+    return hint(base, SPELLINGS)
 
 
 def _options_in(name: str, found: re.Match[str]) -> dict[str, Any]:

@@ -34,7 +34,10 @@ def may_be_native(name: str) -> bool:
 
 @contextmanager
 def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None]:
-    """Add to an error of the framework why a name, which it may not know, is none of lambdaplus."""
+    """Of a name that neither knows, an error that lists the objectives of lambdaplus.
+
+    To another error of the framework, add why the name, which it may not know, is none of ours.
+    """
     if not isinstance(objective, str) or objective in NATIVE:
         yield
         return
@@ -48,7 +51,13 @@ def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None
     try:
         yield
     except Exception as error:
-        if problem and type(error).__name__ == f"{framework}Error":
+        of_framework = problem and type(error).__name__ == f"{framework}Error"
+        if of_framework and "Unknown objective" in str(error):
+            raise ValueError(
+                f"{framework} has no objective {objective!r}{hint(objective, NATIVE)}; of "
+                f"lambdaplus: {problem}"
+            ) from None
+        if of_framework:
             what = f"The objective {objective!r} is one of {framework}, if any"
             error.add_note(f"{what}{hint(objective, NATIVE)}; of lambdaplus: {problem}")
         raise
@@ -56,7 +65,7 @@ def unknown_objective_explained(objective: Any, framework: str) -> Iterator[None
 
 @contextmanager
 def unknown_metric_explained(names: Any) -> Iterator[None]:
-    """Add to XGBoost's error for the name of a metric what lambdaplus has under it."""
+    """Of a metric that XGBoost does not know, an error with what lambdaplus has under its name."""
     try:
         yield
     except Exception as error:
@@ -67,7 +76,7 @@ def unknown_metric_explained(names: Any) -> Iterator[None]:
                     said = f"pass custom_metric=lambdaplus.eval_metric({name!r})"
                 except ValueError as problem:
                     said = str(problem)
-                error.add_note(f"The metric {name!r} is none of XGBoost; of lambdaplus: {said}")
+                raise ValueError(f"XGBoost has no metric {name!r}; of lambdaplus: {said}") from None
         raise
 
 

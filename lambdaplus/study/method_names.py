@@ -22,6 +22,22 @@ OWN_LOSSES = (
     "cross_entropy",
 )  # fmt: skip
 """Losses of LightGBM that are no default; those of XGBoost have a colon in their names."""
+# The frameworks' own objectives of a loss, by the names that people have for it.
+_LOSSES = (
+    ("logloss log_loss binary_logloss logistic binary binary:logistic", "binary",
+     "binary:logistic"),
+    ("l2 mse rmse squarederror squared_error regression reg:squarederror", "regression",
+     "reg:squarederror"),
+    ("l1 mae absoluteerror regression_l1 reg:absoluteerror", "regression_l1", "reg:absoluteerror"),
+    ("lambdarank lambdamart rank:ndcg", "lambdarank", "rank:ndcg"),
+    ("xendcg xe_ndcg rank_xendcg", "rank_xendcg", "rank:ndcg"),
+    ("pairwise ranknet rank:pairwise", "lambdarank", "rank:pairwise"),
+    ("poisson count:poisson", "poisson", "count:poisson"),
+    ("gamma reg:gamma", "gamma", "reg:gamma"),
+    ("tweedie reg:tweedie", "tweedie", "reg:tweedie"),
+    ("huber pseudohuber reg:pseudohubererror", "huber", "reg:pseudohubererror"),
+    ("cox survival:cox", "", "survival:cox"),
+)  # fmt: skip
 _NAMED = {method.name: method for method in METHODS}
 
 
@@ -114,6 +130,8 @@ def _new(name: str) -> Method:
         of_xgboost = framework == "xgboost" and ":" in own
         if of_xgboost or (framework == "lightgbm" and own in OWN_LOSSES):
             return with_options(built_in(framework, own), options)
+        if framework in BOOSTED and (meant := _own_loss(framework, own)):
+            raise ValueError(f"{framework} calls this loss {meant}: name {framework}:{meant}")
         if framework in BOOSTED and rest:
             return _of_lambdaplus(framework, rest.removeprefix("lambda_"))
     except ValueError as error:
@@ -130,6 +148,13 @@ def _new(name: str) -> Method:
         f"unknown method {name!r}{removed(framework) or hint(name, _NAMED)}; known: "
         f"{', '.join(_NAMED)}; or FRAMEWORK:METRIC, or module:Class"
     )
+
+
+def _own_loss(framework: str, name: str) -> str:
+    """The objective of a framework for a loss that people call so; empty for other names."""
+    place = [*BOOSTED].index(framework)
+    found = [own[place] for names, *own in _LOSSES if name.lower() in names.split()]
+    return next(iter(found), "")
 
 
 def _of_lambdaplus(framework: str, name: str) -> Method:

@@ -61,6 +61,23 @@ ROWS: dict[str, tuple[str, int, str]] = {  # a command, its exit code, and words
         ("evaluate run --data test.txt --columns a,b", 2, "--columns is for CSV and Parquet"),
     "pairs of one run": ("evaluate a.csv --pairs", 2, "need at least two runs"),
     "data that are not there": ("evaluate run --data none", 2, "there is no file or folder none"),
+    **{
+        f"a method {name}": (f"compare --methods {name} --out out", 2, words)
+        for name, words in {
+            "lightgbm:logloss": "lightgbm calls this loss binary: name lightgbm:binary",
+            "lightgbm:binary_logloss": "name lightgbm:binary",
+            "xgboost:logloss": "name xgboost:binary:logistic",
+            "lightgbm:mse": "name lightgbm:regression",
+            "xgboost:l2": "name xgboost:reg:squarederror",
+            "lightgbm:rank:ndcg": "name lightgbm:lambdarank",
+            "xgboost:lambdarank": "name xgboost:rank:ndcg",
+            "lightgbm:aucpr": "unknown metric 'aucpr' (did you mean 'map'?)",
+            "lightgbm:ndcg10": "(did you mean 'ndcg@10'?)",
+        }.items()
+    },
+    "a metric of others": ("compare --metrics ic --out out", 2, "(did you mean 'spearman'?)"),
+    "a metric of others to evaluate":
+        ("evaluate a.csv --metrics ndcg_score", 2, "(did you mean 'ndcg(gain=linear)'?)"),
     "a misspelt file": ("evaluate a.cvs", 2, "no file or folder a.cvs (did you mean 'a.csv'?)"),
     "a misspelt folder": ("evaluate no/a.csv", 2, "there is no folder no, so no no/a.csv"),
     "misspelt judgements": ("evaluate run --qrels qrel", 2, "qrel (did you mean 'qrels'?)"),

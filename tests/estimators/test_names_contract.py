@@ -46,7 +46,39 @@ def negative(labels: Any, scores: Any) -> float:
     return -float(np.mean(labels * scores))
 
 
+# Names of others that are none of ours: what is said, without the framework's own words.
+OTHERS = {
+    "hit_rate": "success needs a cutoff",
+    "aucpr": r"unknown metric 'aucpr' \(did you mean 'map'\?\).*; known: auc, mauc",
+    "pr_auc": r"did you mean 'map'\?",
+    "ic": r"did you mean 'spearman'\?",
+    "average_precision_at_k": r"did you mean 'map@10'\?",
+    "ndcg_score": r"did you mean 'ndcg\(gain=linear\)'\?",
+    "ndcg10": r"did you mean 'ndcg@10'\?",
+    "zzz": "unknown metric 'zzz'; known: auc, mauc",
+    "logloss": "'logloss' does not rank: add .*'binary' or 'binary:logistic'",
+    "accuracy": "it depends on more than the order of the scores",
+}
 ANY: Rows = {
+    **{
+        f"the objective {name}":
+            (lambda k, name=name: fit(k, objective=name), Raises("(?s)has no objective .*" + words))
+        for name, words in OTHERS.items()
+    },
+    **{
+        f"the metric {name}":
+            (lambda k, name=name: watched(k, eval_metric=name), Raises(OTHERS[name]))
+        for name in OTHERS if name not in ("aucpr", "logloss")  # XGBoost and LightGBM have these
+    },
+    **{
+        f"{name} is {ours}": (
+            lambda k, name=name: fit(k, objective=name, eval_metric=name).predict(X),
+            lambda k, ours=ours: fit(k, objective=ours, eval_metric=ours).predict(X),
+        )
+        for name, ours in {
+            "hitrate@5": "success@5", "mean_average_precision": "map", "precision_at_5": "p@5",
+        }.items()
+    },
     "mapp":
         (lambda k: fit(k, objective="mapp"),
          UNKNOWN(re.escape("unknown metric 'mapp' (did you mean 'map'?)"))),
@@ -60,7 +92,7 @@ ANY: Rows = {
         (lambda k: fit(k, objective="map + bogus"), UNKNOWN("unknown metric 'bogus'")),
     "a misspelt name of the framework":
         (lambda k: fit(k, objective=own_kind(k, "lambdarnk", "rank:ndgc")),
-         UNKNOWN("if any .did you mean ")),
+         Raises("has no objective .* .did you mean '(lambdarank|rank:ndcg)'")),
     "a metric as objective":
         (lambda k: fit(k, objective=lp.eval_map), Raises("is not an objective", TypeError)),
     "a function that makes objectives":

@@ -15,6 +15,7 @@ from textbook_metrics import CASCADE
 
 from lambdaplus import eval_metric, evaluate, lambda_objective
 from lambdaplus.metrics import CATALOGUE, Declaration, Parameter, parse_metric
+from lambdaplus.metrics.names import MEANT
 
 SUMS = ("ndcg@10 + 0.5*mrr", "map+mrr", "2*map", "mauc(share=1e+2)+map")
 each_declared = pytest.mark.parametrize("declaration", CATALOGUE, ids=lambda d: d.name)
@@ -71,6 +72,23 @@ def test_a_name_is_one_metric_however_it_is_spelled(declaration, data) -> None:
         ("P_10", "p@10"),  # trec_eval
         ("map_cut_10", "map@10"),
         ("ndcg_cut_5(gain=linear)", "ndcg(gain=linear)@5"),
+        ("precision_at_10", "p@10"),
+        ("hitrate@5", "success@5"),
+        ("Hit-Rate@5", "success@5"),
+        ("hits@10", "success@10"),
+        ("rankic", "spearman"),
+        ("rank_ic", "spearman"),
+        ("roc_auc_score", "auc"),
+        ("AUROC", "auc"),
+        ("average_precision_score", "map"),
+        ("mean_average_precision@5", "map@5"),
+        ("averageprecision", "map"),
+        ("mean_reciprocal_rank@10", "mrr@10"),
+        ("c_index", "cindex"),
+        ("r_precision", "rprec"),
+        ("normalized_gini", "gini"),
+        ("enrichment_factor@1%", "lift@1%"),
+        ("EF@1%", "lift@1%"),
     ],
 )
 def test_the_spellings_of_other_tools(theirs: str, ours: str) -> None:
@@ -122,6 +140,10 @@ def test_a_name_that_would_not_parse_cannot_be_declared(name: str) -> None:
 def test_names_are_of_one_metric_and_a_metric_of_ones_own_needs_none() -> None:
     spellings = [name for d in CATALOGUE for name in (d.name, *d.aliases)]
     assert len(spellings) == len(set(spellings))
+    metrics_of = {(name.replace("_", ""), d) for d in CATALOGUE for name in (d.name, *d.aliases)}
+    squeezed = [name for name, _ in metrics_of]
+    assert len(squeezed) == len(set(squeezed))
+    assert not {*squeezed} & {*MEANT}
     assert CASCADE not in CATALOGUE
     assert parse_metric(CASCADE) == CASCADE()
     assert parse_metric(CASCADE(5)) == CASCADE(5)
@@ -153,6 +175,19 @@ NO_NAMES = ["", "@5", "ndcg@", "ndcg(", "ndcg)", "ndcg(gain=linear", "(gain=line
         ("p", "p needs a cutoff, such as p@10"),
         ("aucpr", "unknown metric 'aucpr' (did you mean 'map'?)"),
         ("prauc", "unknown metric 'prauc' (did you mean 'map'?)"),
+        ("pr_auc@5", "(did you mean 'map'?): average precision, which interpolates nothing; known"),
+        ("ic", "unknown metric 'ic' (did you mean 'spearman'?): the rank IC; Pearson's changes"),
+        ("average_precision_at_k", "(did you mean 'map@10'?); known: auc,"),
+        ("precision_k", "(did you mean 'p@10'?); known"),
+        ("ndcg10", "(did you mean 'ndcg@10'?); known"),
+        ("recallat20", "(did you mean 'recall@20'?); known"),
+        ("ndcg_score", "(did you mean 'ndcg(gain=linear)'?): scikit-learn's gain is the label; k"),
+        ("f1_score", "(did you mean 'f1@10'?): the first k count"),
+        ("kendalltau", "(did you mean 'concordance'?): without ties, Kendall's tau is twice that"),
+        ("ks", "a largest distance is no sum over ranks; scipy.stats.ks_2samp has it"),
+        ("partial_auc", "roc_auc_score(max_fpr=) of scikit-learn has it"),
+        ("bedroc", "(did you mean 'rbp'?): with persistence=exp(-alpha/n)"),
+        ("logloss", "unknown metric 'logloss': it depends on more than the order of the scores"),
         (5, "a metric is a name, such as 'map', or a Declaration, not 5"),
         (lambda_objective("map@5"), ": pass 'map@5'"),
         (eval_metric("map"), "not eval_metric('map'): pass 'map'"),
@@ -174,3 +209,7 @@ def test_what_is_no_metric_says_what_is_allowed(text: Any, message: str) -> None
 def test_the_error_says_where_sums_go() -> None:
     with pytest.raises(ValueError, match=r"sums are supported by lambda_objective, eval_metric"):
         evaluate([0, 1], [1, 2], group=[2], metrics=["map", SUMS[0]])
+
+
+def test_the_nearest_names_are_names() -> None:
+    assert all(parse_metric(meant) for meant, _ in MEANT.values() if meant)

@@ -337,7 +337,7 @@ def test_values_are_within_the_bounds_of_their_metric(declaration, data) -> None
 def test_bounds_are_reached_by_the_best_and_the_worst_order(declaration) -> None:
     """Or nearly: MAP of the last of 100 ranks, ERR of the highest grade, which stops in 15/16."""
     if declaration.bounds is None:
-        assert declaration.name == "dcg"
+        assert declaration.name in ("dcg", "lift")
         return
     cutoffs = {"no": [None], "optional": [None, 5], "required": [5]}[declaration.cutoff]
     found = [
@@ -493,6 +493,31 @@ def test_alert_rates_are_shares_of_a_table() -> None:
         gradient, hessian = lp.lambda_objective(metric)(fraud, scores)
         assert np.isfinite([gradient, hessian]).all()
         assert gradient.any()
+
+
+def enrichment(hits: list[int], share: float) -> float:
+    """As RDKit's CalcEnrichment reads: hits among the first, by their number, by those of all."""
+    first = math.ceil(len(hits) * share)
+    return 1.0 * sum(hits[:first]) / first * len(hits) / sum(hits)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1, 0.5])
+def test_lift_is_the_enrichment_factor_of_chemists(share: float) -> None:
+    random = np.random.default_rng(0)
+    active = (random.random(480) < 0.04).astype(int)
+    scores = active + random.normal(size=480)
+    name = f"lift@{100 * share:g}%"
+    value = evaluate(active, scores, metrics=[name, name.replace("lift", "precision")])
+    assert value[name] == pytest.approx(enrichment(active[np.argsort(-scores)].tolist(), share))
+    of_precision = value[name.replace("lift", "precision")] / active.mean()
+    assert value[name] == pytest.approx(of_precision)
+    gradient, _ = lp.lambda_objective(name)(active, scores)
+    assert gradient.any()
+
+
+def test_lift_of_short_lists_is_that_of_all_their_documents() -> None:
+    assert evaluate([0, 1, 0], [1, 2, 3], group=[3], metrics="lift@5")["lift@5"] == 1.0
+    assert evaluate([0, 1, 0, 0], [1, 4, 3, 2], group=[4], metrics="lift@1")["lift@1"] == 4.0
 
 
 def test_values_do_not_depend_on_the_number_of_threads() -> None:

@@ -194,6 +194,12 @@ def top_precision(ranked: Labels, relevant: float, fraction: float) -> float:
     return precision(ranked, top(ranked, fraction), relevant, "k")
 
 
+def lift(ranked: Labels, k: int | None, relevant: float) -> float:
+    """Share of hits among the first k (or all, if fewer) by the share among all."""
+    hits = [label >= relevant for label in ranked]
+    return (sum(hits[:k]) / len(hits[:k])) / (sum(hits) / len(hits)) if any(hits) else NAN
+
+
 def f1(ranked: Labels, k: int | None, relevant: float) -> float:
     """Harmonic mean of precision and recall at k."""
     p, r = precision(ranked, k, relevant, "k"), recall(ranked, k, relevant)
