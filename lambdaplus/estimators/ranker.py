@@ -18,6 +18,11 @@ from lambdaplus.estimators.query_column import (
     refuse_other_queries,
     without_qid,
 )
+from lambdaplus.estimators.search_scores import (
+    NO_QUERIES,
+    refuse_scores_without_queries,
+    warn_of_several_metrics,
+)
 from lambdaplus.estimators.search_splits import warn_of_split_queries
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
@@ -65,7 +70,8 @@ class RankingEstimator(FrameworkEstimator):
             as of ``categorical_feature``, that are others without the column "qid"; in
             `LightGBMRanker`, for metrics that neither lambdaplus nor LightGBM knows, and
             ``eval_at``, also as a parameter of the estimator, with metrics of lambdaplus, which
-            have their cutoffs in their names.
+            have their cutoffs in their names; and in scikit-learn's searches, if they will not
+            pass queries to `score`.
         TypeError
             For arguments that the parent does not have.
 
@@ -74,12 +80,14 @@ class RankingEstimator(FrameworkEstimator):
         UserWarning
             If early stopping watches a loss, which scores that rank do not lower, or, in
             `XGBoostRanker`, minimises a function of yours; and if a search or cross-validation of
-            scikit-learn splits queries.
+            scikit-learn splits queries, or compares values of different metrics.
         """
         if sample_weight is not None:
             kwargs["sample_weight"] = sample_weight
         call = self._call_of_fit(super().fit, X, y, *args, eval_set=eval_set, **kwargs)  # type: ignore[misc]
         objective = find_objective(self.objective)
+        refuse_scores_without_queries()
+        warn_of_several_metrics(self)
         self._put_in_query_order(call, objective, qid, eval_qid)
         self._train(call, objective)
         return self
@@ -183,10 +191,17 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
                 "Construct the ColumnTransformer with verbose_feature_names_out=False, so that it "
                 "is 'qid', and pass qid= otherwise"
             )
-        raise ValueError(
+        missing = (
             f"{name} has no queries: pass {prefix}qid= (the query of each row, in any order) or "
-            f"{prefix}group= (query sizes, in row order). In scikit-learn's searches and "
-            "cross-validation qid arrives only after "
+            f"{prefix}group= (query sizes, in row order)"
+        )
+        if name == "score":
+            raise ValueError(
+                f"{missing}. Tools that pass no queries, such as permutation_importance, take "
+                f"scoring=lambdaplus.scorer('ndcg@10', qid=qid). {NO_QUERIES}"
+            )
+        raise ValueError(
+            f"{missing}. In scikit-learn's searches and cross-validation qid arrives only after "
             "sklearn.set_config(enable_metadata_routing=True). To rank all rows as one list, use "
             "LightGBMClassifier or XGBoostClassifier"
         )

@@ -69,7 +69,7 @@ def scorer(
     from sklearn import config_context
     from sklearn.metrics import make_scorer
 
-    score = _Score(eval_metric(metric, **options), qid)
+    score = ScoreOfQueries(eval_metric(metric, **options), qid)
     label = {} if pos_label is None else {"pos_label": pos_label}
     with config_context(enable_metadata_routing=True):  # in which alone a request can be made
         methods = ("decision_function", "predict_proba", "predict")
@@ -77,7 +77,7 @@ def scorer(
         return made.set_score_request(qid=True)
 
 
-class _Score:
+class ScoreOfQueries:
     """The value of a metric; without ``qid``, the queries are those of the scorer itself."""
 
     def __init__(self, metric: EvalMetric, qid: ArrayLike | None) -> None:

@@ -9,7 +9,8 @@ Only this file reads the call stack, but for the line that a warning names.  It 
   (`maximise_early_stopping`);
 - copies of LightGBM's parameters, which must not copy what the user reads after the training
   (`is_copied_by_lightgbm`);
-- the splits of scikit-learn, which do not say which rows they are (`splits_of_scikit_learn`).
+- the splits of scikit-learn, which do not say which rows they are, and what its searches compare
+  (`splits_of_scikit_learn`, `frames_of_scikit_learn`, `scores_of`).
 """
 
 from __future__ import annotations
@@ -131,6 +132,26 @@ def splits_of_scikit_learn() -> Iterator[dict[str, Any]]:
         found |= {"X", "train", "test"} <= {*frame.f_code.co_varnames}
         if found:
             yield frame.f_locals
+
+
+def scores_of(scorer: Any) -> list[Any]:
+    """What a scorer of scikit-learn, or several, calls: functions, or the word "score".
+
+    That is the method of the estimator.
+    """
+    several = getattr(scorer, "_scorers", None)
+    scorers = [*several.values()] if isinstance(several, dict) else [scorer]
+    is_method = (type(one).__name__ == "_PassthroughScorer" for one in scorers)
+    functions = (getattr(one, "_score_func", one) for one in scorers)
+    return [
+        "score" if method else function
+        for method, function in zip(is_method, functions, strict=True)
+    ]
+
+
+def frames_of_scikit_learn() -> Iterator[dict[str, Any]]:
+    """The variables of scikit-learn's functions that call, outwards."""
+    return (frame.f_locals for frame in _frames(1000, "sklearn"))
 
 
 def _frames(most: int, *packages: str) -> Iterator[FrameType]:

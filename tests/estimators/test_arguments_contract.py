@@ -144,7 +144,8 @@ RANKED: Rows = {
     "no queries": (lambda k: fit(k, {"qid": None}), Raises("training data has no queries: pass q")),
     "no queries in score":
         (lambda k: fit(k, objective="auc").score(X, Y > 1),
-         Raises("score has no queries: pass qid=.*metadata_routing=True")),
+         Raises("(?s)score has no queries: pass qid=.*permutation_importance, take scoring=lambdap"
+                ".*metadata_routing=True.*query_folds.*fit.X, y, qid=qid.")),
     "no queries in an evaluation set":
         (lambda k: watched(k, {"eval_qid": []}), Raises("evaluation set 0 .*: pass eval_qid=")),
     "the training rows as a set with other queries":
