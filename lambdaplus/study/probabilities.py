@@ -12,6 +12,7 @@ from scipy.special import expit
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
 from lambdaplus.data.scoring import SCORES
+from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Method
@@ -171,9 +172,10 @@ def in_words(found: Probabilities | str) -> str:
     """Whether the model has probabilities, and how good they are, for the command line."""
     if isinstance(found, str):
         return f"It has no probabilities: {found}."
-    before = "" if found.before is None else f", {found.before:.4f} of its own log-odds"
     folds = f"{found.folds} folds" if found.folds > 1 else "a fold"
+    before = "" if found.before is None else f"its own log-odds: {decimal(found.before)}; "
     return (
         f"Probabilities, learned from {found.rows:,} test rows of {folds}: log-loss "
-        f"{found.log_loss:.4f}{before}, {found.of_share:.4f} of the share of positives."
+        f"{decimal(found.log_loss)} ({before}the share of positives alone: "
+        f"{decimal(found.of_share)})."
     )

@@ -131,10 +131,11 @@ def test_compare_says_what_numbers_are_and_how_good_probabilities_are(tmp_path: 
         9, "--jobs", 1, "--out", tmp_path / "out", "--save-model", tmp_path / "model",
     ).output  # fmt: skip
     kept = about(tmp_path / "model")["probabilities"]
+    shown = {name: f"{kept[name]:.4f}"[1:] for name in ("log_loss", "before", "of_share")}
     assert (
         "Its numbers are log-odds of the label 1. Probabilities, learned from 800 test rows of 5 "
-        f"folds: log-loss {kept['log_loss']:.4f}, {kept['before']:.4f} of its own log-odds, "
-        f"{kept['of_share']:.4f} of the share of positives."
+        f"folds: log-loss {shown['log_loss']} (its own log-odds: {shown['before']}; the share of "
+        f"positives alone: {shown['of_share']})."
     ) in said
     assert "predict.py FILE [--probabilities]" in said
 
