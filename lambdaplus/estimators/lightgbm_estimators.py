@@ -13,6 +13,7 @@ from lambdaplus.estimators.export import Exported
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of_score,
+    refuse_metrics_lightgbm_ignores,
     refuse_reversed,
     refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
@@ -125,6 +126,8 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         if ours:
             warn_of_unused(params, objective)
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
+        if metric_is_set:
+            refuse_metrics_lightgbm_ignores(lightgbm_parameter(params, "metric"))
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
             wanted = metric_of_score(objective)

@@ -93,6 +93,20 @@ def refuse_unknown_to_lightgbm(names: Iterable[Any]) -> None:
             raise ValueError(f"eval_metric={given!r}: pass several metrics as a list")
 
 
+def refuse_metrics_lightgbm_ignores(given: Any) -> None:
+    """Raise a ValueError for a parameter ``metric`` with a name that LightGBM does not know."""
+    for one in given if isinstance(given, list | tuple) else [given]:
+        for name in split_names(one) if isinstance(one, str) else ():
+            if name.lower().partition("@")[0] in _OF_LIGHTGBM:
+                continue
+            try:
+                eval_metric(name)
+                said = f"pass eval_metric={name!r}, of lambdaplus"
+            except ValueError as error:
+                said = f"of lambdaplus: {error}"
+            raise ValueError(f"metric={name!r}: LightGBM has no such metric; {said}")
+
+
 def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:
     """Warn if early stopping watches a loss of the framework, which takes scores at face value."""
     for name in names:

@@ -182,6 +182,10 @@ ONE: Rows = {
     ),
     "eval_at by another name": (lambda: light(ndcg_at=3), Raises("eval_at=3 is for LightGBM's")),
     "eval_at of fit": (lambda: light({"eval_at": [5]}), Raises(r"eval_at=\[5\] is for LightGBM's")),
+    "a parameter metric that LightGBM would ignore":
+        (lambda: light(metric="hitrate@5"), Raises("no such metric; pass eval_metric='hitrate@5'")),
+    "a parameter metrics that nobody knows":
+        (lambda: light(metrics=["auc", "aucpr"]), Raises("no such metric; .*did you mean 'map'")),
     "eval_at with LightGBM's metric":
         (lambda: names(lp.LightGBMRanker, metric="ndcg", eval_at=[1, 5]), ["ndcg@1", "ndcg@5"]),
     "eval_at with LightGBM's objective":

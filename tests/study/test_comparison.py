@@ -253,10 +253,13 @@ def test_a_convention_is_that_of_test_queries(letor: Path, tmp_path: Path) -> No
 
 def test_metrics_are_listed_within_80_columns() -> None:
     output = invoke("metrics", width=80).output
-    assert max(map(len, output.splitlines())) <= 80
+    lines = output.splitlines()
+    assert max(map(len, lines)) <= 80
+    [second] = [line.index("what it is") for line in lines if "what it is" in line]
+    titles = " ".join(" ".join(line[second:] for line in lines).split())
     for declaration in CATALOGUE:
         assert str(declaration) in output.replace(",", " ").split()
-        assert declaration.title in " ".join(output.split())
+        assert declaration.title in titles
 
 
 def test_versions() -> None:
