@@ -131,7 +131,7 @@ def _save_model(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
         f"folds). Expected {label(final.metric)}: {decimal(final.value)}{bounds}.{chosen}"
     )
-    console.print(f"Its numbers are {final.scores}. {in_words(final.probabilities)}")
+    console.print(f"Its numbers are {final.scores}. {in_words(final.probabilities)}".rstrip())
     option = "" if isinstance(final.probabilities, str) else " [--probabilities]"
     console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE{option}; without "

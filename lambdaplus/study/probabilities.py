@@ -19,6 +19,7 @@ from lambdaplus.study.methods import Method
 
 BINS = 10
 FEWEST_ROWS = 10  # of a bin
+OTHER_LABELS = "the labels are not 0 and 1"
 # What the raw scores of the frameworks' own objectives are; others only rank.
 _LOG_ODDS = {*POINTWISE, "cross_entropy", "binary:logitraw", "reg:logistic"}
 _LOGARITHMS = {"poisson", "gamma", "tweedie", "count:poisson", "reg:gamma", "reg:tweedie"}
@@ -71,7 +72,7 @@ def refuse_labels(folds: Sequence[Fold]) -> str:
     labels = np.unique(np.concatenate([np.unique(p.labels) for fold in folds for p in fold.parts]))
     tested = np.unique(np.concatenate([np.unique(fold.test.labels) for fold in folds]))
     if labels.tolist() != [0.0, 1.0]:
-        return "the labels are not 0 and 1"
+        return OTHER_LABELS
     return "" if tested.size == 2 else f"all test rows have the label {tested[0]:g}"
 
 
@@ -169,9 +170,9 @@ def score_in_words(method: Method, parameters: Mapping[str, Any], zero_and_one: 
 
 
 def in_words(found: Probabilities | str) -> str:
-    """Whether the model has probabilities, and how good they are, for the command line."""
+    """How good probabilities are, for the command line; empty for labels that have none."""
     if isinstance(found, str):
-        return f"It has no probabilities: {found}."
+        return "" if found == OTHER_LABELS else f"It has no probabilities: {found}."
     folds = f"{found.folds} folds" if found.folds > 1 else "a fold"
     before = "" if found.before is None else f"its own log-odds: {decimal(found.before)}; "
     return (

@@ -147,7 +147,7 @@ def test_a_model_without_probabilities_says_why(tmp_path: Path) -> None:
         "compare", tmp_path / "a.csv", "--methods", "lightgbm:ndcg", "--rounds", 5, "--jobs", 1,
         "--out", tmp_path / "out", "--save-model", tmp_path / "model",
     ).output  # fmt: skip
-    assert "It has no probabilities: the labels are not 0 and 1." in said
+    assert f"Its numbers are {SCORES}.\nSaved to" in said
     assert "--probabilities" not in said
     done = invoke("predict", tmp_path / "model", tmp_path / "a.csv")
     assert done.stderr == f"{SCORES}\n"
@@ -255,4 +255,6 @@ def test_what_has_no_probabilities() -> None:
     assert learned((Y, 0 * S)) == "higher scores do not go with more positives on test rows"
     assert learned((0 * Y, S)) == "all test rows have the label 0"
     assert learned((Y / 2, S)) == "the labels are not 0 and 1"
-    assert in_words(learned((2 * Y, S))) == "It has no probabilities: the labels are not 0 and 1."
+    said = "It has no probabilities: higher scores do not go with more positives on test rows."
+    assert in_words(learned((Y, -S))) == said
+    assert in_words(learned((2 * Y, S))) == ""  # nobody expects them
