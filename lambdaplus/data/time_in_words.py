@@ -44,7 +44,7 @@ def folds_in_time(
 
     ``times`` are those of all rows, (n,); parts are the rows of training, validation and test.
     """
-    days = times.dtype.kind == "M" and times.max() - times.min() >= _LONG
+    days = times.dtype.kind == "M" and times.max() - times.min() >= _LONG and bool(gap)
     for number, rows in enumerate(parts, start=1):
         ends = [(times[part].min(), times[part].max()) for part in rows]
         said = [

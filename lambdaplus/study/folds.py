@@ -31,6 +31,7 @@ from lambdaplus.data.walk_forward import parts_in_time
 from lambdaplus.ranking.documents import in_unit_range
 from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import weights_in_words
+from lambdaplus.study.words import Nouns
 
 N_FOLDS = 5
 
@@ -60,7 +61,7 @@ def read_study_data(config: Config) -> StudyData:
     chosen = _indices(config.folds, len(read.folds))
     folds, notes = [_with_features(read.folds[i], config) for i in chosen], read.notes
     if (train := folds[0].train).weights is not None:
-        notes = [*notes, weights_in_words(config.weight, train.grouped)]
+        notes = [*notes, weights_in_words(config.weight, train.grouped, Nouns.of(read.config.qid))]
     return read._replace(folds=folds, notes=[*filter(None, notes)])
 
 
@@ -99,7 +100,11 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    notes = [*guesses, plan_in_words(read.columns), *doubts(read.data, columns)]
+    notes = [
+        *guesses,
+        plan_in_words(read.columns, Nouns.of(config.qid).query),
+        *doubts(read.data, columns),
+    ]
     gap = config.gap or 0
     if config.order:
         notes += _folds_in_time(read, gap)

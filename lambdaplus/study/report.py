@@ -11,6 +11,7 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import printable_lines
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.study.advice import advice
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.plots import Plot, curve_plots, query_plots
 from lambdaplus.study.report_models import importance_plots, positives_plots
@@ -77,6 +78,9 @@ def write_report(
     contents = {
         name: _content(make(summary, study), plots_folder) for name, (_, make) in SECTIONS.items()
     }
+    titles = {name: title for name, (title, _) in SECTIONS.items()}
+    query = results.nouns.query
+    titles["queries"] = f"{query.capitalize()} by {query}"
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, finalize=_printable)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
@@ -85,9 +89,10 @@ def write_report(
         results=results,
         lead=[line for line in (data, date) if line],
         verdicts=verdict_table(summary),
-        titles={name: title for name, (title, _) in SECTIONS.items()},
+        titles=titles,
         contents=contents,
         config_text=config_text,
+        advice=advice(summary, study) if study and results.finished else [],
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
