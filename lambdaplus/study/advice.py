@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lambdaplus.study.over_time import over_time_in_words
 from lambdaplus.study.rounds_in_words import rounds_in_words
 from lambdaplus.study.single_features import single_feature
 from lambdaplus.study.study import Study
@@ -18,4 +19,8 @@ def advice(summary: Summary, study: Study) -> list[str]:
         if isinstance(one.trainer, BoostedTrainer) and one.name in summary.runs
     ]
     chosen = {name: study.chosen(name, metric) for name in boosted}
-    return [*single_feature(summary, study), *rounds_in_words(chosen, study.config)]
+    return [
+        *over_time_in_words(summary),
+        *single_feature(summary, study),
+        *rounds_in_words(chosen, study.config),
+    ]

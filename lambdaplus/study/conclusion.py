@@ -126,8 +126,8 @@ def _choices(verdict: Verdict) -> str:
     if verdict.tests == 1:
         return ""
     return (
-        f" Corrected for {count(verdict.tests, 'possible choice')}: without four folds, methods "
-        "cannot be chosen by other folds."
+        f" Corrected for {count(verdict.tests, 'possible choice')}: with folds in time, or fewer "
+        "than four, methods cannot be chosen by other folds."
     )
 
 

@@ -12,6 +12,7 @@ from lambdaplus.compute.messages import printable_lines
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study.advice import advice
+from lambdaplus.study.over_time import over_time_plots
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.plots import Plot, curve_plots, query_plots
 from lambdaplus.study.report_models import importance_plots, positives_plots
@@ -104,6 +105,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Summary, Study | None], Content]]] = {
     "results": ("Results", lambda summary, _: results_table(summary)),
     "pairs": ("Wins, losses and ties", lambda summary, _: pair_table(summary)),
     "queries": ("Query by query", lambda summary, _: query_plots(summary)),
+    "time": ("Over time", lambda summary, _: over_time_plots(summary)),
     "importance": ("Importance of features", importance_plots),
     "positives": ("Precision, recall and probabilities", positives_plots),
     "curves": ("Learning curves", lambda summary, _: curve_plots(summary)),

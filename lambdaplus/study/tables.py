@@ -79,7 +79,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     tool = find_convention(config.convention).tool.partition(":")[0]
     tied = "rows"
     if not results.n_rows:
-        tied = f"{nouns.rows} and {nouns.queries} {nouns.without_relevant}"
+        tied = f"{nouns.rows} and {nouns.queries} without a value"
     yield f"Tied {tied} follow {tool}'s convention."
     tested = (pair for one in comparisons.values() for pair in one.pairs)
     if any(not math.isnan(pair.p_value) for pair in tested):
@@ -209,7 +209,7 @@ def _choices_in_words(summary: Summary) -> list[str]:
         return []
     if main.tests > 1:
         return [
-            "There are too few folds to choose by folds other than the tested ones: p and "
+            "Folds in time, and fewer than four folds, leave no other folds to choose by: p and "
             "intervals are corrected for the number of choices, and test values of the best of "
             "many methods are a little too high."
         ]

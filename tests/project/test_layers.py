@@ -33,6 +33,7 @@ OF_STUDY = (
         "saved_model",
         "report_models",
         "rounds_in_words",
+        "over_time",
         "single_features",
         "advice",
         "report",
