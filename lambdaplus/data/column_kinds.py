@@ -36,6 +36,8 @@ _CLICKS = re.compile(
     r"(is |was |has |num |n )?(click\w*|clk|ctr|purchas\w*|bought|buy|book\w*|convert\w*|"
     r"conversion\w*|order\w*|add to cart|watched|played|liked|engage\w*|opened)"
 )
+# As a category, item names changed the metric by +.005 (clicks), -.023 (returns) and -.035 (the
+# guide for recommenders) on later rows; codes of trades, by +.001 compared with numbers.
 # Text of so many values, of which a query has each once, names its rows.
 LEAST_ITEMS, ROWS_OF_A_QUERY, TWICE = 50, 4, 0.01
 LEAST_CODES, MOST_CODES, ROWS_OF_A_CODE, DENSE = 10, 1000, 10, 0.2

@@ -361,7 +361,7 @@ def _why_no_feature(
             how = "by its name" if names_items(name) else "different in each row of a query"
             return (
                 f"{len(column.levels):,} names of items, {how}, which new items do not have; "
-                f"{keeps} as a category"
+                f"--features +{name} makes it a category"
             )
         return ""
     by_name = is_position(name, columns.label, grouped) and not are_real(labels)

@@ -147,9 +147,10 @@ def drops(
     return drop
 
 
-def some_rows(data: RankingData, most_rows: int = MOST_ROWS) -> RankingData:
+def some_rows(data: RankingData, most_rows: int | None = None) -> RankingData:
     """The data, or random queries of it, of at most so many rows; rows without queries."""
     n = data.labels.size
+    most_rows = most_rows or MOST_ROWS
     if n <= most_rows:
         return data
     random = np.random.default_rng(0)

@@ -228,7 +228,7 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     done = invoke("compare", file, *options, "--out", tmp_path / "out")
     assert all(name in done.output for name in methods)
     assert "as one ranking;" in done.output
-    assert "MAP of rows without queries is their average precision." in done.output
+    assert "MAP of all rows in one ranking is their average precision." in done.output
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "shop (category)" in page
     assert "Query by query" not in page
