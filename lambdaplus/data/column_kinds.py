@@ -16,7 +16,7 @@ IDENTIFIERS = re.compile(
     r"|.*[a-z0-9]I[dD]"
 )
 _ITEMS = re.compile(
-    r"(item|doc|document|product|movie|article|video|song|track|book|listing|offer|sku|asin|isin|"
+    r"(item|doc|document|product|movie|article|video|song|listing|sku|asin|isin|"
     r"cusip|sedol|ticker|symbol|gtin|ean|upc|isbn|permno|gvkey)"
     r"( (no|nr|id|number|code|name|title))?"
 )
@@ -68,7 +68,7 @@ def are_places(values: Floats, query: Ints) -> bool:
 
 
 def names_items(name: str) -> bool:
-    """Whether a column of text names items, by its own name."""
+    """Whether a column names or numbers items, by its own name."""
     return _ITEMS.fullmatch(words_of(name)) is not None
 
 

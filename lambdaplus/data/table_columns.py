@@ -390,7 +390,7 @@ def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())
     if values.size > 100 and different >= 0.9 * values.size and dense:
         return f"a number for nearly every row, as an identifier has; {keeps}"
-    if IDENTIFIERS.fullmatch(name) and different > 2:
+    if (IDENTIFIERS.fullmatch(name) or names_items(name)) and different > 2:
         makes = f"--categories {name} makes it a category"
         return f"an identifier, by its name; {keeps}, {makes}"
     return ""

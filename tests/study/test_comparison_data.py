@@ -370,7 +370,9 @@ def test_each_column_has_a_kind_and_a_reason(
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("name", ["id", "item_id", "movieId", "ITEM ID", "docno", "item"])
+@pytest.mark.parametrize(
+    "name", ["id", "item_id", "movieId", "ITEM ID", "docno", "item", "sku", "TickerNo"]
+)
 def test_whole_numbers_named_as_identifiers_are_left_out(
     tmp_path: Path, suffix: str, name: str
 ) -> None:
