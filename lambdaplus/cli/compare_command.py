@@ -25,6 +25,7 @@ from lambdaplus.study import (
     write_report,
     write_tables,
 )
+from lambdaplus.study.advice import advice
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.probabilities import in_words
 from lambdaplus.study.tables import verdict_table
@@ -169,7 +170,7 @@ def _run(
             with console.status("Testing significance ..."):
                 # What is printed: the best methods, then the means with their notes.
                 tables = filter(None, (verdict_table(summary), results_table(summary)))
-                lines = [*tables, *summary.decision()]
+                lines = [*tables, *summary.decision(), *advice(summary, study)]
             write_tables(summary.results, made)
             folder.publish()  # whatever happens to the report
             if report:

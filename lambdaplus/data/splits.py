@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,9 @@ from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
-from lambdaplus.data.time_order import places_in_time
+from lambdaplus.data.time_gap import Gap, is_gap
+from lambdaplus.data.time_order import places_and_values
+from lambdaplus.data.walk_forward import TimeLine, parts_in_time, splits_in_time
 from lambdaplus.ranking.queries import query_sizes
 
 HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; larger labels are real values
@@ -27,7 +28,7 @@ def query_folds(
     shuffle: bool = True,
     seed: int = 0,
     order: ArrayLike | None = None,
-    gap: int = 0,
+    gap: Gap = 0,
 ) -> list[tuple[Ints, Ints]]:
     """Split the rows of a data set into folds of whole queries.
 
@@ -50,9 +51,10 @@ def query_folds(
         Date or number of each row, the same in all rows of a query; dates as text are 2026-11-26.
         Queries are not shuffled then: each fold is tested on a block of dates, and trained on all
         earlier ones, as by `~sklearn.model_selection.TimeSeriesSplit`.
-    gap : int, default=0
-        Number of different dates to leave out before those that are tested, such as those that
-        the labels of the last training rows look ahead.
+    gap : str, timedelta or number, default=0
+        What to leave out before the first date that is tested, such as the time that labels look
+        ahead: a duration such as "30d", "12h" or `numpy.timedelta64(30, "D")` before dates, a
+        number before numbers.
 
     Returns
     -------
@@ -64,9 +66,10 @@ def query_folds(
     ValueError
         If both or neither of ``qid`` and ``group`` are passed, a query is missing, a size is
         invalid, there are fewer than 2 folds or fewer queries than folds, a query has two dates,
-        there are too few dates, or text in ``order`` has another order as numbers than as dates or
-        versions (3001.2022, 2023.10), or is a number with a plus sign, an exponent or zeros before
-        the first digit.
+        there are too few dates, the gap has no unit or another one than ``order``, leaves out
+        nothing or all training rows, or text in ``order`` has another order as numbers than as
+        dates or versions (3001.2022, 2023.10), or is a number with a plus sign, an exponent or
+        zeros before the first digit.
 
     Examples
     --------
@@ -75,7 +78,7 @@ def query_folds(
     [[3, 4, 5], [0, 1], [2]]
     >>> days = ["2026-11-23", "2026-11-24", "2026-11-25", "2026-11-26"]
     >>> [(train.tolist(), test.tolist()) for train, test in
-    ...  query_folds(qid=days, order=days, n_splits=2, gap=1)]
+    ...  query_folds(qid=days, order=days, n_splits=2, gap="1d")]
     [([0], [2]), ([0, 1], [3])]
     """
     if (qid is None) == (group is None):
@@ -85,9 +88,9 @@ def query_folds(
     ids = identifiers(qid)
     whole_number("n_splits", n_splits, least=2)
     if order is not None:
-        return _walk_forward(_places(order, ids), n_splits, gap)
-    if gap:
-        raise ValueError("gap is a number of dates: pass order= as well")
+        return splits_in_time(time_line(order, ids), n_splits, gap)
+    if is_gap(gap):
+        raise ValueError("gap is a time before that of order: pass order= as well")
     n_queries = np.unique(ids).size
     if n_queries < n_splits:
         raise ValueError(f"{n_queries} queries cannot be split into {n_splits} folds")
@@ -102,9 +105,9 @@ def query_splitter(n_splits: int, shuffle: bool = True, seed: int = 0) -> Any:
     return GroupKFold(n_splits, shuffle=shuffle, random_state=seed if shuffle else None)
 
 
-def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
-    """The number of the date of each row, (n,), among all dates, ascending."""
-    place = places_in_time(order, qid.size)
+def time_line(order: ArrayLike, qid: NDArray[Any]) -> TimeLine:
+    """The times of rows, which are the same in all rows of a query."""
+    place, values = places_and_values(order, qid.size)
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     other = np.flatnonzero(place != place[first][query])
     if other.size:
@@ -114,27 +117,7 @@ def _places(order: ArrayLike, qid: NDArray[Any]) -> Ints:
             f"query {qid[row]!s} has several values of order, such as {dates[first[query[row]]]!s} "
             f"and {dates[row]!s} (row {row}): a query needs one"
         )
-    return place
-
-
-def _walk_forward(
-    place: Ints, n_blocks: int, gap: int, shortest: int = 1
-) -> list[tuple[Ints, Ints]]:
-    """Rows of all dates before a block without the last ``gap`` dates, and of the block."""
-    from sklearn.model_selection import TimeSeriesSplit
-
-    n_dates = int(place.max()) + 1
-    length = n_dates // (n_blocks + 1)
-    if length < shortest or n_dates - n_blocks * length <= whole_number("gap", gap):
-        raise ValueError(
-            f"order has {n_dates} different values, too few for {n_blocks} blocks of at least "
-            f"{shortest}, and a first one of more than the gap, {gap}"
-        )
-    splits = TimeSeriesSplit(n_blocks, gap=gap).split(np.arange(n_dates))
-    return [
-        (np.flatnonzero(np.isin(place, before)), np.flatnonzero(np.isin(place, tested)))
-        for before, tested in splits
-    ]
+    return TimeLine(place, values)
 
 
 def cross_validation(
@@ -143,7 +126,7 @@ def cross_validation(
     *,
     random_state: int = 0,
     order: ArrayLike | None = None,
-    gap: int = 0,
+    gap: Gap = 0,
 ) -> list[Fold]:
     """Split the queries of a data set into folds for cross-validation, at random or by date.
 
@@ -160,8 +143,8 @@ def cross_validation(
     order : (n,) array_like, optional
         Date or number of each row, as in `query_folds`, for folds that walk forward: each tests on
         a block of dates, validates on the block before it and trains on all earlier ones.
-    gap : int, default=0
-        Number of different dates to leave out before the validation part, and before the test part.
+    gap : str, timedelta or number, default=0
+        What to leave out before the validation part, and before the test part, as in `query_folds`.
 
     Returns
     -------
@@ -185,18 +168,13 @@ def cross_validation(
     whole_number("n_folds", n_folds, least=3)
     if order is not None:
         rows = np.arange(data.labels.size)
-        place = _places(order, data.qid if data.grouped else rows)
-        blocks = _walk_forward(place, n_folds + 1, gap, shortest=whole_number("gap", gap) + 1)
+        line = time_line(order, data.qid if data.grouped else rows)
         return [
-            named_fold(
-                f"Fold{i}",
-                # Of the block before the test part, what is not in the gap.
-                *(rows_of_data(data, part) for part in (train, np.intersect1d(valid, known), test)),
-            )
-            for i, ((train, valid), (known, test)) in enumerate(itertools.pairwise(blocks), start=1)
+            named_fold(f"Fold{i}", *(rows_of_data(data, part) for part in parts))
+            for i, parts in enumerate(parts_in_time(line, n_folds, gap), start=1)
         ]
-    if gap:
-        raise ValueError("gap is a number of dates: pass order= as well")
+    if is_gap(gap):
+        raise ValueError("gap is a time before that of order: pass order= as well")
     if not data.grouped:
         subsets = _subsets_of_rows(data, n_folds, random_state)
         return rotated(subsets, lambda rows: rows_of_data(data, np.sort(rows)))

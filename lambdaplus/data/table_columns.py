@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.array_types import Floats
+from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.messages import warn
+from lambdaplus.data.column_kinds import (
+    IDENTIFIERS,
+    are_codes,
+    are_places,
+    is_position,
+    names_items,
+    tells_rows_apart,
+)
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.scoring import LEFT_OUT, Column, are_whole_numbers, like, require
+from lambdaplus.data.splits import are_real
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
@@ -29,10 +37,6 @@ from lambdaplus.ranking.documents import rows_by_query
 CONSTANT = "the same in all rows of each query"
 # Text is taken for a category if it has at most so many values, on so many rows on average.
 MOST_VALUES, ROWS_OF_A_VALUE = 1000, 10
-IDENTIFIERS = re.compile(
-    r"(?i:(.*[\W_])?id|(item|doc|document|product|movie|article|video)([\W_]?(no|nr|id|number))?)"
-    r"|.*[a-z0-9]I[dD]"
-)
 QUERY_NAMES = (
     "query", "query_id", "queryid", "q_id", "session", "session_id", "search_id", "srch_id",
     "impression_id", "request_id", "group", "group_id", "user", "user_id", "customer",
@@ -198,6 +202,9 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     found = []
     for name in columns.candidates(table):
         column, values = _column_of(table, name, columns, categories)
+        if values is not None and categories and name not in columns.named:
+            why = _why_no_feature(table, column, values, columns, labels, qid)
+            column, values = (Column(name, LEFT_OUT, why), None) if why else (column, values)
         found.append(column)
         if values is not None:
             features[name] = values
@@ -299,9 +306,7 @@ def _column_of(
                 f"--categories {name}"
             ) from None
         if values is not None:
-            why = _why_no_number(table, name, values) if categories and not named else ""
-            kind = "flag" if table.is_flag(name) else "number"
-            return (Column(name, LEFT_OUT, why), None) if why else (Column(name, kind), values)
+            return Column(name, "flag" if table.is_flag(name) else "number"), values
     levels, why = _levels(table, name, columns, categories)
     if not why:
         column = Column(name, "category", levels=levels)
@@ -342,6 +347,38 @@ def _levels(
     return [], f"{why}; --features +{name} makes it a category"
 
 
+def _why_no_feature(
+    table: TableFile, column: Column, values: Floats, columns: Columns, labels: Floats,
+    qid: NDArray[Any],
+) -> str:  # fmt: skip
+    """Why a column that could be a feature is left out unless it is named; empty if it is one."""
+    name, grouped = column.name, columns.qid != NO_QUERIES
+    keeps = f"--features +{name} keeps it"
+    if column.kind == "category":
+        declared = table.is_declared(name)
+        apart = grouped and not declared and tells_rows_apart(*_codes_by_query(values, qid))
+        if not declared and (names_items(name) or apart):
+            how = "by its name" if names_items(name) else "different in each row of a query"
+            return (
+                f"{len(column.levels):,} names of items, {how}, which new items do not have; "
+                f"--features +{name} makes it a category"
+            )
+        return ""
+    by_name = is_position(name, columns.label, grouped) and not are_real(labels)
+    if by_name and are_places(values, np.unique(qid, return_inverse=True)[1]):
+        return (
+            "where a row was shown, by its name, which is unknown before it is shown, and which "
+            f"clicks depend on: see Position bias in the documentation; {keeps}"
+        )
+    return _why_no_number(table, name, values)
+
+
+def _codes_by_query(values: Floats, qid: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Codes of a category and numbers of queries, without empty cells."""
+    known = ~np.isnan(values)
+    return values[known].astype(np.int64), np.unique(qid, return_inverse=True)[1][known]
+
+
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     """Why a column of numbers is left out unless it is named; empty if it is a feature."""
     keeps = f"--features +{name} keeps it"
@@ -353,7 +390,7 @@ def _why_no_number(table: TableFile, name: str, values: Floats) -> str:
     dense = np.ptp(values) <= 2 * values.size or bool((np.diff(values) >= 0.0).all())
     if values.size > 100 and different >= 0.9 * values.size and dense:
         return f"a number for nearly every row, as an identifier has; {keeps}"
-    if IDENTIFIERS.fullmatch(name) and different > 2:
+    if (IDENTIFIERS.fullmatch(name) or names_items(name)) and different > 2:
         makes = f"--categories {name} makes it a category"
         return f"an identifier, by its name; {keeps}, {makes}"
     return ""
@@ -397,12 +434,14 @@ def agreed(plans: Mapping[Path, Sequence[Column]]) -> list[Column]:
     return plan
 
 
-def plan_in_words(columns: Sequence[Column]) -> str:
+def plan_in_words(columns: Sequence[Column], query: str = "query") -> str:
     """What columns are used as, if not as numbers, and what is left out."""
     by_kind = {
         "Categories": [f"{c.name} ({len(c.levels):,} values)" for c in columns if c.levels],
         "True or false": [c.name for c in columns if c.kind == "flag"],
-        f"Features that are {CONSTANT}": [c.name for c in columns if c.why == CONSTANT],
+        f"Features that are {CONSTANT.replace('query', query)}": [
+            c.name for c in columns if c.why == CONSTANT
+        ],
         "Left out": [*filter(None, [left_out_in_words(columns)])],
     }
     return " ".join(f"{kind}: {', '.join(names)}." for kind, names in by_kind.items() if names)
@@ -428,6 +467,11 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
             found.append(
                 f"{name} is used as a feature, but has a different whole number in each row: pass "
                 f"--drop {name} if it numbers the rows."
+            )
+        elif name not in data.categories and _are_integers(column) and are_codes(name, column):
+            found.append(
+                f"{name} is used as a number, but its {np.unique(column).size} whole numbers look "
+                f"like codes: --categories {name} makes it a category."
             )
     return found
 

@@ -157,7 +157,11 @@ class TableFile(TableRows):
 
         column = self.frame[name]
         if column.dtype.is_temporal() and not column.null_count():
-            return column.to_physical().to_numpy()
+            physical = column.to_physical().to_numpy()
+            if isinstance(column.dtype, polars.Datetime | polars.Duration):
+                kind = "m" if isinstance(column.dtype, polars.Duration) else "M"
+                return physical.astype(f"{kind}8[{column.dtype.time_unit}]")
+            return physical.astype("M8[D]") if column.dtype == polars.Date else physical
         if column.dtype.is_float():
             return self.finite_numbers(name)
         ids = self.identifiers(name)  # which raises for empty cells

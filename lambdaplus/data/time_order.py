@@ -53,7 +53,12 @@ Readings = Iterator[tuple[str, Keys | None]]
 
 
 def places_in_time(order: ArrayLike, n: int) -> Ints:
-    """The place of each of n rows, (n,), among all dates or numbers of ``order``, ascending.
+    """The place of each of n rows, (n,), among all dates or numbers of ``order``, ascending."""
+    return places_and_values(order, n)[0]
+
+
+def places_and_values(order: ArrayLike, n: int) -> tuple[Ints, Keys]:
+    """The place of each of n rows, (n,), and the different dates or numbers, ascending.
 
     A ValueError is raised for text that is neither, for text that as a number has another order
     than as a date or version, and for different texts of one value.
@@ -66,7 +71,7 @@ def places_in_time(order: ArrayLike, n: int) -> Ints:
     if kind in "iuf":
         _refuse_dates(_written(different.tolist()), different.tolist(), kind)
     if kind != "U":
-        return place.astype(np.int64)
+        return place.astype(np.int64), [*different]
     texts = [text.strip() for text in different.tolist()]
     _refuse_missing(texts, place)
     keys = _keys(texts)
@@ -77,8 +82,25 @@ def places_in_time(order: ArrayLike, n: int) -> Ints:
                 f"order has {by_key[key]!r} and {text!r}, which are the same number or date: write "
                 "each in one way, and dates and times in full"
             )
-    rank = {key: i for i, key in enumerate(sorted(by_key))}
-    return np.array([rank[key] for key in keys], np.int64)[place]
+    ascending = sorted(by_key)
+    rank = {key: i for i, key in enumerate(ascending)}
+    return np.array([rank[key] for key in keys], np.int64)[place], ascending
+
+
+def fields_of_dates(numbers: Sequence[float]) -> Keys | None:
+    """Year, month, week, day of the year, day and time of numbers such as 20251231 and 202512.
+
+    None for other numbers, also for years, and for months, weeks or days of a single year, of
+    which differences are times.
+    """
+    texts = _written(numbers)
+    if not all(re.fullmatch(r"\d+", text, re.ASCII) for text in texts):
+        return None
+    widths = {len(text) for text in texts}
+    layouts = ["ym"] if widths == {4} else ["Ym", *_YEAR_FIRST[1:]]
+    keys = next((keys for layout in layouts if (keys := _read(texts, layout, widths))), None)
+    years, days = zip(*((key[0], key[4]) for key in keys or [(0,) * 8]), strict=True)
+    return keys if len({*years}) > 1 or any(days) else None
 
 
 def _written(numbers: Sequence[float]) -> list[str]:

@@ -52,8 +52,9 @@ def _finding(verdict: Verdict, results: Results, baseline: str) -> str:
 def _why_untested(verdict: Verdict, results: Results) -> str:
     """Why there is no test, and what would give one."""
     if verdict.effect.error == 0.0:
+        items = _items(results)
         return (
-            "differences do not vary, so nothing is known of other queries: use more queries, or "
+            f"differences do not vary, so nothing is known of other {items}: use more {items}, or "
             "train longer"
         )
     folds, seeds = len(results.folds), _n_seeds(verdict, results)
@@ -71,7 +72,8 @@ def _sight(verdict: Verdict, results: Results) -> str:
     if asked is not None and now > asked:
         said += f", not yet {_size(asked)}"
     if not _changed_by_seeds(verdict, results):
-        return f"{said}; smaller ones need more queries, since no seed changes the two methods."
+        more_items = f"smaller ones need more {_items(results)}"
+        return f"{said}; {more_items}, since no seed changes the two methods."
     more = next((seeds for seeds in SEEDS if seeds > n), 2 * n)
     then = seen(with_seeds(effect, n, more), alpha)
     or_less = " or less" if math.isnan(effect.lasting) else ""
@@ -86,7 +88,7 @@ def _sight(verdict: Verdict, results: Results) -> str:
 def _beyond_seeds(effect: Effect, alpha: float, results: Results) -> str:
     """The differences that no number of seeds sees, and the queries that a smaller one needs."""
     least = seen(with_all_seeds(effect), alpha)
-    n, items = (results.n_rows, "rows") if results.n_rows else (results.queries, "queries")
+    n, items = results.n_rows or results.queries, _items(results)
     asked = results.config.see or 0.0
     wanted = asked if 0.0 < asked < least else least / 2
     needed = _rounded(queries_that_see(wanted, effect, n, alpha))
@@ -94,6 +96,11 @@ def _beyond_seeds(effect: Effect, alpha: float, results: Results) -> str:
         f"below about {_size(least)} no number of seeds does: "
         f"{_size(wanted)} needs about {needed:,} {items}"
     )
+
+
+def _items(results: Results) -> str:
+    """What more are needed of: rows of a table, or queries by the name of their column."""
+    return "rows" if results.n_rows else results.nouns.queries
 
 
 def _more(verdict: Verdict, results: Results, seeds: int) -> str:
@@ -119,8 +126,8 @@ def _choices(verdict: Verdict) -> str:
     if verdict.tests == 1:
         return ""
     return (
-        f" Corrected for {count(verdict.tests, 'possible choice')}: without four folds, methods "
-        "cannot be chosen by other folds."
+        f" Corrected for {count(verdict.tests, 'possible choice')}: with folds in time, or fewer "
+        "than four, methods cannot be chosen by other folds."
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self, get_args, get_origin
 from lambdaplus.compute.arguments import check_choice, number, whole_number
 from lambdaplus.compute.removed import removed
 from lambdaplus.data.table_columns import Columns
+from lambdaplus.data.time_gap import is_gap
 from lambdaplus.frameworks.ranking_trees import SIZES
 
 SCALINGS = ("none", "query")
@@ -21,7 +22,7 @@ DEFAULT_TREES = {True: ("middle",), False: ("table",)}
 """Sizes for data with queries, and for tables without."""
 LOOKS = 200  # evaluations on validation data in a trial of full length
 
-_LEAST = {"gap": 0, "trials": 0, "rounds": 1, "patience": 1, "every": 1}
+_LEAST = {"trials": 0, "rounds": 1, "patience": 1, "every": 1}
 _ABOVE_0 = {"rate": 1.0, "margin": math.inf, "see": math.inf, "budget": math.inf}  # and at most
 _KINDS: dict[Any, tuple[str, str, Any]] = {
     str: ("text", "texts", str),
@@ -74,8 +75,9 @@ class Config:
     order : str
         Column of dates or numbers in a CSV or Parquet file: each fold is tested on later ones than
         it is trained on, see `~lambdaplus.data.cross_validation`.  It is no feature.
-    gap : int
-        Number of dates of the order to leave out before validation and before test rows.
+    gap : str
+        What to leave out before validation and before test rows, because labels look ahead: a
+        duration such as ``30d`` or ``12h`` before dates, a number in their unit before numbers.
     folds : str
         Folds to use: the first N, or a list such as ``1,4``; by default, all.
     valid : float
@@ -147,7 +149,7 @@ class Config:
     metrics: tuple[str, ...] = ()
     convention: str = "lambdaplus"
     order: str = ""
-    gap: int = 0
+    gap: str = ""
     folds: str = ""
     valid: float = 0.0
     scaling: str = "none"
@@ -202,6 +204,9 @@ class Config:
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
+        gap: Any = self.gap
+        if isinstance(gap, int | float) and not isinstance(gap, bool):  # as TOML has numbers
+            object.__setattr__(self, "gap", str(gap or ""))
         self._check_values()
         if self.budget is not None and self.see is None:
             raise ValueError("budget is the time in which seeds are added: set see as well")
@@ -215,8 +220,8 @@ class Config:
             raise ValueError(f"valid = {self.valid} should be a share from 0 to 1")
         check_choice("scaling", self.scaling, SCALINGS)
         columns = self.columns  # which are checked
-        if self.gap and not columns.order:
-            raise ValueError("gap is a number of dates of order: set order as well")
+        if self.gap and is_gap(self.gap) and not columns.order:
+            raise ValueError("gap is a time before that of order: set order as well")
         for method, grid in self.grid.items():
             if not isinstance(grid, Mapping):
                 raise ValueError(

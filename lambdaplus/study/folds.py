@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +14,10 @@ from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries
 from lambdaplus.data.folders import folds_of_folder, read_file
 from lambdaplus.data.scoring import Column, table_kind
+from lambdaplus.data.splits import time_line
 from lambdaplus.data.table_columns import (
     Columns,
+    TableData,
     agreed,
     doubts,
     guess_columns,
@@ -23,10 +25,13 @@ from lambdaplus.data.table_columns import (
     read_table_data,
 )
 from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.time_gap import Gap, is_gap
+from lambdaplus.data.time_in_words import folds_in_time
+from lambdaplus.data.walk_forward import parts_in_time
 from lambdaplus.ranking.documents import in_unit_range
 from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import weights_in_words
-from lambdaplus.study.words import count
+from lambdaplus.study.words import Nouns
 
 N_FOLDS = 5
 
@@ -56,7 +61,7 @@ def read_study_data(config: Config) -> StudyData:
     chosen = _indices(config.folds, len(read.folds))
     folds, notes = [_with_features(read.folds[i], config) for i in chosen], read.notes
     if (train := folds[0].train).weights is not None:
-        notes = [*notes, weights_in_words(config.weight, train.grouped)]
+        notes = [*notes, weights_in_words(config.weight, train.grouped, Nouns.of(read.config.qid))]
     return read._replace(folds=folds, notes=[*filter(None, notes)])
 
 
@@ -95,15 +100,27 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
             "but folds are made of queries: name another column with --qid, or pass --qid none, "
             "so that folds are made of rows and all rows are one ranking"
         )
-    notes = [*guesses, plan_in_words(read.columns), *doubts(read.data, columns)]
+    notes = [
+        *guesses,
+        plan_in_words(read.columns, Nouns.of(config.qid).query),
+        *doubts(read.data, columns),
+    ]
+    gap = config.gap or 0
     if config.order:
-        left_out = f"; {count(config.gap, 'value')} in between left out" if config.gap else ""
-        notes.append(
-            f"Each fold is validated, and then tested, on later values of {config.order} than it "
-            f"is trained on{left_out}."
-        )
-    folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=config.gap)
+        notes += _folds_in_time(read, gap)
+    folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=gap)
     return StudyData(folds, notes, config, read.data, read.columns)
+
+
+def _folds_in_time(read: TableData, gap: Gap) -> Iterator[str]:
+    """The times and rows of the parts of each fold, which `cross_validation` makes."""
+    data = read.data
+    line = time_line(
+        np.asarray(read.order), data.qid if data.grouped else np.arange(data.labels.size)
+    )
+    parts = parts_in_time(line, N_FOLDS, gap)
+    yield "Folds in time: each is validated, and then tested, on later rows than it is trained on."
+    yield from folds_in_time(line.values[line.place], parts, str(gap) if is_gap(gap) else "")
 
 
 def _complete(folder: Path, folds: list[Fold]) -> list[Fold]:

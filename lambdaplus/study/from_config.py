@@ -9,6 +9,7 @@ from pathlib import Path
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
+from lambdaplus.study.data_warnings import data_warnings
 from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.method_names import find_fitting, find_methods
@@ -16,6 +17,7 @@ from lambdaplus.study.methods import Method
 from lambdaplus.study.option_check import refuse_wrong_options
 from lambdaplus.study.study import Study
 from lambdaplus.study.trainers import BoostedTrainer
+from lambdaplus.study.words import Nouns
 
 
 def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads: int = 1) -> Study:
@@ -67,7 +69,13 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
     refuse_wrong_options(methods, config, [*evaluated])
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
-    lines = data_in_words(folds, labels, [*notes, *_left_out_in_words(left_out)])
+    nouns = Nouns.of(config.qid)
+    lines = data_in_words(
+        folds,
+        labels,
+        [*notes, *data_warnings(folds, labels, nouns), *_left_out_in_words(left_out)],
+        nouns,
+    )
     return Study(
         folds, methods, [*evaluated], config, folder, jobs, threads, tuple(lines), all_rows,
         columns,

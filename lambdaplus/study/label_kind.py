@@ -59,9 +59,9 @@ class LabelKind:
         if isinstance(target, LambdaObjective):
             metric = target.metric.declaration.name
         if not self.grouped and not method.without_queries:
-            return "needs queries"
+            return "ranks lists of rows"
         if not self.grouped and isinstance(target, CombinedObjective):  # AUC has log-loss there
-            return "for data with queries"
+            return "for lists of rows"
         if method.origin == "yours":
             return ""
         if self.real:

@@ -31,6 +31,7 @@ Plot: TypeAlias = "tuple[str, str, Figure]"
 
 def query_plots(summary: Summary) -> Iterator[Plot]:
     """Differences by query, for each metric."""
+    nouns = summary.results.nouns
     for metric, compared in summary.comparisons.items():
         if (against := compared.baseline) and summary.has_queries(metric):
             values = {name: summary.results.by_query(name, metric) for name in summary.runs}
@@ -38,9 +39,9 @@ def query_plots(summary: Summary) -> Iterator[Plot]:
             differences = {name: each - reference for name, each in values.items()}
             caption = (
                 f"{label(metric)} of each method minus that of {against}: a bar for each test "
-                "query, sorted, and the numbers of queries won and lost"
+                f"{nouns.query}, sorted, and the numbers of {nouns.queries} won and lost"
             )
-            figure = difference_panels(label(metric), differences, against)
+            figure = difference_panels(label(metric), differences, against, nouns.queries)
             yield f"differences_{file_name(metric)}", caption, figure
 
 
@@ -54,10 +55,12 @@ def curve_plots(summary: Summary) -> Iterator[Plot]:
 
 
 @styled()
-def difference_panels(metric: str, values: Mapping[str, Floats], against: str) -> Figure:
+def difference_panels(
+    metric: str, values: Mapping[str, Floats], against: str, queries: str = "queries"
+) -> Figure:
     """A panel for each method with its sorted differences by query from a reference method."""
     figure, panels = _panels(
-        len(values), f"{metric} difference", "test queries, sorted by the difference",
+        len(values), f"{metric} difference", f"test {queries}, sorted by the difference",
         heading=f"{metric} minus that of {against}",
     )  # fmt: skip
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in values.values()) or 1.0

@@ -11,6 +11,8 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import printable_lines
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.study.advice import advice
+from lambdaplus.study.over_time import over_time_plots
 from lambdaplus.study.plot_style import needs_matplotlib, save_plot
 from lambdaplus.study.plots import Plot, curve_plots, query_plots
 from lambdaplus.study.report_models import importance_plots, positives_plots
@@ -77,6 +79,9 @@ def write_report(
     contents = {
         name: _content(make(summary, study), plots_folder) for name, (_, make) in SECTIONS.items()
     }
+    titles = {name: title for name, (title, _) in SECTIONS.items()}
+    query = results.nouns.query
+    titles["queries"] = f"{query.capitalize()} by {query}"
     loader = PackageLoader("lambdaplus.study", "")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, finalize=_printable)
     environment.filters |= {"shown": _shown, "numeric": _numeric_columns, "count": count}
@@ -85,9 +90,10 @@ def write_report(
         results=results,
         lead=[line for line in (data, date) if line],
         verdicts=verdict_table(summary),
-        titles={name: title for name, (title, _) in SECTIONS.items()},
+        titles=titles,
         contents=contents,
         config_text=config_text,
+        advice=advice(summary, study) if study and results.finished else [],
     )
     path = folder / "report.html"
     path.write_text(page, encoding="utf-8")
@@ -99,6 +105,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Summary, Study | None], Content]]] = {
     "results": ("Results", lambda summary, _: results_table(summary)),
     "pairs": ("Wins, losses and ties", lambda summary, _: pair_table(summary)),
     "queries": ("Query by query", lambda summary, _: query_plots(summary)),
+    "time": ("Over time", lambda summary, _: over_time_plots(summary)),
     "importance": ("Importance of features", importance_plots),
     "positives": ("Precision, recall and probabilities", positives_plots),
     "curves": ("Learning curves", lambda summary, _: curve_plots(summary)),

@@ -80,19 +80,23 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     found = importance_of(shown, scored, study.threads * study.jobs)
     if not found.names:  # no tree has a split
         return
-    width = valid.features.shape[1]
+    width, nouns = valid.features.shape[1], study.results.nouns
     features = count(width, "feature")
     which = f"the {len(found.names)} of highest gain, of {features}"
     rows = "" if scored is valid else f" ({scored.labels.size:,} of {valid.labels.size:,} rows)"
+    within = f"within each {nouns.query}" if valid.grouped else "over rows"
     yield (
         "importance",
         f"Importance of features to {shown.name} "
         f"({features if len(found.names) == width else which}). Gain: share of what the splits on "
         f"a feature gain in training. Drop: validation {label(metric)}{rows} less that with the "
-        f"values of the feature permuted {'within each query' if valid.grouped else 'over rows'}; "
+        f"values of the feature permuted {within}; "
         f"bars are means of {REPEATS} permutations, dots each of them. Features with similar "
         "values share their importance."
-        + (" A feature that is the same in all rows of a query has no drop." * valid.grouped),
+        + (
+            f" A feature that is the same in all rows of a {nouns.query} has no drop."
+            * valid.grouped
+        ),
         importance_plot(label(metric), *found),
     )
 
@@ -145,16 +149,17 @@ def drops(
     return drop
 
 
-def some_rows(data: RankingData) -> RankingData:
-    """The data, or random queries of it, of at most `MOST_ROWS` rows; rows without queries."""
+def some_rows(data: RankingData, most_rows: int | None = None) -> RankingData:
+    """The data, or random queries of it, of at most so many rows; rows without queries."""
     n = data.labels.size
-    if n <= MOST_ROWS:
+    most_rows = most_rows or MOST_ROWS
+    if n <= most_rows:
         return data
     random = np.random.default_rng(0)
     if not data.grouped:
-        return rows_of_data(data, np.sort(random.permutation(n)[:MOST_ROWS]))
+        return rows_of_data(data, np.sort(random.permutation(n)[:most_rows]))
     order = random.permutation(data.n_queries)
-    most = max(1, int(np.searchsorted(np.cumsum(data.group[order]), MOST_ROWS, side="right")))
+    most = max(1, int(np.searchsorted(np.cumsum(data.group[order]), most_rows, side="right")))
     return data.take_queries(np.sort(order[:most]))
 
 
@@ -177,7 +182,8 @@ def positives_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     best = f"the best of lambdaplus and of the others by validation {label(metric)}"
     of = f"{best}, on {study.folds[0].name}"
     how = (
-        "the mean over queries of the highest precision at each recall or above"
+        f"the mean over {study.results.nouns.queries} of the highest precision at each recall or "
+        "above"
         if test.grouped
         else "the highest at each recall"
     )

@@ -17,6 +17,7 @@ from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
 from lambdaplus.study.methods import Group, Method
+from lambdaplus.study.words import Nouns
 
 ALL_QUERIES = "all"
 """The query of a metric that has one value for the whole data set."""
@@ -96,6 +97,11 @@ class Results:
     planned: int = 0
     finished: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def nouns(self) -> Nouns:
+        """What queries and their rows are called."""
+        return Nouns.of(self.config.qid)
 
     @property
     def main_metric(self) -> str:

@@ -56,7 +56,7 @@ def _notes(summary: Summary) -> Iterator[str]:
     results, comparisons, config = summary.results, summary.comparisons, summary.results.config
     over = f", and over the seeds {', '.join(map(str, config.seeds))}"
     over = over if len(config.seeds) > 1 else ""
-    folds = count(len(results.folds), "fold")
+    folds, nouns = count(len(results.folds), "fold"), results.nouns
     if results.n_rows:
         yield (
             f"Means over {folds}{over} of the value over all test rows of a fold "
@@ -64,8 +64,9 @@ def _notes(summary: Summary) -> Iterator[str]:
         )
     else:
         yield (
-            f"Means of test values over the queries of each fold, then over {folds} "
-            f"({count(results.queries, 'test query', 'test queries')}){over}. Higher is better."
+            f"Means of test values over the {nouns.queries} of each fold, then over {folds} "
+            f"({count(results.queries, f'test {nouns.query}', f'test {nouns.queries}')}){over}. "
+            "Higher is better."
         )
         yield from _without_value(results)
     if summary.baseline and comparisons:
@@ -74,9 +75,11 @@ def _notes(summary: Summary) -> Iterator[str]:
         arrows = f"; {ABOVE} {BELOW} significantly above or below it" if comparisons else ""
         yield f"* chosen by validation data{arrows}."
     if results.n_rows and "map" in results.metrics:
-        yield "MAP of rows without queries is their average precision."
+        yield "MAP of all rows in one ranking is their average precision."
     tool = find_convention(config.convention).tool.partition(":")[0]
-    tied = "rows" if results.n_rows else "documents and queries without relevant documents"
+    tied = "rows"
+    if not results.n_rows:
+        tied = f"{nouns.rows} and {nouns.queries} without a value"
     yield f"Tied {tied} follow {tool}'s convention."
     tested = (pair for one in comparisons.values() for pair in one.pairs)
     if any(not math.isnan(pair.p_value) for pair in tested):
@@ -97,7 +100,7 @@ def _notes(summary: Summary) -> Iterator[str]:
 def _over(summary: Summary) -> str:
     """What the differences are tested over."""
     seeds = bool(summary.results.spreads)
-    of_fold = "rows" if summary.results.n_rows else "queries"
+    of_fold = "rows" if summary.results.n_rows else summary.results.nouns.queries
     return f"{of_fold} and seeds" if seeds else "the means of folds"
 
 
@@ -107,7 +110,7 @@ def _without_value(results: Results) -> Iterator[str]:
     for metric in results.metrics:
         if n := results.without_value(metric):
             by_number.setdefault(n, []).append(label(metric))
-    of = count(results.queries, "query", "queries")
+    of = count(results.queries, results.nouns.query, results.nouns.queries)
     for n, metrics in by_number.items():
         yield f"No value on {n:,} of {of}, which are left out: {', '.join(metrics)}."
 
@@ -206,13 +209,13 @@ def _choices_in_words(summary: Summary) -> list[str]:
         return []
     if main.tests > 1:
         return [
-            "There are too few folds to choose by folds other than the tested ones: p and "
+            "Folds in time, and fewer than four folds, leave no other folds to choose by: p and "
             "intervals are corrected for the number of choices, and test values of the best of "
             "many methods are a little too high."
         ]
     lines = [
         "For the test of each fold, methods are chosen by the validation data of other folds, "
-        "without queries that are tested there."
+        f"without {'rows' if results.n_rows else results.nouns.queries} that are tested there."
     ]
     vary = [one for one in summary.verdicts if one.words != (one.first, one.second)]
     lines += [f"By {label(one.metric)}: {one.words[0]} less {one.words[1]}." for one in vary]

@@ -119,7 +119,7 @@ def test_without_queries_it_is_xgboosts_own() -> None:
 # By date -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gap", [0, 3])
+@pytest.mark.parametrize("gap", [0, 3])  # in days
 def test_folds_by_date_are_those_of_time_series_split(gap: int) -> None:
     """One query a day, rows in any order, dates of several kinds."""
     random = np.random.default_rng(0)
@@ -130,15 +130,15 @@ def test_folds_by_date_are_those_of_time_series_split(gap: int) -> None:
         for split in TimeSeriesSplit(4, gap=gap).split(np.arange(40))
     ]
     periods = pd.PeriodIndex(dates, freq="D")
-    for order in (
-        day, day / 8, dates, dates.astype(str), dates.astype(str).tolist(), periods,
-        pd.Series(periods),
+    of_dates = dates, dates.astype(str), dates.astype(str).tolist(), periods, pd.Series(periods)
+    for order, left_out in (
+        (day, gap), (day / 8, gap / 8), *((order, f"{gap}d") for order in of_dates),
     ):  # fmt: skip
-        found = query_folds(qid=dates.astype(str), n_splits=4, order=order, gap=gap)
+        found = query_folds(qid=dates.astype(str), n_splits=4, order=order, gap=left_out)
         assert [tuple(rows.tolist() for rows in split) for split in found] == wanted
 
 
-def test_queries_of_a_date_stay_together_and_a_gap_counts_dates() -> None:
+def test_queries_of_a_date_stay_together_and_a_gap_is_in_days() -> None:
     query = np.repeat(np.arange(60), 5)
     day = query // 3  # three queries a day
     for train, test in query_folds(qid=query, n_splits=5, order=day, gap=2):
@@ -161,9 +161,9 @@ DAYS = {"qid": ["a", "a", "b", "b"], "n_splits": 2}
         ({**DAYS, "order": [1, 2, 3, 3]},
          r"query a has several values of order, such as 1 and 2 \(row 1\)"),
         ({**DAYS, "order": [1, 1, 2, 2], "n_splits": 3},
-         "order has 2 different values, too few for 3 blocks of at least 1"),
+         "order has 2 different values, too few for 3 blocks"),
         ({**DAYS, "order": [1, 1, 2, 2], "gap": 1},
-         "order has 2 different values, too few for 2 blocks of at least 1"),
+         "order has 2 different values, too few for 2 blocks"),
         ({**DAYS, "order": ["1/2/26"] * 2 + ["2/2/26"] * 2}, "order has text such as '1/2/26'"),
         ({**DAYS, "order": ["30092025"] * 2 + ["01102025"] * 2}, "format='%d%m%Y'"),
         ({**DAYS, "order": [30092025] * 2 + [1102025] * 2}, "format='%d%m%Y'"),
@@ -172,8 +172,8 @@ DAYS = {"qid": ["a", "a", "b", "b"], "n_splits": 2}
         ({**DAYS, "order": ["nan", "nan", "1", "2"]}, "order is missing in row 0"),
         ({**DAYS, "order": [1, 2]}, "order must have one entry per row"),
         ({"qid": range(9), "order": range(9), "n_splits": 2, "gap": np.timedelta64(1, "D")},
-         "gap must be a whole number"),
-        ({**DAYS, "gap": 1}, "gap is a number of dates: pass order="),
+         "is a duration, and order has numbers, such as 0: pass it as a number in their unit"),
+        ({**DAYS, "gap": 1}, "gap is a time before that of order: pass order="),
     ],
 )  # fmt: skip
 def test_impossible_folds_are_refused(options: dict[str, Any], message: str) -> None:

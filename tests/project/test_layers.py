@@ -23,11 +23,21 @@ LAYERS = (
 OF_STUDY = (
     {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
-    {"folds", "data_in_words", "registry", "method_names", "option_check", "plan"},
+    {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "preload"},
     {"results", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
-    {"study", "from_config", "saved_model", "report_models", "report"},
+    {
+        "study",
+        "from_config",
+        "saved_model",
+        "report_models",
+        "rounds_in_words",
+        "over_time",
+        "single_features",
+        "advice",
+        "report",
+    },
 )
 LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
 MAY_IMPORT = {  # and nothing else of its own layer

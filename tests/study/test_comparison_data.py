@@ -148,9 +148,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("holes.csv --order label", "order is the column of labels or weights, 'label'"),
         (
             "holes.csv --order day --gap 1",
-            "order has 10 different values, too few for 6 blocks",
+            "a block of the 7 is shorter than the gap of 1",
         ),
-        ("holes.csv --gap 1", "gap is a number of dates of order: set order as well"),
+        ("holes.csv --gap 1", "gap is a time before that of order: set order as well"),
         (". --order day", "--order are for a single file"),
         ("--order day", "order are columns of CSV and Parquet"),
     ],
@@ -227,8 +227,8 @@ def test_a_table_without_queries_is_compared_by_rows(tmp_path: Path) -> None:
     options += ["--methods", ",".join(methods), "--report", "--jobs", "1"]
     done = invoke("compare", file, *options, "--out", tmp_path / "out")
     assert all(name in done.output for name in methods)
-    assert "as one ranking without queries" in done.output
-    assert "MAP of rows without queries is their average precision." in done.output
+    assert "as one ranking;" in done.output
+    assert "MAP of all rows in one ranking is their average precision." in done.output
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "shop (category)" in page
     assert "Query by query" not in page
@@ -298,7 +298,7 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
     (frame.write_csv if kind == "csv" else frame.write_parquet)(file)
     options: dict[str, Any] = {"data": str(file), "qid": qid, "order": "day", "weight": "w"}
     options |= {"drop": ("list",)} if qid != "list" else {}
-    folds, notes, *_ = read_study_data(Config(**options, gap=1))
+    folds, notes, *_ = read_study_data(Config(**options, gap="1d"))
     assert folds[0].train.feature_names == ("x",)
     # 15 days in 7 blocks: the first of 3, then 6 of 2 days each, of which the gap takes the last.
     assert [[{*part.features[:, 0]} for part in fold.parts] for fold in folds] == [
@@ -308,10 +308,12 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
     for part in (part for fold in folds for part in fold.parts):
         assert part.weights is not None
         assert part.weights.tolist() == (part.features[:, 0] + 1).tolist()
-    assert notes[-2] == (
-        "Each fold is validated, and then tested, on later values of day than it is trained on; "
-        "1 value in between left out."
-    )
+    assert notes[-7:-5] == [
+        "Folds in time: each is validated, and then tested, on later rows than it is trained on.",
+        "Fold1: training 2025-12-28 to 2025-12-29 (20 rows), validation 2025-12-31 (10 rows), "
+        "test 2026-01-02 to 2026-01-03 (20 rows). Left out: 1d before validation "
+        "(10 rows) and before test (10 rows).",
+    ]
 
 
 # The plan of the columns --------------------------------------------------------------------------
@@ -324,7 +326,9 @@ PLANNED: dict[str, tuple[Any, str, str]] = {  # cells, and kind and reason of a 
     "counts": (SHUFFLED**2, "number", ""),
     "few": (SHUFFLED % 7, "number", ""),
     "flags": ([row % 3 == 0 for row in range(N)], "flag", ""),
-    "400 shops": ([f"shop {row % 400}" for row in range(N)], "category", ""),
+    "400 shops": ([f"shop {row % 400}" for row in SHUFFLED], "category", ""),
+    "items": ([f"name {row % 400}" for row in range(N)], "left out",
+              "400 names of items, different in each row of a query, which new items do not have"),
     "dates": (DAYS, "left out", "dates: convert"),
     "German dates": ([f"{day:%d.%m.%Y}" for day in DAYS], "left out", "dates: convert"),
     "times": ([f"{day}T10:30:00Z" for day in DAYS], "left out", "dates: convert"),
@@ -366,7 +370,9 @@ def test_each_column_has_a_kind_and_a_reason(
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("name", ["id", "item_id", "movieId", "ITEM ID", "docno", "item"])
+@pytest.mark.parametrize(
+    "name", ["id", "item_id", "movieId", "ITEM ID", "docno", "item", "sku", "TickerNo"]
+)
 def test_whole_numbers_named_as_identifiers_are_left_out(
     tmp_path: Path, suffix: str, name: str
 ) -> None:
