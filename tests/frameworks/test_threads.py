@@ -138,7 +138,8 @@ def test_cores_that_the_process_may_not_use_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows, most, threads", [(100, 8, 1), (15_999, 8, 1), (16_000, 8, 2), (10**6, 8, 8), (0, 2, 1)]
+    ("rows", "most", "threads"),
+    [(100, 8, 1), (15_999, 8, 1), (16_000, 8, 2), (10**6, 8, 8), (0, 2, 1)],
 )
 def test_little_data_is_trained_on_one_thread(rows: int, most: int, threads: int) -> None:
     assert threads_for(rows, most) == threads
