@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "benchmarks" / "results" / "mutations.md"
 FAST = ["-m", "pytest", "-q", "-x", "-m", "not slow", "--hypothesis-profile=unshrunk"]
 COMPILED = Path("lambdaplus", "compute", "compiled.py")
-STAMP = "package_source.source_of(package_source.PACKAGE)"  # of the kernels, in this file
+STAMP = "package_source.source_of_kernels()"  # of the kernels, in this file
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.terminal import Terminal, errors_of, run_with_progress, warnings_told
+from lambdaplus.compute.parallel import usable_threads
 from lambdaplus.data.model_folder import NAMES
 from lambdaplus.data.output_folder import OutputFolder, refuse_link
 from lambdaplus.evaluation.result_tables import decimal
@@ -66,14 +66,19 @@ def compare(
     report: bool = typer.Option(
         False, "--report", help="Also write report.html, its plots and tables."
     ),
-    jobs: int = typer.Option(0, min=0, help="Number of parallel fits; 0: one per core."),
+    jobs: int = typer.Option(
+        0,
+        min=0,
+        help="Number of parallel fits; 0: one for each core that this process may use, by "
+        "OMP_NUM_THREADS, its affinity, or the limit of its container.",
+    ),
     out: Path = typer.Option(
         "lambdaplus-compare", help="Folder for finished fits, tables and study.toml."
     ),
     **options: Any,
 ) -> None:
     console = Terminal()
-    cores = os.cpu_count() or 1
+    cores = usable_threads()
     with errors_of("compare"):
         if report:
             needs_matplotlib()  # raise its error before the first fit, not after the last

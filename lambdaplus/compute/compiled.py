@@ -1,7 +1,8 @@
 """Compilation of kernels, and their cache on disk.
 
 numba recompiles a cached kernel if its own file has changed, but not if a kernel, a number or a
-class that the file imports has changed.  So any change of the package recompiles its kernels.
+class that the file imports has changed.  So any change of the folders that kernels may be made of
+recompiles all of them.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return numba.njit(**options)(function)
     # numba compares this stamp, by default time and size of the file, with that in the cache.
     kept = kernel._cache._cache_file
-    kept._source_stamp = (kept._source_stamp, package_source.source_of(package_source.PACKAGE))
+    kept._source_stamp = (kept._source_stamp, package_source.source_of_kernels())
     kept._load_index = partial(_load_index, kept._load_index)
     return kernel
 

@@ -2,10 +2,10 @@
 
 Their number is that of the training (LightGBM's ``num_threads``, XGBoost's ``nthread``, ``n_jobs``
 of an estimator), or else the environment variable ``OMP_NUM_THREADS``, or else
-``NUMBA_NUM_THREADS``, or else the number of cores.
+``NUMBA_NUM_THREADS``, or else the number of cores that the process may use.
 
-In a training, these are the threads of the framework's OpenMP team, which wait busily between its
-steps and would keep the cores from others.  Elsewhere they are a pool of our own.
+In a training with queries, these are the threads of the framework's OpenMP team, which wait busily
+between its steps and would keep the cores from others.  Elsewhere they are a pool of our own.
 """
 
 import itertools
@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,19 +71,34 @@ def limit_threads(n: int | None, team: Team | None = None) -> Iterator[None]:
 
 def n_threads() -> int:
     """Number of threads that a call may use."""
+    return _allowed.get().number or min(_limits, default=0) or usable_threads()
+
+
+def usable_threads() -> int:
+    """Number of threads that the process may use.
+
+    That of the environment, or else the cores by its affinity and the limit of its container.
+    """
     for_openmp = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    allowed = (
-        _allowed.get().number
-        or min(_limits, default=0)
-        or (int(for_openmp) if for_openmp.isdecimal() else 0)
-    )
-    return allowed or int(numba.config.NUMBA_NUM_THREADS)
+    if for_openmp.isdecimal() and int(for_openmp):
+        return int(for_openmp)
+    config = numba.config
+    if config.NUMBA_NUM_THREADS != config.NUMBA_DEFAULT_NUM_THREADS:  # set by the user
+        return int(config.NUMBA_NUM_THREADS)
+    return int(joblib.cpu_count())
+
+
+def threads_for(rows: int, most: int) -> int:
+    """Number of threads, of so many at most, for a training on so many rows."""
+    # Threads of OpenMP wait busily for each other: on a busy machine, a training on little data
+    # takes many times as long on two of them as on one.
+    return max(1, min(most, 1 + rows // THRESHOLDS.rows_per_thread))
 
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """Threads beside the calling one, of one process: a forked child needs its own."""
-    others = max((os.cpu_count() or 1) - 1, 1)
+    others = max(int(joblib.cpu_count()) - 1, 1)
     return ThreadPoolExecutor(others, thread_name_prefix="lambdaplus")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,7 @@ def evaluate_run(
     numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
     if numbers is not None and queries.ranked_as == "queries":
         _refuse_twice(queries, run.query_ids, numbers)
+    in_order = None if numbers is None else functools.cache(lambda: _places(numbers))
     checked = queries.check_scores(run.scores)
     if convention.single:
         checked = _in_float32(queries, checked)
@@ -186,7 +188,7 @@ def evaluate_run(
         name, rule, ranked = str(metric), convention.rule(metric), scored.queries
         _refuse_ignored_weights(metric, ranked)
         tie_rule, default = ties or rule.ties, rule.empty if empty is None else empty
-        query_values = _values(metric, scored, tie_rule, numbers)
+        query_values = _values(metric, scored, tie_rule, in_order)
         refuse_overflow(metric, query_values)
         missing = np.isnan(query_values)
         undefined[name] = int(missing.sum())
@@ -278,16 +280,24 @@ def _without_negative_labels(queries: Queries) -> Queries:
 
 
 def _values(
-    metric: RankingMetric, scored: Scored, ties: TieRule | None, docno: NDArray[Any] | None
+    metric: RankingMetric,
+    scored: Scored,
+    ties: TieRule | None,
+    in_order: Callable[[], Floats] | None,
 ) -> Floats:
     """Values on each query; with ``ties="docno"``, ties are broken by document number."""
     if ties != "docno":
         return values(metric, scored, ties)
-    if docno is None:
+    if in_order is None:
         _refuse_ties(scored)
         return values(metric, scored, "stable")
+    return values(metric, scored, "stable", in_order())
+
+
+def _places(docno: NDArray[Any]) -> Floats:
+    """What ascends as document numbers, which are compared as text, descend, (n,)."""
     _, place = np.unique(docno.astype(str), return_inverse=True)
-    return values(metric, scored, "stable", -place.astype(np.float64))
+    return -place.astype(np.float64)
 
 
 def _rules(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
@@ -120,8 +121,20 @@ def explain(
     parsed = parse_metric(metric, **options)
     kept = {*options, *(name for name, _ in parsed.changed)}
 
+    known: dict[Any, float] = {}
+    in_float64 = run.queries.check_scores(run.scores)
+    with np.errstate(over="ignore"):
+        rounds = bool((in_float64.astype(np.float32) != in_float64).any())
+    has_negative = bool((run.queries.labels < 0).any())
+
     def value_of(variant: RankingMetric, **rules: Any) -> float:
-        return evaluate_run(run, variant, **rules).mean[str(variant)]
+        # Conventions share most rules, and differ in what these do before the metric is evaluated.
+        convention = rules["convention"]
+        before = convention.single and rounds, convention.unjudged and has_negative
+        key = variant, *before, rules["ties"], rules["empty"]
+        if key not in known:
+            known[key] = evaluate_run(run, variant, **rules).mean[str(variant)]
+        return known[key]
 
     def gap_to(convention: Convention) -> Gap:
         value, steps = ours, []

@@ -1,8 +1,10 @@
 """The OpenMP threads of LightGBM and XGBoost, on which gradients are computed, too.
 
 Between its steps a framework's threads wait busily, and would keep cores from others.  On two
-threads of an idle machine with two cores, whole trainings with a pool of our own took 4 to 13 %
-longer with queries, and -2 to 3 % longer on tables (medians of five pairs in turn).
+threads of a machine with two cores, whole trainings with queries took longer with a pool of our
+own: 4 to 13 % if it was idle, 9 to 35 % if others computed (medians of five pairs in turn).  On
+tables, which have many short steps, the pool took -2 to 3 % longer if it was idle, and a quarter of
+the time if others computed: they have the pool.
 """
 
 import ctypes

@@ -13,12 +13,15 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.metrics.components import falling
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
 from lambdaplus.metrics.parameters import Share
+from lambdaplus.ranking.class_runs import class_runs
 from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.rounding import refuse_many_classes, round_scores
+from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
 
 Ties = Literal["expected", "worst", "best", "stable", "together"]
@@ -38,7 +41,13 @@ def values(
     if isinstance(metric.cutoff, Share):
         return _at_shares(metric, scored, ties, order)
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
-    arrays, ranking = metric_arrays(metric, queries), scored.ranking
+    arrays = metric_arrays(metric, queries)
+    # Without queries, tied rows are one step by default, and always if rows have weights.
+    is_table = queries.ranked_as == "table"
+    weighted = is_table and queries.weights is not None
+    if pooled is not None and ties is None and is_table:
+        return _steps(metric, arrays, _entries(metric, arrays, scored))
+    ranking = scored.ranking
     if ties in ("worst", "best"):
         if not (metric.declaration.binary or form.gain_follows_labels):
             raise ValueError(f"{metric} has no worst order of ties: use ties='expected'")
@@ -62,9 +71,7 @@ def values(
         raise ValueError(
             f"{metric} of weighted rows without queries is only defined with ties='together'"
         )
-    # Without queries, tied rows are one step by default, and always if rows have weights.
-    step = queries.ranked_as == "table" and (ties is None or queries.weights is not None)
-    if pooled is not None and (ties == "together" or step):
+    if pooled is not None and (ties == "together" or weighted):
         return _steps(metric, arrays, scored.entries(metric.relevant))
     ranked = queries.sizes
     # Documents that were not returned have no rank, but are last for sums of ranks such as AUC.
@@ -74,6 +81,17 @@ def values(
     if ties in (None, "together"):
         return _for_ties(metric, value, queries.boundaries, ranking.score)
     return value
+
+
+def _entries(metric: RankingMetric, arrays: MetricArrays, scored: Scored) -> Entries:
+    """The entries of a table; without a sort if it is long, and the metric linear in the rank."""
+    queries, classes = scored.queries, arrays.gain.size
+    is_linear = metric.declaration.discount is falling and metric.declaration.pooled == "middle"
+    is_long = queries.n_documents > THRESHOLDS.long_list and classes <= MOST_CLASSES
+    if not (is_linear and is_long) or scored.is_sorted or queries.returned is not None:
+        return scored.entries(metric.relevant)
+    runs = class_runs(scored.scores, arrays.code, classes, queries.multiplicities)
+    return scored.entries(metric.relevant) if runs is None else runs
 
 
 def _at_shares(

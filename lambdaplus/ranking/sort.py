@@ -200,6 +200,10 @@ class Scored:
         self._entries: dict[float | None, Entries] = {}
 
     @property
+    def is_sorted(self) -> bool:
+        return self._ranking is not None
+
+    @property
     def ranking(self) -> Ranking:
         if self._ranking is None:
             self._ranking = rank(self.queries, self.scores)

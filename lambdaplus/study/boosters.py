@@ -13,6 +13,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import hint
+from lambdaplus.compute.parallel import threads_for
 from lambdaplus.data import RankingData
 from lambdaplus.frameworks.internals import lightgbm_parameters
 
@@ -60,6 +61,7 @@ def fit_lightgbm(
     """
     import lambdaplus.lightgbm as lgb
 
+    threads = threads_for(train.labels.size, threads)
     params = {"deterministic": True, "verbosity": -1, **params}
     _refuse_what_lightgbm_ignores(params)
     lengths: list[int] = []  # a round in which LightGBM finds no split leaves no tree
@@ -123,7 +125,7 @@ def fit_xgboost(
     """Train XGBoost with an objective of lambdaplus or its own; ``valid`` as for LightGBM."""
     import lambdaplus.xgboost as xgb
 
-    over = False
+    over, threads = False, threads_for(train.labels.size, threads)
 
     def look(scores: Floats, _: Any) -> tuple[str, float]:
         nonlocal over

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from places import ROOT
 
+from lambdaplus.compute import package_source
+
 WITHOUT_A_CACHE = """
 import numba.core.caching as caching
 caching.CacheImpl._locator_classes = []  # as in a read-only installation, run without a home
@@ -53,6 +55,24 @@ def test_a_kernel_is_compiled_again_if_any_file_of_the_package_has_changed(tmp_p
     assert _output(tmp_path, "outer.py", {}) == "50 1"
     changed = files["inner"].replace("x + 1", "x + 2")
     assert _output(tmp_path, "outer.py", {"inner": changed}) == "60 0"
+
+
+def test_kernels_are_not_compiled_again_for_what_they_are_not_made_of() -> None:
+    """Folders without kernels, which folders with kernels do not import (see the layers)."""
+    held = {
+        path.relative_to(package_source.PACKAGE).parts[0]
+        for path in package_source.PACKAGE.rglob("*.py")
+        if "\n@compiled" in path.read_text(encoding="utf-8")
+    }
+    assert {"engine", "ranking", "metrics", "baselines"} <= held
+    assert held.isdisjoint(package_source.WITHOUT_KERNELS)
+    sources = [
+        path.read_text(encoding="utf-8")
+        for folder in held
+        for path in (package_source.PACKAGE / folder).rglob("*.py")
+    ]
+    for without in package_source.WITHOUT_KERNELS:
+        assert not any(f"\nfrom lambdaplus.{without}" in source for source in sources), without
 
 
 def test_a_kernel_is_compiled_again_if_the_fields_of_an_argument_have_changed(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score, roc_auc_score
 
 from lambdaplus import evaluate, explain
+from lambdaplus.evaluation import evaluate_run, explanation
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9
@@ -286,3 +287,33 @@ def test_an_explanation_names_the_choice_that_matters() -> None:
     tied = explain("map", [1, 0], [1, 1], group=[2])
     assert [*tied["lightgbm"].steps] == [("ties=stable", close(0.25))]
     assert "ties=docno needs docno=" in str(tied)
+
+
+def test_an_explanation_evaluates_no_rules_twice(monkeypatch: Any) -> None:
+    """Most conventions share most rules, and rounding to float32 changes no small integers."""
+    seen = []
+    evaluate_once = explanation.evaluate_run
+
+    def counted(run: Any, metric: Any, **rules: Any) -> Any:
+        rule = rules["convention"]
+        seen.append((str(metric), rules["ties"], rules["empty"], rule.single, rule.unjudged))
+        return evaluate_once(run, metric, **rules)
+
+    monkeypatch.setattr(explanation, "evaluate_run", counted)
+    whole = explain("ndcg@2", [2, 0, 1, 0], [3, 2, 2, 1], group=[2, 2], docno=[*"abcd"])
+    assert len({one[:3] for one in seen}) == len(seen) > 5
+    seen.clear()
+    tenths = explain("ndcg@2", [2, 0, 1, 0], [0.3, 0.2, 0.2, 0.1], group=[2, 2], docno=[*"abcd"])
+    assert len({one[:3] for one in seen}) < len(seen) == len(set(seen))
+    assert [gap.value for gap in whole.gaps] == [gap.value for gap in tenths.gaps]
+
+
+def test_document_numbers_are_sorted_once_for_all_metrics(monkeypatch: Any) -> None:
+    calls = []
+    places = evaluate_run._places
+    monkeypatch.setattr(evaluate_run, "_places", lambda docno: (calls.append(1), places(docno))[1])
+    found = evaluate(
+        [1, 0, 0], [0.5, 0.5, 0.1], group=[3], docno=["a", "b", "c"], convention="trec",
+        metrics=["map", "mrr", "ndcg"],
+    )  # fmt: skip
+    assert (len(calls), found["mrr"]) == (1, 0.5)  # trec_eval puts the later number first

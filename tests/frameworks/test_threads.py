@@ -17,7 +17,7 @@ from small_data import graded
 
 import lambdaplus as lp
 from lambdaplus.compute import parallel
-from lambdaplus.compute.parallel import limit_threads, n_threads
+from lambdaplus.compute.parallel import limit_threads, n_threads, threads_for
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.frameworks.openmp_team import OpenMPTeam, openmp_functions
 
@@ -125,12 +125,48 @@ def test_the_order_in_which_settings_count(monkeypatch: Any) -> None:
     assert n_threads() == 3
 
 
+def test_cores_that_the_process_may_not_use_do_not_count() -> None:
+    code = "from lambdaplus.compute.parallel import n_threads; print(n_threads())"
+    clean = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
+    on_one_core = f"import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); {code}"
+    for limited, environment in ((on_one_core, {}), (code, {"LOKY_MAX_CPU_COUNT": "1"})):
+        done = subprocess.run(
+            [sys.executable, "-c", limited], capture_output=True, text=True, check=True,
+            env={**clean, **environment},
+        )  # fmt: skip
+        assert done.stdout.strip() == "1"
+
+
+@pytest.mark.parametrize(
+    ("rows", "most", "threads"),
+    [(100, 8, 1), (15_999, 8, 1), (16_000, 8, 2), (10**6, 8, 8), (0, 2, 1)],
+)
+def test_little_data_is_trained_on_one_thread(rows: int, most: int, threads: int) -> None:
+    assert threads_for(rows, most) == threads
+
+
+def test_a_table_is_not_worked_on_by_the_frameworks_team(monkeypatch: Any) -> None:
+    """It has many short steps, between which busy cores would keep the team waiting."""
+    lgb = pytest.importorskip("lightgbm", minversion="4")
+    runs, run = [], OpenMPTeam.run
+    monkeypatch.setattr(OpenMPTeam, "run", lambda team, work: (runs.append(1), run(team, work))[1])
+    random = np.random.default_rng(0)
+    features, labels = random.normal(size=(40_000, 2)), random.integers(0, 2, 40_000)
+    used = {}
+    for group in (None, [100] * 400):
+        params = {"objective": lp.lambda_map, "num_threads": 2, "verbosity": -1}
+        lgb.train(params, lgb.Dataset(features, labels, group=group), 2)
+        used[group is None] = len(runs)
+        runs.clear()
+    assert used[True] == 0 < used[False]
+
+
 def test_xgboosts_nthread_is_the_limit(monkeypatch: Any) -> None:
     xgb = pytest.importorskip("xgboost")
     data, seen = graded(), []
 
-    def limit(n: int | None, team: Any) -> Any:
-        seen.append(n)
+    def limit(n: int | None, team: Any = None) -> Any:
+        seen.extend([] if n is None else [n])  # None keeps the limit of the call
         return limit_threads(n, team)
 
     monkeypatch.setattr("lambdaplus.frameworks.calls.limit_threads", limit)
