@@ -276,5 +276,5 @@ def test_the_output_is_in_the_users_words(
     shown = re.sub(r"<(style|script|svg|pre).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert not WORDS_OF_OTHERS.findall(shown)
     assert ("Over time" in shown) == (kind == "stocks")
-    lines = invoke("predict", "model", "data.csv").output.split()
+    lines = invoke("predict", "model", "data.csv").stdout.split()
     assert len(lines) == len(frame)
