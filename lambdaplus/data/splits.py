@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
+from lambdaplus.data.ranking_data import (
+    Fold,
+    RankingData,
+    in_memory,
+    named_fold,
+    rows_of_data,
+    rows_of_queries,
+)
 from lambdaplus.data.time_order import places_in_time
 from lambdaplus.ranking.queries import query_sizes
 
@@ -182,7 +190,21 @@ def cross_validation(
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """
+    folds = folds_of_rows(data, n_folds, random_state=random_state, order=order, gap=gap)
+    return [Fold(fold.name, *map(in_memory, fold.parts)) for fold in folds]
+
+
+def folds_of_rows(
+    data: RankingData,
+    n_folds: int,
+    *,
+    random_state: int = 0,
+    order: ArrayLike | None = None,
+    gap: int = 0,
+) -> list[Fold]:
+    """The folds of `cross_validation`, whose parts share the features of the data."""
     whole_number("n_folds", n_folds, least=3)
+    take = partial(rows_of_data, data, shared=True)
     if order is not None:
         rows = np.arange(data.labels.size)
         place = _places(order, data.qid if data.grouped else rows)
@@ -191,7 +213,7 @@ def cross_validation(
             named_fold(
                 f"Fold{i}",
                 # Of the block before the test part, what is not in the gap.
-                *(rows_of_data(data, part) for part in (train, np.intersect1d(valid, known), test)),
+                *(take(part) for part in (train, np.intersect1d(valid, known), test)),
             )
             for i, ((train, valid), (known, test)) in enumerate(itertools.pairwise(blocks), start=1)
         ]
@@ -199,7 +221,7 @@ def cross_validation(
         raise ValueError("gap is a number of dates: pass order= as well")
     if not data.grouped:
         subsets = _subsets_of_rows(data, n_folds, random_state)
-        return rotated(subsets, lambda rows: rows_of_data(data, np.sort(rows)))
+        return rotated(subsets, lambda rows: take(np.sort(rows)))
     if n_folds > data.n_queries:
         raise ValueError(
             f"{data.name or 'the data'} has {data.n_queries} queries, which cannot be split into "
@@ -207,7 +229,7 @@ def cross_validation(
             "(lambdaplus compare --qid none)"
         )
     subsets = _random_subsets(data.n_queries, n_folds, random_state)
-    return rotated(subsets, lambda queries: data.take_queries(np.sort(queries)))
+    return rotated(subsets, lambda chosen: take(rows_of_queries(data, np.sort(chosen))))
 
 
 def _random_subsets(n: int, n_subsets: int, seed: int) -> list[Ints]:

@@ -17,7 +17,7 @@ def data_in_words(folds: Sequence[Fold], labels: LabelKind, notes: Sequence[str]
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
     ]
-    width = train.features.shape[1]
+    width = train.n_features
     size = _size_in_words(folds[0], labels)
     if any(_size_in_words(fold, labels) != size for fold in folds):
         size = f"{folds[0].name}: {size}"

@@ -78,7 +78,7 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     found = importance_of(shown, scored, study.threads * study.jobs)
     if not found.names:  # no tree has a split
         return
-    width = valid.features.shape[1]
+    width = valid.n_features
     features = count(width, "feature")
     which = f"the {len(found.names)} of highest gain, of {features}"
     rows = "" if scored is valid else f" ({scored.labels.size:,} of {valid.labels.size:,} rows)"
