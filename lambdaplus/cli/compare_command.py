@@ -163,6 +163,8 @@ def _run(
         for line in study.notes:
             is_command = "lambdaplus compare" in line  # which is copied
             console.print(f"  {line}", soft_wrap=is_command)
+        if study.memory.is_large:
+            console.print(study.memory.in_words)
         if unused := study.unused:
             console.print(
                 f"None of the {count(unused, 'fit')} in {out} is used: they are of other data, "

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.data.atomic_files import atomic_write
+from lambdaplus.data.feature_rows import FeatureRows
 from lambdaplus.data.ranking_data import RankingData
 
 _VERSION = "7"  # increase this number when the reader or the binary form changes
@@ -68,10 +69,17 @@ def _private(path: str, flags: int) -> int:
 
 
 def write_binary(data: RankingData, file: Path) -> None:
-    """Write a data set to a file, which only exists once it is complete."""
+    """Write a data set to a file, which only exists once it is complete.
+
+    Features that others share are written once, beside it.
+    """
     import joblib
 
-    content = {field.name: getattr(data, field.name) for field in fields(data) if field.init}
+    features = data.held_features
+    if isinstance(features, FeatureRows):
+        features = features.on_disk(file.parent)
+    names = [field.name for field in fields(data) if field.init and field.name != "features"]
+    content = {"features": features, **{name: getattr(data, name) for name in names}}
     with atomic_write(file) as temporary:
         joblib.dump(content, temporary)
 
@@ -96,8 +104,12 @@ def fingerprint(data: RankingData) -> str:
         places = [data.feature_names.index(name) for name in data.categories]
         digest.update(f"{places} {data.grouped}".encode())
     for name in ("features", "labels", "qid", "weights"):
-        values = getattr(data, name)
-        if values is not None:
+        values = data.held_features if name == "features" else getattr(data, name)
+        if isinstance(values, FeatureRows):
+            digest.update(f"{name} {np.dtype(np.float64).str} {values.shape}".encode())
+            for block in values.blocks():
+                digest.update(block.data)
+        elif values is not None:
             array = np.ascontiguousarray(values)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(array.data if array.dtype.kind != "U" else array.tobytes())

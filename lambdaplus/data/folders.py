@@ -131,21 +131,35 @@ def read_folds(
     >>> fold.test.features.tolist(), fold.test.qid.tolist()
     ([[0.5]], [7])
     """
-    return folds_of_folder(Path(folder), partial(read_data, qid=qid, label=label), valid)
+    read = partial(read_data, qid=qid, label=label)
+    found = files_of_folds(Path(folder), may_lack_valid=valid is not None)
+    return [read_fold(name, files, read, valid) for name, files in found]
 
 
-def folds_of_folder(
-    folder: Path, read: Callable[[Path], RankingData], valid: float | None
-) -> list[Fold]:
-    """The folds of `read_folds`, whose files are read by a function."""
+def files_of_folds(folder: Path, *, may_lack_valid: bool) -> list[tuple[str, dict[str, Path]]]:
+    """The names of the folds of a folder, and the files of their parts."""
     root = folder.resolve()
     if not root.is_dir():
         raise FileNotFoundError(f"there is no folder {root}; {_LAYOUT}")
     return [
-        _fold_of(name, {part: read(file) for part, file in files.items()}, files, valid)
+        fold
         for place in _fold_folders(root) or [root]
-        for name, files in _files_by_fold(place, valid is not None).items()
+        for fold in _files_by_fold(place, may_lack_valid).items()
     ]
+
+
+def read_fold(
+    name: str, files: dict[str, Path], read: Callable[[Path], RankingData], valid: float | None
+) -> Fold:
+    """Read a fold, whose parts get the same features in the same order."""
+    parts = {part: read(file) for part, file in files.items()}
+    _pad({part: data for part, data in parts.items() if not table_kind(files[part])}, parts)
+    for part, file in files.items():
+        parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
+    _warn_of_shared_queries(parts, files)
+    if "vali" not in parts:
+        parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
+    return named_fold(name, *(parts[part] for part in _PARTS))
 
 
 def _fold_folders(folder: Path) -> list[Path]:
@@ -174,18 +188,6 @@ def _files_by_fold(folder: Path, may_lack_valid: bool) -> dict[str, dict[str, Pa
 
 def _names(files: Iterable[Path]) -> str:
     return ", ".join(sorted(file.name for file in files)) or "nothing"
-
-
-def _fold_of(
-    name: str, parts: dict[str, RankingData], files: dict[str, Path], valid: float | None
-) -> Fold:
-    _pad({part: data for part, data in parts.items() if not table_kind(files[part])}, parts)
-    for part, file in files.items():
-        parts[part] = _with_features_of(parts["train"], files["train"], parts[part], file)
-    _warn_of_shared_queries(parts, files)
-    if "vali" not in parts:
-        parts["train"], parts["vali"] = held_out(parts["train"], valid or 0.0)
-    return named_fold(name, *(parts[part] for part in _PARTS))
 
 
 def _pad(texts: dict[str, RankingData], parts: dict[str, RankingData]) -> None:

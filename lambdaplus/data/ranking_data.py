@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arrays import checked_array
 from lambdaplus.compute.identifiers import identifiers
+from lambdaplus.data.feature_rows import FeatureRows, SharedFeatures
 from lambdaplus.ranking.queries import Queries
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RankingData:
     """Documents with features and relevance labels; the rows of a query are adjacent.
 
@@ -67,18 +68,21 @@ class RankingData:
     categories: tuple[str, ...] = ()
     grouped: bool = True
     queries: Queries = field(init=False, repr=False)
+    held_features: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if hasattr(self.features, "tocsr"):
+        features = self.held_features
+        if hasattr(features, "tocsr"):
             raise ValueError("features must be a dense array: pass features.toarray()")
-        features = checked_array(self.features, "features").astype(np.float64, copy=False)
+        if not isinstance(features, FeatureRows):
+            features = checked_array(features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid if self.grouped else None, weight=self.weights)
         if not self.grouped and qid.shape != queries.labels.shape:
             raise ValueError(f"qid has shape {qid.shape} for {queries.n_documents} labels")
         if qid.dtype.kind not in "iuU":
             raise ValueError(f"qid must be int or str, not {qid.dtype}")
-        if features.ndim != 2 or features.shape[0] != queries.n_documents:
+        if len(features.shape) != 2 or features.shape[0] != queries.n_documents:
             raise ValueError(
                 f"features must be 2-D with a row for each of the {queries.n_documents} labels, "
                 f"not of shape {features.shape}"
@@ -95,6 +99,11 @@ class RankingData:
         }  # fmt: skip
         for name, value in checked.items():  # the only way to set fields of a frozen dataclass
             object.__setattr__(self, name, value)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.held_features.shape[1])
 
     @property
     def n_queries(self) -> int:
@@ -130,16 +139,40 @@ class RankingData:
             raise ValueError(
                 f"queries must be a list of indices from 0 to {self.n_queries - 1}, got {queries!r}"
             )
-        rows_of = np.split(np.arange(len(self.labels)), self.queries.boundaries[1:-1])
-        rows = np.concatenate([np.arange(0), *(rows_of[query] for query in indices.tolist())])
-        return rows_of_data(self, rows)
+        return rows_of_data(self, rows_of_queries(self, indices))
 
 
-def rows_of_data(data: RankingData, rows: NDArray[Any]) -> RankingData:
-    """Copy rows, of whole queries if the data has queries."""
+class _Features:
+    """The field of features, which are copied when they are read if they are rows of others."""
+
+    def __get__(self, data: RankingData | None, owner: Any) -> Any:
+        if data is None:
+            return self
+        held = data.held_features
+        return held.read() if isinstance(held, FeatureRows) else held
+
+    def __set__(self, data: RankingData, features: Any) -> None:
+        object.__setattr__(data, "held_features", features)
+
+
+# Set here, since as a default it would be one of the constructor.
+RankingData.features = _Features()  # type: ignore[assignment]
+
+
+def rows_of_queries(data: RankingData, queries: NDArray[Any]) -> NDArray[np.int64]:
+    """The numbers of the rows of some queries."""
+    rows_of = np.split(np.arange(len(data.labels)), data.queries.boundaries[1:-1])
+    return np.concatenate([np.arange(0), *(rows_of[query] for query in queries.tolist())])
+
+
+def rows_of_data(data: RankingData, rows: NDArray[Any], *, shared: bool = False) -> RankingData:
+    """Copy rows, of whole queries if the data has queries; shared features only when read."""
+    features: Any = data.features  # of whatever is held
+    if shared:
+        features = FeatureRows([features], [len(features)], data.n_features, rows)
     return replace(
         data,
-        features=data.features[rows],
+        features=features if shared else features[rows],
         labels=data.labels[rows],
         qid=data.qid[rows],
         weights=None if data.weights is None else data.weights[rows],
@@ -189,12 +222,11 @@ class Fold:
     test: RankingData
 
     def __post_init__(self) -> None:
-        names, width = self.train.feature_names, self.train.features.shape[1]
+        names, width = self.train.feature_names, self.train.n_features
         for what, part in (("valid", self.valid), ("test", self.test)):
             both = f"{self.name}'s train has", f"and {self.name}'s {what} has"
-            if part.features.shape[1] != width:
-                other = part.features.shape[1]
-                raise ValueError(f"{both[0]} {width} features, {both[1]} {other}")
+            if part.n_features != width:
+                raise ValueError(f"{both[0]} {width} features, {both[1]} {part.n_features}")
             if part.feature_names != names:
                 raise ValueError(
                     f"the parts of a fold need the same features in the same order: {both[0]} "
@@ -210,7 +242,22 @@ class Fold:
 def named_fold(name: str, train: RankingData, valid: RankingData, test: RankingData) -> Fold:
     """A fold whose parts are named after it."""
     parts = {"train": train, "vali": valid, "test": test}
-    return Fold(name, *(replace(data, name=f"{name} {part}") for part, data in parts.items()))
+    named = (
+        replace(data, name=f"{name} {part}", features=data.held_features)
+        for part, data in parts.items()
+    )
+    return Fold(name, *named)
+
+
+def in_memory(data: RankingData) -> RankingData:
+    """The data with features of its own."""
+    return replace(data)  # which reads them
+
+
+def sharing(data: RankingData, features: SharedFeatures) -> RankingData:
+    """The data with its features among others, if it has queries."""
+    shared: Any = features.rows(data.features, data.queries.boundaries)
+    return replace(data, features=shared)
 
 
 def joined(fold: Fold) -> RankingData:

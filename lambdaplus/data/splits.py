@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.data.ranking_data import Fold, RankingData, named_fold, rows_of_data
+from lambdaplus.data.ranking_data import (
+    Fold,
+    RankingData,
+    in_memory,
+    named_fold,
+    rows_of_data,
+    rows_of_queries,
+)
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_order import places_and_values
 from lambdaplus.data.walk_forward import TimeLine, parts_in_time, splits_in_time
@@ -165,19 +173,33 @@ def cross_validation(
     >>> sum(fold.test.n_queries for fold in folds)
     20
     """
+    folds = folds_of_rows(data, n_folds, random_state=random_state, order=order, gap=gap)
+    return [Fold(fold.name, *map(in_memory, fold.parts)) for fold in folds]
+
+
+def folds_of_rows(
+    data: RankingData,
+    n_folds: int,
+    *,
+    random_state: int = 0,
+    order: ArrayLike | None = None,
+    gap: Gap = 0,
+) -> list[Fold]:
+    """The folds of `cross_validation`, whose parts share the features of the data."""
     whole_number("n_folds", n_folds, least=3)
+    take = partial(rows_of_data, data, shared=True)
     if order is not None:
         rows = np.arange(data.labels.size)
         line = time_line(order, data.qid if data.grouped else rows)
         return [
-            named_fold(f"Fold{i}", *(rows_of_data(data, part) for part in parts))
+            named_fold(f"Fold{i}", *map(take, parts))
             for i, parts in enumerate(parts_in_time(line, n_folds, gap), start=1)
         ]
     if is_gap(gap):
         raise ValueError("gap is a time before that of order: pass order= as well")
     if not data.grouped:
         subsets = _subsets_of_rows(data, n_folds, random_state)
-        return rotated(subsets, lambda rows: rows_of_data(data, np.sort(rows)))
+        return rotated(subsets, lambda rows: take(np.sort(rows)))
     if n_folds > data.n_queries:
         raise ValueError(
             f"{data.name or 'the data'} has {data.n_queries} queries, which cannot be split into "
@@ -185,7 +207,7 @@ def cross_validation(
             "(lambdaplus compare --qid none)"
         )
     subsets = _random_subsets(data.n_queries, n_folds, random_state)
-    return rotated(subsets, lambda queries: data.take_queries(np.sort(queries)))
+    return rotated(subsets, lambda chosen: take(rows_of_queries(data, np.sort(chosen))))
 
 
 def _random_subsets(n: int, n_subsets: int, seed: int) -> list[Ints]:

@@ -214,12 +214,15 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
             f"{table.file} has no feature: besides {taken}, it has "
             f"{left_out_in_words(found) or 'no column'}"
         )
+    matrix, names = np.empty((rows.size, len(features))), tuple(features)
+    for j, name in enumerate(names):
+        matrix[:, j] = features.pop(name)[rows]  # the copy of a column is not needed any more
     data = RankingData(
-        np.stack([*features.values()], axis=1)[rows],
+        matrix,
         labels[rows],
         qid[rows],
         table.file.name,
-        tuple(features),
+        names,
         weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
         grouped=grouped,

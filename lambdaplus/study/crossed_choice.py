@@ -123,11 +123,12 @@ def validated_apart(folds: Sequence[Fold]) -> dict[str, list[str]]:
 
 def _identities(part: RankingData) -> set[tuple[str, bytes, bytes]]:
     bounds = part.queries.boundaries if part.grouped else np.array([0, part.labels.size])
+    features = part.features
     return {
         (
             str(part.qid[begin]),
             part.labels[begin:end].tobytes(),
-            part.features[[begin, end - 1]].tobytes(),
+            features[[begin, end - 1]].tobytes(),
         )
         for begin, end in itertools.pairwise(bounds.tolist())
     }

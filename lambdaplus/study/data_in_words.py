@@ -20,7 +20,7 @@ def data_in_words(
     names = [
         f"{name} (category)" if name in train.categories else name for name in train.feature_names
     ]
-    width = train.features.shape[1]
+    width = train.n_features
     size = _size_in_words(folds[0], labels, nouns)
     if any(_size_in_words(fold, labels, nouns) != size for fold in folds):
         size = f"{folds[0].name}: {size}"

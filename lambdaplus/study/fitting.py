@@ -21,6 +21,7 @@ from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
+from lambdaplus.data.ranking_data import in_memory
 from lambdaplus.study.fits import Fit, save_fits
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.trainers import parameters_of
@@ -135,8 +136,8 @@ def laid_out(data: RankingData, root: Path) -> Path:
 
 
 def _own(data: RankingData | Path) -> RankingData:
-    """A copy of the data; those on disk are copied where they are changed."""
-    return copy.deepcopy(data) if isinstance(data, RankingData) else read_binary(data)
+    """A copy of the data; files are mapped, and copied where they are changed."""
+    return copy.deepcopy(data) if isinstance(data, RankingData) else in_memory(read_binary(data))
 
 
 def _value(metric: Criterion, data: RankingData | Path, scores: Floats) -> float:

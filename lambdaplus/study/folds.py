@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.compute.messages import refuse_missing
-from lambdaplus.data import Fold, RankingData, cross_validation, digits_queries
-from lambdaplus.data.folders import folds_of_folder, read_file
+from lambdaplus.data import Fold, RankingData, digits_queries
+from lambdaplus.data.feature_rows import SharedFeatures
+from lambdaplus.data.folders import files_of_folds, read_file, read_fold
+from lambdaplus.data.ranking_data import sharing
 from lambdaplus.data.scoring import Column, table_kind
-from lambdaplus.data.splits import time_line
+from lambdaplus.data.splits import folds_of_rows, time_line
 from lambdaplus.data.table_columns import (
     Columns,
     TableData,
@@ -55,11 +57,10 @@ def read_study_data(config: Config) -> StudyData:
                 "qid, label, weight, features, categories, drop and order are columns of CSV and "
                 "Parquet files; the built-in digits have none: set data as well"
             )
-        read = StudyData(digits_queries(), [], config)
+        read = StudyData(_chosen(digits_queries(), config), [], config)
     else:
         read = _of_folder(path, config) if path.is_dir() else _of_one_file(path, config)
-    chosen = _indices(config.folds, len(read.folds))
-    folds, notes = [_with_features(read.folds[i], config) for i in chosen], read.notes
+    folds, notes = read.folds, read.notes
     if (train := folds[0].train).weights is not None:
         notes = [*notes, weights_in_words(config.weight, train.grouped, Nouns.of(read.config.qid))]
     return read._replace(folds=folds, notes=[*filter(None, notes)])
@@ -79,7 +80,13 @@ def _of_folder(folder: Path, config: Config) -> StudyData:
             unsure.update(dict.fromkeys(doubts(found.data, config.columns)))
         return found.data
 
-    folds = _complete(folder, folds_of_folder(folder, read, config.valid or None))
+    found = files_of_folds(folder, may_lack_valid=config.valid > 0)
+    names = _complete(folder, [name for name, _ in found])
+    shared, folds = SharedFeatures(), []
+    for i in _indices(config.folds, len(found)):  # one in memory, besides what they share
+        fold = replace(read_fold(*found[i], read, config.valid or None), name=names[i])
+        fold = _with_features(fold, config)
+        folds.append(Fold(fold.name, *(sharing(part, shared) for part in fold.parts)))
     columns = agreed(plans)
     return StudyData(folds, [plan_in_words(columns), *unsure], config, columns=columns)
 
@@ -89,7 +96,7 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     refuse_missing(file)
     if not table_kind(file):
         data = read_file(file, config.columns).data
-        return StudyData(cross_validation(data, N_FOLDS), [], config, data)
+        return StudyData(_chosen(folds_of_rows(data, N_FOLDS), config), [], config, data)
     opened = TableFile.read(file)
     columns, guesses = guess_columns(opened, config.columns)
     config = replace(config, qid=columns.qid, label=columns.label)
@@ -108,12 +115,12 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     gap = config.gap or 0
     if config.order:
         notes += _folds_in_time(read, gap)
-    folds = cross_validation(read.data, N_FOLDS, order=read.order, gap=gap)
-    return StudyData(folds, notes, config, read.data, read.columns)
+    folds = folds_of_rows(read.data, N_FOLDS, order=read.order, gap=gap)
+    return StudyData(_chosen(folds, config), notes, config, read.data, read.columns)
 
 
 def _folds_in_time(read: TableData, gap: Gap) -> Iterator[str]:
-    """The times and rows of the parts of each fold, which `cross_validation` makes."""
+    """The times and rows of the parts of each fold, which `folds_of_rows` makes."""
     data = read.data
     line = time_line(
         np.asarray(read.order), data.qid if data.grouped else np.arange(data.labels.size)
@@ -123,9 +130,12 @@ def _folds_in_time(read: TableData, gap: Gap) -> Iterator[str]:
     yield from folds_in_time(line.values[line.place], parts, str(gap) if is_gap(gap) else "")
 
 
-def _complete(folder: Path, folds: list[Fold]) -> list[Fold]:
-    """Give each fold a unique name, after checking that no numbered fold is missing."""
-    names = [fold.name for fold in folds]
+def _chosen(folds: list[Fold], config: Config) -> list[Fold]:
+    return [_with_features(folds[i], config) for i in _indices(config.folds, len(folds))]
+
+
+def _complete(folder: Path, names: list[str]) -> list[str]:
+    """Unique names of folds, after checking that no numbered fold is missing."""
     counted = [int(match[1]) for name in names if (match := re.fullmatch(r"(?i)fold(\d+)", name))]
     missing = sorted(set(range(1, max(counted, default=0))) - set(counted))
     if missing:
@@ -135,9 +145,9 @@ def _complete(folder: Path, folds: list[Fold]) -> list[Fold]:
             "ones, or pass the folder of a single fold"
         )
     if len(set(names)) == len(names):
-        return folds
+        return names
     # Fold1/set1.train.txt and Fold2/set1.train.txt
-    return [replace(fold, name=f"{fold.name} {n}") for n, fold in enumerate(folds, start=1)]
+    return [f"{name} {n}" for n, name in enumerate(names, start=1)]
 
 
 def _indices(folds: str, n: int) -> list[int]:

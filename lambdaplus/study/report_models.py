@@ -80,7 +80,7 @@ def importance_plots(summary: Summary, study: Study | None) -> Iterator[Plot]:
     found = importance_of(shown, scored, study.threads * study.jobs)
     if not found.names:  # no tree has a split
         return
-    width, nouns = valid.features.shape[1], study.results.nouns
+    width, nouns = valid.n_features, study.results.nouns
     features = count(width, "feature")
     which = f"the {len(found.names)} of highest gain, of {features}"
     rows = "" if scored is valid else f" ({scored.labels.size:,} of {valid.labels.size:,} rows)"

@@ -144,7 +144,7 @@ def write_final(folder: Path, final: FinalModel, config: Config, columns: Sequen
     task, data = final.task, final.task.train
     trainer: Any = task.method.trainer
     plan = {column.name: column for column in columns}
-    names = [*data.feature_names] or [str(j) for j in range(1, data.features.shape[1] + 1)]
+    names = [*data.feature_names] or [str(j) for j in range(1, data.n_features + 1)]
     left_out = [column for column in columns if column.kind == LEFT_OUT]
     write_model(
         folder, trainer.framework, final.model.booster.save_model,

@@ -23,6 +23,7 @@ from lambdaplus.metrics.names import listed
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit, fits_folder, load_fits, stored_values
 from lambdaplus.study.fitting import run_tasks
+from lambdaplus.study.memory import Memory
 from lambdaplus.study.methods import Group, Method, Task, criterion_of, parse_criterion
 from lambdaplus.study.plan import refuse_folds_without_values, refuse_repeated_names, tasks_of
 from lambdaplus.study.results import Results
@@ -130,6 +131,11 @@ class Study:
     def __len__(self) -> int:
         """Number of trainings."""
         return len(self.tasks)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the fits need."""
+        return Memory.of(self.folds, self.methods, self.jobs)
 
     @cached_property
     def _groups(self) -> dict[Group, list[Task]]:
@@ -241,6 +247,8 @@ class Study:
         self.__dict__.pop("results", None)  # computed from fewer fits
         yield from stored
         missing = [task for task in tasks if task not in self._values]
+        if missing:
+            self.memory.refuse_too_little()
         running = run_tasks(missing, self.folds, self.jobs, self.file_of, self._beaten)
         with contextlib.closing(running):
             for task, error in running:

@@ -24,7 +24,7 @@ OF_STUDY = (
     {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
-    {"fits", "fitting", "preload"},
+    {"fits", "fitting", "memory", "preload"},
     {"results", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {

@@ -1,0 +1,101 @@
+"""Features of parts of folds: numbers of rows in matrices that all parts share.
+
+Most rows are in a part of each fold.  So parts have no features of their own: the rows are copied
+when they are read, which a fit does once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.data.atomic_files import atomic_write
+
+_BLOCK = 1 << 16  # rows that are copied at a time
+
+
+class FeatureRows:
+    """Some rows of matrices, numbered through; a matrix may be a file, which is then mapped."""
+
+    def __init__(
+        self,
+        matrices: Sequence[Floats | Path],
+        sizes: Sequence[int],
+        width: int,
+        rows: NDArray[Any],
+    ) -> None:
+        self.matrices, self._sizes = tuple(matrices), tuple(sizes)
+        self._rows = rows.astype(np.int32 if sum(sizes) < 2**31 else np.int64, copy=False)
+        self.shape = rows.size, width
+
+    def read(self) -> Floats:
+        """Copy the rows, (n, f)."""
+        features = np.empty(self.shape)
+        for begin, block in zip(itertools.count(0, _BLOCK), self.blocks(), strict=False):
+            features[begin : begin + _BLOCK] = block
+        return features
+
+    def blocks(self) -> Iterator[Floats]:
+        """Copy the rows, some at a time."""
+        matrices = [np.load(m, mmap_mode="r") if isinstance(m, Path) else m for m in self.matrices]
+        for begin in range(0, self._rows.size, _BLOCK):
+            yield self._block(matrices, self._rows[begin : begin + _BLOCK])
+
+    def _block(self, matrices: Sequence[Floats], rows: NDArray[Any]) -> Floats:
+        block, end = np.empty((rows.size, self.shape[1])), 0
+        for matrix, size in zip(matrices, self._sizes, strict=True):
+            begin, end = end, end + size
+            here = (rows >= begin) & (rows < end)
+            if here.any():
+                block[here] = matrix[rows[here] - begin]
+        return block
+
+    def on_disk(self, folder: Path) -> FeatureRows:
+        """The same rows of files in a folder, which contain each matrix once."""
+        files = []
+        for matrix in self.matrices:
+            # No other matrix has this number, since this one exists as long as the parts do.
+            file = folder / f"{id(matrix)}.npy"
+            files.append(file)
+            if not file.exists():
+                with atomic_write(file) as temporary, temporary.open("wb") as stream:
+                    np.save(stream, np.asarray(matrix))
+        return FeatureRows(files, self._sizes, self.shape[1], self._rows)
+
+    def __deepcopy__(self, memo: Any) -> Floats:
+        """An array, which its owner may change."""
+        return self.read()
+
+
+class SharedFeatures:
+    """Matrices with the features of each query once, however many parts of folds it is in."""
+
+    def __init__(self) -> None:
+        self._matrices: list[Floats] = []
+        self._first: dict[bytes, int] = {}  # the first row of a query, by a digest of its features
+        self._size = 0
+
+    def rows(self, features: Floats, boundaries: Ints) -> FeatureRows | Floats:
+        """The features of a part as rows of the matrices, to which its new queries are added."""
+        width = features.shape[1]
+        if self._matrices and self._matrices[0].shape[1] != width:  # folds of other features
+            return features
+        features = np.ascontiguousarray(features)
+        rows, added = np.empty(len(features), np.int64), [np.zeros(0, np.int64)]
+        for begin, end in itertools.pairwise(boundaries.tolist()):
+            digest = hashlib.blake2b(features[begin:end].data).digest()
+            first = self._first.setdefault(digest, self._size)
+            rows[begin:end] = np.arange(first, first + end - begin)
+            if first == self._size:
+                added.append(np.arange(begin, end))
+                self._size += end - begin
+        if (new := np.concatenate(added)).size:
+            self._matrices.append(features if new.size == len(features) else features[new])
+        return FeatureRows(self._matrices, [*map(len, self._matrices)], width, rows)
