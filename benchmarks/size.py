@@ -119,10 +119,10 @@ def own_memory() -> int:
 
 
 class Steps:
-    """Seconds, processor seconds and peak memory of the steps of this process."""
+    """Seconds and peak memory, in GB, of the steps of this process."""
 
     def __init__(self) -> None:
-        self.found: dict[str, tuple[float, float, float]] = {}
+        self.found: dict[str, tuple[float, float]] = {}
 
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -134,20 +134,22 @@ class Steps:
 
         thread = threading.Thread(target=watch)
         thread.start()
-        wall, processor = time.perf_counter(), sum(os.times()[:4])
+        start = time.perf_counter()
         try:
             yield
         finally:
-            wall, processor = time.perf_counter() - wall, sum(os.times()[:4]) - processor
+            seconds = time.perf_counter() - start
             over.set()
             thread.join()
-        self.found[name] = wall, processor, peak[0] / 1e9
+        self.found[name] = seconds, peak[0] / 1e9
 
 
 def compared(data: Path, folder: Path, jobs: int, rounds: int) -> Steps:
-    """The steps of ``lambdaplus compare --report --save-model``, and of ``predict``."""
+    """The steps of ``lambdaplus compare --report --save-model``."""
     steps, threads = Steps(), max(1, len(os.sched_getaffinity(0)) // jobs)
     config = Config(data=str(data), methods=METHODS, metrics=("ndcg@10",), rounds=rounds)
+    with steps.step("start"):
+        pass
     with steps.step("read"):
         study = study_of(config, folder / "fits", jobs, threads)
     print(study.memory.in_words, file=sys.stderr)
@@ -163,10 +165,6 @@ def compared(data: Path, folder: Path, jobs: int, rounds: int) -> Steps:
         write_report(summary, folder / "report", "", data=str(data), date="", study=study)
     with steps.step("model"):
         study.save_model(folder / "model")
-    scored = data if data.is_file() else data / "Fold1" / "test.txt"
-    with steps.step("predict"):
-        command = [sys.executable, "-m", "lambdaplus", "predict", folder / "model", scored]
-        subprocess.run([*command, "--out", folder / "scores.csv"], check=True, capture_output=True)
     return steps
 
 
@@ -177,6 +175,8 @@ def plain(data: Path, rounds: int) -> Steps:
     from sklearn.metrics import ndcg_score
 
     steps, parts = Steps(), {}
+    with steps.step("plain: start"):
+        pass
     with steps.step("plain: read a fold"):
         if data.is_file():
             frame = pl.read_parquet(data)
@@ -226,10 +226,10 @@ def main() -> None:
         print(json.dumps(work.found))
         return
     found = {rows: measured(rows, asked) for rows in asked.rows}
-    columns = ["step", *(f"{rows:,} rows: s, processor s, GB" for rows in found)]
+    columns = ["step", *(f"{rows:,} rows: s, GB" for rows in found)]
     names = dict.fromkeys(name for steps in found.values() for name in steps)
     lines = [
-        [name, *("{:.1f}, {:.1f}, {:.2f}".format(*steps[name]) for steps in found.values())]
+        [name, *("{:.1f}, {:.2f}".format(*steps[name]) for steps in found.values())]
         for name in names
     ]
     title = f"{asked.layout}: {len(METHODS)} methods, five folds, {asked.rounds} rounds, jobs: {asked.jobs}"  # noqa: E501
@@ -237,7 +237,7 @@ def main() -> None:
     keep(f"size-{asked.layout}", command, {title: Table(columns, lines)})
 
 
-def measured(rows: int, asked: Any) -> dict[str, tuple[float, float, float]]:
+def measured(rows: int, asked: Any) -> dict[str, tuple[float, float]]:
     """All steps for data of so many rows."""
     with tempfile.TemporaryDirectory(dir=asked.folder) as made:
         folder = Path(made)
@@ -251,7 +251,11 @@ def measured(rows: int, asked: Any) -> dict[str, tuple[float, float, float]]:
                 [*script, *more], check=True, stdout=subprocess.PIPE, text=True, env=environment
             )
             found |= json.loads(ended.stdout.splitlines()[-1])
-        return found
+        scored, steps = data if data.is_file() else data / "Fold1" / "test.txt", Steps()
+        with steps.step("predict, with what this script needs"):
+            command = [sys.executable, "-m", "lambdaplus", "predict", folder / "model", scored]
+            subprocess.run([*command, "--out", folder / "scores.csv"], check=True, stdout=2)
+        return found | steps.found
 
 
 if __name__ == "__main__":
