@@ -38,10 +38,9 @@ def data_warnings(folds: Sequence[Fold], labels: LabelKind, nouns: Nouns) -> Ite
     train, train_cuts = parts[0], cuts[0]
     until = int(np.searchsorted(train_cuts, MOST_ROWS, side="right")) - 1
     train_cuts = train_cuts[: max(1, until) + 1]
-    names_of = [*train.feature_names] or [
-        f"feature {j + 1}" for j in range(train.features.shape[1])
-    ]
-    columns = dict(zip(names_of, train.features[: train_cuts[-1]].T, strict=True))
+    features = train.features[: train_cuts[-1]]  # copied when they are read
+    names_of = [*train.feature_names] or [f"feature {j + 1}" for j in range(train.n_features)]
+    columns = dict(zip(names_of, features.T, strict=True))
     found = [
         name
         for name, column in columns.items()

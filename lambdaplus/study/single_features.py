@@ -8,6 +8,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
+from lambdaplus.data.ranking_data import in_memory
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.metrics import parse_metric
 from lambdaplus.study.report_models import some_rows
@@ -36,16 +37,19 @@ def single_feature(summary: Summary, study: Study) -> Iterator[str]:
         return float(np.nan_to_num(values_of([parsed], data, scores)[parsed]))
 
     first = some_rows(folds[0].valid, MOST_ROWS)
+    both = _read(folds[0].train, bool(first.categories)), in_memory(first)
     tried = [
-        (value(first, sign * _scores(folds[0].train, first, j)), j, sign)
-        for j in range(first.features.shape[1])
+        (value(first, sign * _scores(*both, j)), j, sign)
+        for j in range(first.n_features)
         for sign in (1.0, -1.0)
     ]
-    means = [
-        (float(np.mean([value(f.valid, sign * _scores(f.train, f.valid, j)) for f in folds])), j)
-        for _, j, sign in sorted(tried)[-TRIED:]
-    ]
-    alone, j = max(means)
+    most = sorted(tried)[-TRIED:]
+    of_folds = []
+    for fold in folds:  # the features of one in memory
+        both = _read(fold.train, bool(first.categories)), in_memory(fold.valid)
+        of_folds.append([value(fold.valid, sign * _scores(*both, j)) for _, j, sign in most])
+    means = np.mean(of_folds, axis=0).tolist()
+    alone, j = max(zip(means, [j for _, j, _ in most], strict=True))
     least = float(np.mean([value(f.valid, np.zeros(f.valid.labels.size)) for f in folds]))
     reached = float(np.mean([by_fold[fold.name] for fold in folds]))
     if not reached > least or alone - least < REACHED * (reached - least):
@@ -58,6 +62,10 @@ def single_feature(summary: Summary, study: Study) -> Iterator[str]:
         f"with all features, has {decimal(reached)}: if it is made from the label, or known only "
         f"after it, leave it out{leave_out}; otherwise other features add little to it."
     )
+
+
+def _read(train: RankingData, needed: bool) -> RankingData:
+    return in_memory(train) if needed else train
 
 
 def _scores(train: RankingData, data: RankingData, j: int) -> Floats:
