@@ -1,7 +1,7 @@
 """Which trees suit rankings: a study of leaves, samples of rows and columns, and steps.
 
     python benchmarks/trees.py fit SET [...] --trees 'node=.5;tree=.5,node=1' --seeds 0,1,2
-    python benchmarks/trees.py show
+    python benchmarks/trees.py show [--by-set]
 
 SET is named as in `list_sets`.  Trees are named by what they have in common in both frameworks:
 leaves, rate (twice as large in XGBoost, whose Hessians of rankings are twice as large), shares of
@@ -329,15 +329,18 @@ def by_trees(fits: Fits, framework: str, name: str, metric: str, kinds: Kinds) -
 def show(given: argparse.Namespace) -> None:
     fits: Fits = {tuple(one["key"][:5]): one for one in read(given.kept)}
     names = dict.fromkeys(key[3] for key in fits)
+    sets = sorted(dict.fromkeys(key[0] for key in fits))
+    kinds = {list_sets.in_words(on): (on,) for on in sets} if given.by_set else KINDS
     found = {}
     for framework, title in FRAMEWORK_NAMES.items():
         for name in names:
-            found[f"{title}, {name}"] = by_trees(fits, framework, name, "map", KINDS)
+            found[f"{title}, {name}"] = by_trees(fits, framework, name, "map", kinds)
         for metric in ("auc", "map"):
             found[f"Tables, {title}, {metric.upper()}"] = by_trees(
                 fits, framework, "log-loss", metric, {"tables": ("table:",)}
             )
-    keep_tables("trees", fits, {title: table for title, table in found.items() if table.rows})
+    tables = {title: table for title, table in found.items() if table.rows}
+    keep_tables(given.kept.name, fits, tables)
 
 
 def main() -> None:
@@ -347,6 +350,7 @@ def main() -> None:
     parser.add_argument("--metrics", type=lambda text: text.split(","), default=["map"])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
     parser.add_argument("--patience", type=float, default=4.0, help="rounds times rate")
+    parser.add_argument("--by-set", action="store_true", help="a column for each set of data")
     run(parser.parse_args(), fit, tasks, show)
 
 

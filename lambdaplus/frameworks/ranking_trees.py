@@ -26,6 +26,9 @@ class Trees(NamedTuple):
     learning_rate: float
     rows: float  # share that is drawn for each tree
     columns: float  # share that is drawn for each node
+    random_thresholds: bool = False  # each feature is tried at one, which LightGBM alone has
+    l2: float | None = None  # penalty of the values of leaves, if not the framework's default
+    trees_a_round: int = 1  # whose mean is a step, which XGBoost alone has
 
 
 SIZES = {
@@ -33,12 +36,20 @@ SIZES = {
     "middle": Trees(16, 0.05, 0.5, 0.5),
     "large": Trees(31, 0.1, 0.5, 0.5),
     "table": Trees(16, 0.02, 0.8, 0.8),
+    "few": Trees(16, 0.05, 0.7, 0.7, random_thresholds=True, l2=1.0),
 }
+OTHERS_IN_XGBOOST = {"few": Trees(16, 0.025, 0.5, 0.5, trees_a_round=2)}
+
+
+def trees_of(framework: Literal["lightgbm", "xgboost"], size: str) -> Trees:
+    """The parameters of a size, of which each framework may lack some."""
+    others = OTHERS_IN_XGBOOST if framework == "xgboost" else {}
+    return others.get(size, SIZES[size])
 
 
 def ranking_trees(
     framework: Literal["lightgbm", "xgboost"],
-    size: Literal["small", "middle", "large", "table"] = "middle",
+    size: Literal["small", "middle", "large", "table", "few"] = "middle",
 ) -> dict[str, Any]:
     """Parameters of trees that suit rankings, for any objective.
 
@@ -47,9 +58,12 @@ def ranking_trees(
     Parameters
     ----------
     framework : {"lightgbm", "xgboost"}
-    size : {"small", "middle", "large", "table"}, default="middle"
+    size : {"small", "middle", "large", "table", "few"}, default="middle"
         Small trees suit noisy labels and few queries, large ones clean labels.  Those of
         ``"table"`` suit tables without queries: middle ones that see more, with smaller steps.
+        Those of ``"few"`` suit few features, categories and missing values, and lose little
+        elsewhere: in LightGBM, each feature is tried at one random threshold; in XGBoost, each of
+        twice as many steps is the mean of two trees, which takes two to four times as long.
 
     Returns
     -------
@@ -73,14 +87,14 @@ def ranking_trees(
     """
     check_choice("framework", framework, ("lightgbm", "xgboost"))
     check_choice("size", size, tuple(SIZES))
-    leaves, rate, rows, columns = SIZES[size]
-    named: dict[str, dict[str, Any]] = {
-        "lightgbm": {"num_leaves": leaves, "subsample": rows, "subsample_freq": 1,
-                     "colsample_bynode": columns},
-        "xgboost": {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide",
-                    "subsample": rows, "colsample_bynode": columns},
-    }  # fmt: skip
-    if framework == "xgboost":
-        # It doubles the Hessians of rankings, and so do objectives of lambdaplus there: half steps.
-        rate *= 2
-    return {"learning_rate": rate, **named[framework]}
+    trees = trees_of(framework, size)
+    shares = {"subsample": trees.rows, "colsample_bynode": trees.columns}
+    more: dict[str, Any] = {} if trees.l2 is None else {"reg_lambda": trees.l2}
+    if framework == "lightgbm":
+        leaves: dict[str, Any] = {"num_leaves": trees.leaves, "subsample_freq": 1}
+        more |= {"extra_trees": True} if trees.random_thresholds else {}
+        return {"learning_rate": trees.learning_rate, **leaves, **shares, **more}
+    leaves = {"max_leaves": trees.leaves, "max_depth": 0, "grow_policy": "lossguide"}
+    more |= {"num_parallel_tree": trees.trees_a_round} if trees.trees_a_round > 1 else {}
+    # It doubles the Hessians of rankings, and so do objectives of lambdaplus there: half steps.
+    return {"learning_rate": 2 * trees.learning_rate, **leaves, **shares, **more}

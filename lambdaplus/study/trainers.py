@@ -35,6 +35,7 @@ _LIGHTGBM = {
     "subsample": "bagging_fraction",
     "subsample_freq": "bagging_freq",
     "colsample_bynode": "feature_fraction_bynode",
+    "reg_lambda": "lambda_l2",
 }
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import lambdaplus
 from lambdaplus import LightGBMRanker, XGBoostRanker, ranking_trees
-from lambdaplus.frameworks.ranking_trees import SIZES
+from lambdaplus.frameworks.ranking_trees import SIZES, trees_of
 from lambdaplus.study import Config, study_of
 from lambdaplus.study.trainers import parameters_of
 
@@ -39,6 +39,7 @@ def test_lightgbm_and_its_estimator_train_the_same_trees(size: str) -> None:
     for name, value in (
         ("bagging_fraction", SIZES[size].rows), ("feature_fraction_bynode", SIZES[size].columns),
         ("bagging_freq", 1), ("learning_rate", SIZES[size].learning_rate),
+        ("extra_trees", SIZES[size].random_thresholds), ("lambda_l2", SIZES[size].l2 or 0),
     ):  # fmt: skip
         [found] = re.findall(rf"\[{name}: (.*)\]", text)
         assert float(found) == value
@@ -55,8 +56,10 @@ def test_xgboost_and_its_estimator_train_the_same_trees(size: str) -> None:
     ).fit(X, LABELS, group=GROUP)
     assert np.array_equal(trained.predict(data, output_margin=True), ranker.predict(X))
     leaves = trained.trees_to_dataframe().query("Feature == 'Leaf'").groupby("Tree").size()
-    assert leaves.max() <= SIZES[size].leaves
-    assert trees["learning_rate"] == 2 * SIZES[size].learning_rate
+    used = trees_of("xgboost", size)
+    assert leaves.max() <= used.leaves
+    assert leaves.size == 5 * used.trees_a_round
+    assert trees["learning_rate"] == 2 * used.learning_rate
     half = xgboost.train({**trees, **same, "subsample": 1.0, "colsample_bynode": 1.0}, data, 5)
     assert not np.array_equal(trained.predict(data), half.predict(data))
 
@@ -64,7 +67,7 @@ def test_xgboost_and_its_estimator_train_the_same_trees(size: str) -> None:
 def test_an_unknown_framework_or_size_is_an_error() -> None:
     with pytest.raises(ValueError, match="framework='sklearn' is not one of lightgbm, xgboost"):
         ranking_trees("sklearn")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="size='huge' is not one of small, middle, large, table"):
+    with pytest.raises(ValueError, match=r"size='huge' is not one of small, middle, .*, few"):
         ranking_trees("xgboost", "huge")  # type: ignore[arg-type]
 
 
