@@ -44,9 +44,15 @@ def folds_in_time(
 
     ``times`` are those of all rows, (n,); parts are the rows of training, validation and test.
     """
-    days = times.dtype.kind == "M" and times.max() - times.min() >= _LONG and bool(gap)
-    for number, rows in enumerate(parts, start=1):
-        ends = [(times[part].min(), times[part].max()) for part in rows]
+    ends_of = [[(times[part].min(), times[part].max()) for part in rows] for rows in parts]
+    days = times.dtype.kind == "M" and times.max() - times.min() >= _LONG
+    # Days alone say when a part begins and ends if the next one begins on another day.
+    days = days and all(
+        moment(before, True) != moment(after, True)
+        for ends in ends_of
+        for (_, before), (after, _) in itertools.pairwise(ends)
+    )
+    for number, (rows, ends) in enumerate(zip(parts, ends_of, strict=True), start=1):
         said = [
             f"{name} {' to '.join(dict.fromkeys((moment(first, days), moment(last, days))))} "
             f"({part.size:,} rows)"

@@ -13,6 +13,7 @@ from lambdaplus.study.words import Nouns, count
 
 LARGE = 1 / 3  # a share of the positives, of at least so many queries
 LEAST_QUERIES = 10
+LEAST_ROWS = 10  # of each kind, to choose or to test with
 MOST_ROWS = 50_000  # that are looked at
 ALONG, LEAST_STEPS = 0.98, 20  # share of the steps between rows that are in one direction, of these
 MOST_NAMES = 5
@@ -20,6 +21,8 @@ MOST_NAMES = 5
 
 def data_warnings(folds: Sequence[Fold], labels: LabelKind, nouns: Nouns) -> Iterator[str]:
     """Sentences about queries and features, each with what to do; none if all is well."""
+    if labels.two and labels.mixed:
+        yield from _few_rows(folds)
     if not labels.grouped:
         return
     parts = folds[-1].parts  # of folds in time, those with the most rows
@@ -47,6 +50,22 @@ def data_warnings(folds: Sequence[Fold], labels: LabelKind, nouns: Nouns) -> Ite
         if name not in train.categories and follows_rows(column, train_cuts)
     ]
     yield from _in_order(found, bool(train.feature_names), nouns)
+
+
+def _few_rows(folds: Sequence[Fold]) -> Iterator[str]:
+    """Parts that choose or test with a few positives, or a few others."""
+    found: dict[str, list[str]] = {}
+    for fold in folds:
+        for what, part in (("validation", fold.valid), ("test", fold.test)):
+            positives = int((part.labels >= 1).sum())
+            for name, n in (("positives", positives), ("others", part.labels.size - positives)):
+                if n < LEAST_ROWS:
+                    found.setdefault(f"{name} for {what}", []).append(f"{n} in {fold.name}")
+    for name, numbers in found.items():
+        yield (
+            f"There are few {name} ({', '.join(numbers)}): what is chosen and tested there is "
+            "mostly chance. A shorter gap, more rows or other folds (--folds) help."
+        )
 
 
 def _one_large(positives: Ints, names: Sequence[object], nouns: Nouns) -> Iterator[str]:

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from lambdaplus.data import Fold
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
@@ -60,6 +63,8 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
         raise ValueError("the learning rate is drawn at random with trials: leave rate out")
     folds, notes, config, all_rows, columns = read_study_data(config)
     labels = LabelKind.of(folds)
+    if labels.two and not config.metrics:
+        _refuse_labels_without_0(folds, labels)
     methods, left_out = find_fitting(given, labels)
     methods = _with_grids(methods, config)
     metrics = config.metrics or labels.metrics
@@ -102,6 +107,16 @@ def _with_grids(methods: list[Method], config: Config) -> list[Method]:
                            **config.grid.get(one.name, one.grid)})
         for one in methods
     ]  # fmt: skip
+
+
+def _refuse_labels_without_0(folds: Sequence[Fold], labels: LabelKind) -> None:
+    """Raise a ValueError for two labels that are both relevant, such as 1 and 2."""
+    distinct = np.unique(np.concatenate([fold.train.labels for fold in folds]))
+    if distinct.size == 2 and distinct[0] >= 1:
+        raise ValueError(
+            f"the labels are {labels.values}, and rows with a label of 1 or more are relevant, "
+            "which all are: write 0 for the lower label and 1 for the higher one"
+        )
 
 
 def _refuse_what_needs_queries(

@@ -17,7 +17,9 @@ def rounds_in_words(chosen: Mapping[str, Sequence[Fit]], config: Config) -> Iter
 
     The fits of a method are those of its folds and seeds that one metric chose.
     """
-    early = {name: fits for name, fits in chosen.items() if _median(fits) <= FIRST}
+    early: dict[str, Sequence[Fit]] = {}
+    if (config.rounds or np.inf) > 2 * FIRST:  # of few rounds, the best are among the first
+        early = {name: fits for name, fits in chosen.items() if _median(fits) <= FIRST}
     if early:
         rate = "" if config.trials else _rates(early)
         lower = f"--rate {rate}" if rate else "add lower values of learning_rate to the grid"
@@ -31,12 +33,13 @@ def rounds_in_words(chosen: Mapping[str, Sequence[Fit]], config: Config) -> Iter
         if name not in early and max(by_fold := _by_fold(fits)) >= SEVERAL * min(by_fold)
     }
     if apart:
-        patience = config.patience or 0
+        patience, later = config.patience or 0, ""
+        if 2 * patience < (config.rounds or np.inf):
+            later = f"--patience {2 * patience} stops later (now {patience}), and "
         yield (
             f"Rounds differ {SEVERAL:.0f}-fold or more between folds for {_named(apart, _range)}: "
             "validation data hardly says when to stop, and a saved model takes the mean. "
-            f"--patience {2 * patience} stops later (now {patience}), and a metric of more pairs, "
-            "such as --select auc, varies less."
+            f"{later}a metric of more pairs, such as --select auc, may vary less."
         )
     rising = {
         name: [fit for fit in fits if fit.rounds > (1 - LAST) * (config.rounds or np.inf)]

@@ -15,6 +15,7 @@ from strangers import fraud, stocks
 
 from lambdaplus import query_folds
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.data.time_in_words import folds_in_time
 from lambdaplus.study import Config
 from lambdaplus.study.folds import read_study_data
 
@@ -128,3 +129,15 @@ def test_times_of_files_keep_their_unit(tmp_path: Path) -> None:
     assert left_out(table.places("naive"), "3h") == left_out(table.places("zoned"), "3h") == [3] * 4
     assert left_out(table.places("day"), "3d") == [3] * 4
     assert table.places("zoned")[0] == np.datetime64("2026-01-05T11:00")
+
+
+@pytest.mark.parametrize(
+    ("hours", "shown"),
+    [(1, "validation 2026-01-03 01:00 to 2026-01-05 00:00"), (48, "validation 2026-01-05 to")],
+)
+def test_parts_that_meet_on_one_day_have_times(hours: int, shown: str) -> None:
+    times = np.datetime64("2026-01-01T00", "h") + np.arange(12 * 24)
+    cut = 48 + hours
+    parts = [(np.arange(49), np.arange(cut, cut + 48), np.arange(cut + 48 + hours, cut + 120))]
+    [line] = folds_in_time(times, parts, f"{hours}h")
+    assert shown in line

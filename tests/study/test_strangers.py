@@ -213,6 +213,14 @@ def test_rounds_say_which_option_helps(rounds: tuple[int, ...], message: str) ->
     assert bool(said) == bool(message)
 
 
+def test_no_option_is_named_that_changes_nothing() -> None:
+    """All of few rounds are among the first, and patience cannot be longer than the training."""
+    assert not [*rounds_in_words(chosen(1, 2, 2), Config(rounds=40, patience=80))]
+    [said] = rounds_in_words(chosen(3, 40, 90), Config(rounds=160, patience=80))
+    assert "--patience" not in said
+    assert "a metric of more pairs" in said
+
+
 def test_with_trials_the_rate_is_in_the_grid() -> None:
     [said] = rounds_in_words(chosen(3), Config(rounds=500, patience=80, trials=5))
     assert "add lower values of learning_rate to the grid" in said
