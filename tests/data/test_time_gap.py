@@ -133,7 +133,10 @@ def test_times_of_files_keep_their_unit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("hours", "shown"),
-    [(1, "validation 2026-01-03 01:00 to 2026-01-05 00:00"), (48, "validation 2026-01-05 to")],
+    [
+        (1, "validation 2026-01-03 01:00 to 2026-01-05 (48 rows), test 2026-01-05 02:00"),
+        (48, "validation 2026-01-05 to"),
+    ],
 )
 def test_parts_that_meet_on_one_day_have_times(hours: int, shown: str) -> None:
     times = np.datetime64("2026-01-01T00", "h") + np.arange(12 * 24)
