@@ -226,7 +226,9 @@ class Summary:
                 line += f"; next: {second}, {decimal(means[second, metric])}"
             value, bounds = self.expected(choice)
             said = "" if math.isnan(bounds[0]) else f" (95 % interval {range_of(bounds)})"
-            lines.append(f"{line}). On test data: {decimal(value)}{said}.")
+            own = decimal(value) == decimal(results.mean(choice.best, metric))
+            by = "" if own else ", if other folds choose the method for each"
+            lines.append(f"{line}). On test data{by}: {decimal(value)}{said}.")
         fits, seconds = count(results.finished, "fit"), sum(results.seconds.values())
         lines.append(
             f"{count(len(results.methods), 'method')} on {count(len(results.folds), 'fold')}: "

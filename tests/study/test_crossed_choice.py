@@ -69,6 +69,8 @@ def test_a_fold_is_tested_with_the_choice_of_other_folds() -> None:
             for number, fold in enumerate(FOLDS)
         ]
         assert [run["map"] for run in runs] == pytest.approx(expected)
+        said = Summary(results_of(values)).decision()[0]
+        assert "On test data, if other folds choose the method for each: " in said
         times = choice.times_chosen()
         assert sum(times.values()) == 5
         assert times["method0"] >= 1
