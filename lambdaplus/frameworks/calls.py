@@ -163,10 +163,9 @@ def read_call(
         else:
             stored = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
-        queries = training.queries_of(framework, second, booster, stored)
         # A table has many short steps, between which the framework's threads wait busily.
-        team = None if queries.ranked_as == "table" else training.team
-        with limit_threads(None, team):
+        with limit_threads(None, None if stored.sizes is None else training.team):
+            queries = training.queries_of(framework, second, booster, stored)
             yield Call(framework, second, scores, queries, training, owner, caller)
 
 
