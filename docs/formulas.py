@@ -64,7 +64,7 @@ FORMULAS = {
     ),
     "p": (r"\frac{c(k)}{k}", ""),
     "top_precision": (r"\frac{c(K)}{K}", f"{_SHARE}."),
-    "lift": (r"\frac{c(k)}{\min(k, n)} \Big/ \frac{R}{n}", ""),
+    "lift": (r"\frac{c(k) / \min(k, n)}{R / n}", ""),
     "f1": (r"\frac{2 c(k)}{k + R}", ""),
     "recall": (r"\frac{c(k)}{R}", "This is `divisor=relevant`."),
     "rprec": (r"\frac{c(R)}{R}", ""),
