@@ -12,7 +12,7 @@ import typer
 
 from lambdaplus.cli.config_options import parsed, with_config_options
 from lambdaplus.cli.terminal import Terminal, errors_of, run_with_progress, warnings_told
-from lambdaplus.compute.parallel import usable_threads
+from lambdaplus.compute.parallel import usable_cores
 from lambdaplus.data.model_folder import NAMES
 from lambdaplus.data.output_folder import OutputFolder, refuse_link
 from lambdaplus.evaluation.result_tables import decimal
@@ -27,7 +27,7 @@ from lambdaplus.study import (
 )
 from lambdaplus.study.advice import advice
 from lambdaplus.study.plot_style import needs_matplotlib
-from lambdaplus.study.probabilities import in_words
+from lambdaplus.study.probabilities import probabilities_in_words
 from lambdaplus.study.tables import verdict_table
 from lambdaplus.study.words import count, label, range_of
 
@@ -78,7 +78,7 @@ def compare(
     **options: Any,
 ) -> None:
     console = Terminal()
-    cores = usable_threads()
+    cores = usable_cores()
     with errors_of("compare"):
         if report:
             needs_matplotlib()  # raise its error before the first fit, not after the last
@@ -137,7 +137,8 @@ def _save_model(
         f"Model: {name}, trained again on all data, for {final.rounds} rounds (the mean of the "
         f"folds). Expected {label(final.metric)}: {decimal(final.value)}{bounds}.{chosen}"
     )
-    console.print(f"Its numbers are {final.scores}. {in_words(final.probabilities)}".rstrip())
+    how_good = probabilities_in_words(final.probabilities)
+    console.print(f"Its numbers are {final.scores}. {how_good}".rstrip())
     option = "" if isinstance(final.probabilities, str) else " [--probabilities]"
     console.print(
         f"Saved to {folder}. Scores of new rows: lambdaplus predict {folder} FILE{option}; without "

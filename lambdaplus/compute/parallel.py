@@ -88,6 +88,11 @@ def usable_threads() -> int:
     return int(joblib.cpu_count())
 
 
+def usable_cores() -> int:
+    """Number of cores that the process may use: more threads than cores make no more of them."""
+    return min(usable_threads(), int(joblib.cpu_count()))
+
+
 def threads_for(rows: int, most: int) -> int:
     """Number of threads, of so many at most, for a training on so many rows."""
     # Threads of OpenMP wait busily for each other: on a busy machine, a training on little data

@@ -63,7 +63,7 @@ def ranking_trees(
         ``"table"`` suit tables without queries: middle ones that see more, with smaller steps.
         Those of ``"few"`` suit few features, categories and missing values, and lose little
         elsewhere: in LightGBM, each feature is tried at one random threshold; in XGBoost, each of
-        twice as many steps is the mean of two trees, which takes two to four times as long.
+        twice as many steps is the mean of two trees, which takes two to five times as long.
 
     Returns
     -------

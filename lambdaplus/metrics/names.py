@@ -94,8 +94,8 @@ def parse_metric(
     name : str, RankingMetric or Declaration
         A name with optional parameters and cutoff, such as ``"ndcg(gain=linear)@10"``; case and
         underscores are ignored.  A cutoff may be a share of the documents, rounded up:
-        ``"recall@1%"``.  Numbers
-        for each label from 0 are separated by slashes, as in ``"ndcg(gain=0/1/3/7/15)@10"``.
+        ``"recall@1%"``.  Numbers for each label from 0 are separated by slashes, as in
+        ``"ndcg(gain=0/1/3/7/15)@10"``.
         Spellings of trec_eval are accepted, such as
         ``"ndcg_cut_10"``; they do not select the definitions of that tool, as ``evaluate(...,
         convention="trec")`` does.

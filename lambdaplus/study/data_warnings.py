@@ -64,7 +64,8 @@ def _few_rows(folds: Sequence[Fold]) -> Iterator[str]:
     for name, numbers in found.items():
         yield (
             f"There are few {name} ({', '.join(numbers)}): what is chosen and tested there is "
-            "mostly chance. A shorter gap, more rows or other folds (--folds) help."
+            "mostly chance. More rows help, other folds (--folds), or a shorter --gap if there is "
+            "one."
         )
 
 

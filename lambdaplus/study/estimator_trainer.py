@@ -12,6 +12,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.arrays import numbers
+from lambdaplus.compute.parallel import threads_for
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.study.methods import Criterion, Fitted, Task
@@ -40,7 +41,7 @@ def fit_estimator(task: Task, metric: Criterion) -> Fitted:
     train, valid = numeric_part(task.train), numeric_part(task.valid)
     offered = {
         "random_state": task.seed,
-        "n_jobs": task.threads,
+        "n_jobs": threads_for(train.labels.size, task.threads),
         **dict.fromkeys(("metric", "eval_metric"), criterion),
     }
     accepted = inspect.signature(estimator).parameters

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.data import Fold
-from lambdaplus.metrics import Metric, parse_metric
+from lambdaplus.metrics import Metric, RankingMetric, parse_metric
 from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.data_warnings import data_warnings
@@ -63,14 +63,13 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
         raise ValueError("the learning rate is drawn at random with trials: leave rate out")
     folds, notes, config, all_rows, columns = read_study_data(config)
     labels = LabelKind.of(folds)
-    if labels.two and not config.metrics:
-        _refuse_labels_without_0(folds, labels)
     methods, left_out = find_fitting(given, labels)
     methods = _with_grids(methods, config)
     metrics = config.metrics or labels.metrics
     if not labels.grouped:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     evaluated = dict.fromkeys(map(parse_metric, metrics))
+    _refuse_all_relevant(folds, next(iter(evaluated)))
     refuse_wrong_options(methods, config, [*evaluated])
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
@@ -109,13 +108,18 @@ def _with_grids(methods: list[Method], config: Config) -> list[Method]:
     ]  # fmt: skip
 
 
-def _refuse_labels_without_0(folds: Sequence[Fold], labels: LabelKind) -> None:
-    """Raise a ValueError for two labels that are both relevant, such as 1 and 2."""
-    distinct = np.unique(np.concatenate([fold.train.labels for fold in folds]))
-    if distinct.size == 2 and distinct[0] >= 1:
+def _refuse_all_relevant(folds: Sequence[Fold], metric: RankingMetric) -> None:
+    """Raise a ValueError if all rows are relevant by the main metric, such as by labels 1 and 2."""
+    if metric.relevant is None:
+        return
+    labels = np.unique(np.concatenate([part.labels for fold in folds for part in fold.parts]))
+    if labels[0] >= metric.relevant and labels.size > 1:
+        name = metric.declaration.name
         raise ValueError(
-            f"the labels are {labels.values}, and rows with a label of 1 or more are relevant, "
-            "which all are: write 0 for the lower label and 1 for the higher one"
+            f"the labels are from {labels[0]:g} to {labels[-1]:g}, and by {metric} rows with a "
+            f"label of {metric.relevant:g} or more are relevant, which all are: write 0 for those "
+            f"that are not, or pass a higher threshold, such as --metrics "
+            f"'{name}(relevant={labels[1]:g})'"
         )
 
 

@@ -103,8 +103,8 @@ def learned_from(fits: Sequence[Fit], folds: Sequence[Fold], log_odds: bool) -> 
     s, y, w = _joined(parts)
     of_all, share = np.concatenate(p), float(np.average(y, weights=w))
     return Probabilities(
-        a, b, y.size, int(y.sum()), len(parts), _log_loss(y, of_all, w),
-        _log_loss(y, np.full(y.size, share), w), _log_loss(y, expit(s), w) if log_odds else None,
+        a, b, y.size, int(y.sum()), len(parts), log_loss(y, of_all, w),
+        log_loss(y, np.full(y.size, share), w), log_loss(y, expit(s), w) if log_odds else None,
         bins_of(y, of_all, w),
     )  # fmt: skip
 
@@ -131,7 +131,8 @@ def _fitted(parts: Sequence[_Part]) -> tuple[float, float]:
     return -found.a, -found.b
 
 
-def _log_loss(labels: Floats, p: Floats, weights: Floats) -> float:
+def log_loss(labels: Floats, p: Floats, weights: Floats | None = None) -> float:
+    """Log-loss of the probabilities p that labels are 1; p is kept 1e-15 away from 0."""
     likely = np.clip(np.where(labels == 1.0, p, 1.0 - p), 1e-15, 1.0)
     return float(np.average(-np.log(likely), weights=weights))
 
@@ -169,7 +170,7 @@ def score_in_words(method: Method, parameters: Mapping[str, Any], zero_and_one: 
     return next((words for words, targets in known.items() if target in targets), SCORES)
 
 
-def in_words(found: Probabilities | str) -> str:
+def probabilities_in_words(found: Probabilities | str) -> str:
     """How good probabilities are, for the command line; empty for labels that have none."""
     if isinstance(found, str):
         return "" if found == OTHER_LABELS else f"It has no probabilities: {found}."

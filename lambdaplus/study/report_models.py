@@ -28,6 +28,7 @@ from lambdaplus.study.plots import (
     importance_plot,
     precision_recall_plot,
 )
+from lambdaplus.study.probabilities import log_loss
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import OURS, Summary
 from lambdaplus.study.trainers import BoostedTrainer
@@ -224,11 +225,10 @@ def stopped_by_log_loss(shown: ShownModel, test: RankingData, threads: int) -> F
     """
     task = replace(shown.task, train=copy.deepcopy(shown.task.train), threads=threads)
     config = task.config.with_defaults(grouped=task.valid.grouped)
-    positive, progress = task.valid.labels == 1.0, Progress(config.patience)
+    progress = Progress(config.patience)
 
     def watch(p: Floats) -> bool:  # the frameworks pass probabilities of their own objectives
-        likely = np.clip(np.where(positive, p, 1.0 - p), 1e-15, 1.0)
-        progress.add(len(progress.rounds) + 1, float(np.log(likely).mean()))
+        progress.add(len(progress.rounds) + 1, -log_loss(task.valid.labels, p))
         return progress.over
 
     trainer: Any = task.method.trainer

@@ -18,6 +18,7 @@ from lambdaplus.cli import compare_command
         ("4", 6, "0", (4, 1)),
         ("4", 6, "1", (1, 4)),
         ("1", 6, "3", (3, 1)),  # as asked
+        ("8", 2, "0", (2, 1)),  # more threads than cores
     ],
 )
 def test_jobs_and_threads_are_those_that_the_process_may_use(

@@ -13,7 +13,7 @@ import lambdaplus as lp
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.means import mean_values
-from lambdaplus.metrics.values import class_runs
+from lambdaplus.ranking.class_runs import class_runs
 from lambdaplus.ranking.queries import Queries
 
 LINEAR = "auc", "mauc(over=dataset)", "gini"

@@ -1,23 +1,36 @@
 """What `compare` says of labels with which little can be chosen or tested."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from commands import invoke
+import pytest
 
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.study import Config, study_of
 from lambdaplus.study.data_warnings import data_warnings
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import Nouns
 
 
-def test_two_labels_that_are_both_relevant_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("grades", "metrics", "threshold"),
+    [(2, "", 2), (2, "map", 2), (4, "auc,ndcg", 2), (2, "map(relevant=2)", 0), (4, "ndcg,map", 0)],
+)
+def test_a_main_metric_by_which_all_rows_are_relevant_is_refused(
+    grades: int, metrics: str, threshold: int, tmp_path: Path
+) -> None:
+    """Labels 1 and 2 would be average precisions of 1, of any model."""
     file = tmp_path / "d.csv"
-    rows = [f"{i // 10},{i % 7},{1 + (i % 3 == 0)}" for i in range(300)]
+    rows = [f"{i // 10},{i % 7},{1 + i % 3 % grades}" for i in range(300)]
     file.write_text("\n".join(["qid,a,label", *rows]))
-    said = invoke("compare", file, "--out", tmp_path / "out", ends=2).output
-    assert "the labels are 1 and 2" in said
-    assert "write 0 for the lower label and 1 for the higher one" in said
+    asked: dict[str, Any] = {"metrics": tuple(metrics.split(","))} if metrics else {}
+    config = Config(data=str(file), methods=("lightgbm:lambdarank",), **asked)
+    if not threshold:
+        assert study_of(config).tasks
+        return
+    with pytest.raises(ValueError, match=rf"which all are.*\(relevant={threshold}\)"):
+        study_of(config)
 
 
 def test_few_positives_to_choose_or_test_with_are_told() -> None:

@@ -19,7 +19,12 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.scoring import SCORES, score_file
 from lambdaplus.study import Config, Study, find_methods, study_of
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.probabilities import bins_of, in_words, learned_from, score_in_words
+from lambdaplus.study.probabilities import (
+    bins_of,
+    learned_from,
+    probabilities_in_words,
+    score_in_words,
+)
 
 METHODS = ("lightgbm:binary", "xgboost:auc")
 
@@ -232,7 +237,7 @@ def test_one_fold_has_them_and_says_so() -> None:
     found = learned((Y, S), log_odds=True)
     assert (found.a, found.b) == pytest.approx((2, -1), abs=0.4)
     assert found.before == pytest.approx(log_loss(Y, expit(S)))
-    assert "from 600 test rows of a fold: log-loss" in in_words(found)
+    assert "from 600 test rows of a fold: log-loss" in probabilities_in_words(found)
 
 
 def test_folds_with_one_class_are_used() -> None:
@@ -256,5 +261,5 @@ def test_what_has_no_probabilities() -> None:
     assert learned((0 * Y, S)) == "all test rows have the label 0"
     assert learned((Y / 2, S)) == "the labels are not 0 and 1"
     said = "It has no probabilities: higher scores do not go with more positives on test rows."
-    assert in_words(learned((Y, -S))) == said
-    assert in_words(learned((2 * Y, S))) == ""  # nobody expects them
+    assert probabilities_in_words(learned((Y, -S))) == said
+    assert probabilities_in_words(learned((2 * Y, S))) == ""  # nobody expects them
