@@ -19,9 +19,10 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, synchronize
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from lambdaplus.compute.messages import printable
@@ -188,15 +189,23 @@ def _interrupts_put_off() -> Iterator[None]:
 
 def _child(work: Callable[..., None], arguments: tuple[Any, ...], sends: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    # Exit normally, since semaphores of a killed process (numba has one) are left behind.
     signal.signal(signal.SIGTERM, _exit)
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     error = _error_of(work, arguments)
+    # It ends now.  An exit amid what is freed at the end would leave a semaphore half removed.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with suppress(OSError):  # the parent has stopped listening
         sends.send(error)
 
 
-def _exit(*_: Any) -> None:
+def _exit(_: int, frame: FrameType | None) -> None:
+    """End at SIGTERM, as a normal exit, which removes semaphores (numba has one)."""
+    while frame is not None:
+        if frame.f_code.co_filename == synchronize.__file__:  # half made, it would stay behind
+            _exit_soon()
+            return
+        frame = frame.f_back
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one, at the end: see `_child`
     sys.unraisablehook = _exit_again
     sys.exit(1)
 
@@ -204,10 +213,15 @@ def _exit(*_: Any) -> None:
 def _exit_again(unraisable: Any) -> None:
     """Repeat the exit for which SIGTERM asked inside a ``__del__``, where Python ignores it."""
     if unraisable.exc_type is SystemExit:
-        main = threading.main_thread().ident
-        threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGTERM)).start()
+        signal.signal(signal.SIGTERM, _exit)
+        _exit_soon()
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _exit_soon() -> None:
+    main = threading.main_thread().ident
+    threading.Timer(0.01, signal.pthread_kill, (main, signal.SIGTERM)).start()
 
 
 def _leave_with_parent(parent: int) -> None:
