@@ -13,6 +13,7 @@ PACKAGE = ROOT / "lambdaplus"
 CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
 LAYERS = (
     {"compute"},
+    {"lists"},
     {"ranking"},
     {"data", "metrics", "frameworks"},
     {"engine"},
