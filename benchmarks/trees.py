@@ -6,9 +6,9 @@
 SET is named as in `list_sets`.  Trees are named by what they have in common in both frameworks:
 leaves, rate (twice as large in XGBoost, whose Hessians of rankings are twice as large), shares of
 rows, of columns by tree and of columns by node, and by parameters of a framework; what is not named
-is as in `BASE`.  ``ranking_trees`` is those of the package, ``default`` the framework's at a rate of
-.1.  A training is evaluated every few rounds on validation and test queries; validation chooses the
-round.  ``seconds`` are those of the processor.
+is as in `BASE`.  ``ranking_trees`` is those of the package, ``default`` the framework's at a rate
+of .1.  A training is evaluated every few rounds on validation and test queries; validation chooses
+the round.  ``seconds`` are those of the processor.
 """
 
 from __future__ import annotations

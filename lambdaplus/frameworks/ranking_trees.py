@@ -76,10 +76,10 @@ def ranking_trees(
     dict
         Learning rate, leaves, the share of rows that is drawn for each tree, and that of columns
         for each node; in LightGBM, also random thresholds, at one of which each feature is tried,
-        and the penalty of large leaf values.  The names are those that both ``train`` and the estimators of the framework
-        take.  The rounds are up to you: pass many, such as 1000, and stop early, after 50 rounds or
-        more without a better validation value; for tables 2000 and 150.  In XGBoost, halve the
-        learning rate for objectives that do not rank, such as log-loss.
+        and the penalty of large leaf values.  The names are those that both ``train`` and the
+        estimators of the framework take.  The rounds are up to you: pass many, such as 1000, and
+        stop early, after 50 rounds or more without a better validation value; for tables 2000 and
+        150.  In XGBoost, halve the learning rate for objectives that do not rank, such as log-loss.
 
     Raises
     ------
