@@ -35,6 +35,7 @@ from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion
+from lambdaplus.study.trainers import NAMES_IN_LIGHTGBM
 
 CHOSEN = "ranking_trees"
 """Those of the package, of the middle size."""
@@ -76,7 +77,8 @@ def parameters_of(trees: str, framework: Any, doubled: bool) -> dict[str, Any]:
     if trees == CHOSEN:
         found = ranking_trees(framework)
         found["learning_rate"] /= 1 if doubled else RATE_OF_RANKINGS[framework]
-        return found
+        names = NAMES_IN_LIGHTGBM if framework == "lightgbm" else {}
+        return {names.get(name, name): value for name, value in found.items()}
     given = {**BASE, **numbers_of(trees)}
     if doubled:
         given["rate"] *= RATE_OF_RANKINGS[framework]
