@@ -36,7 +36,11 @@ COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEXTS = {
     str(page.relative_to(ROOT)): page.read_text()
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for page in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
+    )
 }
 LOCKED = (ROOT / "constraints.txt").read_text()
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
