@@ -46,7 +46,7 @@ LOCKED = (ROOT / "constraints.txt").read_text()
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
+SINCE = {"large-data": ("xgboost", "3.0"), "labels-and-clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow", "onnxmltools", "onnxruntime", "optuna", "optuna_integration", "shap", "treelite",
 }  # fmt: skip
