@@ -15,6 +15,7 @@ FOR_CONTRIBUTORS = "".join(
 )
 LAYERS = (
     {"compute"},
+    {"lists"},
     {"ranking"},
     {"data", "metrics", "frameworks"},
     {"engine"},

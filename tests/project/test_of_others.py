@@ -23,15 +23,15 @@ import xgboost
 from commands import invoke
 from killed_runs import contents
 
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data import read_letor, read_table, scoring
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.scoring import score_file
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.runs import run_of_dictionaries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.study import Config, find_methods, study_of
 from lambdaplus.study.fits import Fit, fits_folder, load_fits, save_fits
 
