@@ -192,9 +192,9 @@ def _names(files: Iterable[Path]) -> str:
 
 def _pad(texts: dict[str, RankingData], parts: dict[str, RankingData]) -> None:
     """Give all parts that are text as many features, of which the missing ones are 0."""
-    width = max((data.features.shape[1] for data in texts.values()), default=0)
+    width = max((data.n_features for data in texts.values()), default=0)
     for part, data in texts.items():
-        if missing := width - data.features.shape[1]:
+        if missing := width - data.n_features:
             features = np.pad(data.features, ((0, 0), (0, missing)))
             names = tuple(map(str, range(width))) if data.feature_names else ()
             parts[part] = replace(data, features=features, feature_names=names)
