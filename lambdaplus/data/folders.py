@@ -12,10 +12,10 @@ import numpy as np
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
-from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
 from lambdaplus.data.table_files import NO_QID, TableFile
+from lambdaplus.saved_model.files import KINDS, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and

@@ -17,7 +17,6 @@ from lambdaplus.data.feature_rows import SharedFeatures
 from lambdaplus.data.folders import files_of_folds, read_file, read_fold
 from lambdaplus.data.ranking_data import sharing
 from lambdaplus.data.repeated_text import RepeatedText
-from lambdaplus.data.scoring import Column, table_kind
 from lambdaplus.data.splits import folds_of_rows, time_line
 from lambdaplus.data.table_columns import (
     Columns,
@@ -32,6 +31,8 @@ from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_in_words import folds_in_time
 from lambdaplus.data.walk_forward import parts_in_time
+from lambdaplus.saved_model.columns import Column
+from lambdaplus.saved_model.files import table_kind
 from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import weights_in_words
 from lambdaplus.study.words import Nouns
