@@ -12,12 +12,12 @@ import typer
 from lambdaplus.cli.terminal import Terminal, errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.table_files import NO_QID
 from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.metrics.names import split_names
+from lambdaplus.saved_model.files import KINDS, table_kind
 
 COLUMNS = "qid,label,score"
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LetorRows, letor_rows
 from lambdaplus.lists.keys import numbered
+from lambdaplus.saved_model.letor_lines import LetorRows, letor_rows
 
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
 

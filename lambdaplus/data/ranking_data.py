@@ -256,6 +256,8 @@ def in_memory(data: RankingData) -> RankingData:
 
 def sharing(data: RankingData, features: SharedFeatures) -> RankingData:
     """The data with its features among others, if it has queries."""
+    if isinstance(data.held_features, FeatureRows):
+        return data
     shared: Any = features.rows(data.features, data.queries.boundaries)
     return replace(data, features=shared)
 

@@ -23,7 +23,6 @@ from lambdaplus.data.column_kinds import (
     tells_rows_apart,
 )
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column, are_whole_numbers, like, require
 from lambdaplus.data.splits import are_real
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
@@ -34,6 +33,8 @@ from lambdaplus.data.table_files import (
 )
 from lambdaplus.lists.keys import codes
 from lambdaplus.lists.order import rows_by_query
+from lambdaplus.saved_model.columns import LEFT_OUT, Column, are_whole_numbers
+from lambdaplus.saved_model.words import like, require
 
 CONSTANT = "the same in all rows of each query"
 # Text is taken for a category if it has at most so many values, on so many rows on average.

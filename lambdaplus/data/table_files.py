@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
-from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, shown, table_kind, tables
 from lambdaplus.lists.keys import as_text, identifiers, int_or_text
+from lambdaplus.saved_model.files import KINDS, opened, table_kind
+from lambdaplus.saved_model.table_rows import FLAGS, TableRows
+from lambdaplus.saved_model.tables import tables
+from lambdaplus.saved_model.words import shown
 
 if TYPE_CHECKING:
     import polars

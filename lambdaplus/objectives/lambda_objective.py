@@ -227,7 +227,7 @@ def lambda_objective(
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
-        the sum of their gradients (see the page "Several labels, weights and clicks").  For other
+        the sum of their gradients (see the page "What is one ranking").  For other
         metrics, a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is
