@@ -14,7 +14,7 @@ import numpy as np
 from lambdaplus.data.feature_rows import FeatureRows, SharedFeatures
 from lambdaplus.data.letor import SIZES, beside, naming
 from lambdaplus.data.ranking_data import RankingData, sharing
-from lambdaplus.data.scoring import table_kind
+from lambdaplus.saved_model.files import table_kind
 
 _BLOCK = 1 << 24  # bytes
 _HEAD = 1 << 12
