@@ -198,7 +198,7 @@ def fit(key: tuple[Any, ...]) -> dict[str, Any]:
     if framework == "catboost":
         return train(key, ROUNDS, ROUNDS, EVERY)
     rate = rate_of(trees)
-    every = 10 if rate < 0.03 or on.startswith("generated:") else 5
+    every = 10 if rate < 0.03 or on.startswith(("generated:", "flights:")) else 5
     return train(key, round(60 / rate), round(patience / rate), every)
 
 
