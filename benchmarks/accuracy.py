@@ -51,7 +51,8 @@ OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
 EVERY_ROW = "node=1,rows=1."
 """Trees of the same leaves and rate that see every row and column."""
 FOLDS = 5  # of the sets in LETOR's format
-MARGIN = 0.005  # of what is level
+MARGIN = 0.005
+LEVEL_MEANS = f"level: the 95 % interval lies within {MARGIN}"
 Contender = tuple[str, str]  # trees, name
 OfFramework = tuple[str, str, str]  # framework, trees, name
 
@@ -143,12 +144,17 @@ def less_best(
 
 def over_best(fits: Fits, framework: str, trees: str, *of: Any, **ours: dict[str, str]) -> Any:
     found, best = less_best(fits, framework, trees, *of, **ours)
-    return shown(found, f" ({best})")
+    return shown(found, f" ({best})" + ", level" * (found is not None and is_level(found)))
+
+
+def is_level(found: Effect) -> bool:
+    """Whether a difference was tested, and is below the margin."""
+    return not math.isnan(found.freedom) and max(map(abs, found.interval())) < MARGIN
 
 
 LESS = (
     "±: standard error over trainings and queries; where each contender has one training on a set, "
-    "over queries alone, without a test"
+    f"over queries alone, without a test; {LEVEL_MEANS}"
 )
 
 
@@ -263,8 +269,7 @@ def decided(fits: Fits, sets: Sequence[str]) -> Table:
     for metric, every in found.items():
         sure = [next(p) < LEVEL for _ in every]
         level = [
-            max(map(abs, one.interval())) < MARGIN for one, tested in zip(every, sure, strict=True)
-            if not tested
+            is_level(one) for one, tested in zip(every, sure, strict=True) if not tested
         ]  # fmt: skip
         smallest = np.median([seen(one, LEVEL) for one in every]) if every else math.nan
         rows.append([
@@ -276,8 +281,8 @@ def decided(fits: Fits, sets: Sequence[str]) -> Table:
     foot = (
         "lambdaplus less the built-in objective that is best on validation queries, with the same "
         "trees, on each set in each framework; ahead, behind: p < .05, with Holm's correction over "
-        f"the table; level: the 95 % interval lies within {MARGIN}; seen: the median difference "
-        "that such a test without correction finds in four of five studies"
+        f"the table; {LEVEL_MEANS}; seen: the median difference that such a test without "
+        "correction finds in four of five studies"
     )
     return Table(["metric", "tests", "ahead", "behind", "level", "open", "seen"], rows, [foot])
 

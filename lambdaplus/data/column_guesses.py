@@ -22,7 +22,8 @@ from lambdaplus.data.column_kinds import (
 from lambdaplus.data.column_names import Columns
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.splits import are_real
-from lambdaplus.data.table_files import DATES_AS_NUMBERS, NO_QUERIES, WEIGHT_NAMES, TableFile
+from lambdaplus.data.table_files import DATES_AS_NUMBERS, NO_QID, WEIGHT_NAMES, TableFile
+from lambdaplus.lists.keys import codes
 from lambdaplus.saved_model.columns import Column
 
 QUERY_NAMES = (
@@ -54,7 +55,7 @@ def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str
             said.append(f"{several[0]} has the labels")
     if columns.qid == Columns.qid and columns.qid not in table.names and taken.label in table.names:
         name = next(iter(_named_like(table, QUERY_NAMES, taken)), "")
-        taken = replace(taken, qid=name or NO_QUERIES)
+        taken = replace(taken, qid=name or NO_QID)
         said.append(
             f"{name} has the queries"
             if name
@@ -83,7 +84,7 @@ def why_no_feature(
     qid: NDArray[Any],
 ) -> str:  # fmt: skip
     """Why a column that could be a feature is left out unless it is named; empty if it is one."""
-    name, grouped = column.name, columns.qid != NO_QUERIES
+    name, grouped = column.name, columns.grouped
     keeps = f"--features +{name} keeps it"
     if column.kind == "category":
         declared = table.is_declared(name)
@@ -96,7 +97,7 @@ def why_no_feature(
             )
         return ""
     by_name = is_position(name, columns.label, grouped) and not are_real(labels)
-    if by_name and are_places(values, np.unique(qid, return_inverse=True)[1]):
+    if by_name and are_places(values, codes(qid)):
         return (
             "where a row was shown, by its name, which is unknown before it is shown, and which "
             f"clicks depend on: see Position bias in the documentation; {keeps}"
@@ -107,7 +108,7 @@ def why_no_feature(
 def _codes_by_query(values: Floats, qid: NDArray[Any]) -> tuple[Ints, Ints]:
     """Codes of a category and numbers of queries, without empty cells."""
     known = ~np.isnan(values)
-    return values[known].astype(np.int64), np.unique(qid, return_inverse=True)[1][known]
+    return values[known].astype(np.int64), codes(qid)[known]
 
 
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.saved_model.words import like
 
 
@@ -36,11 +36,16 @@ class Columns:
             raise ValueError(f"order is the column of labels or weights, {self.order!r}")
 
     @property
+    def grouped(self) -> bool:
+        """Whether a column has the query of each row."""
+        return self.qid != NO_QID
+
+    @property
     def roles(self) -> dict[str, str]:
         """The column of each role that has one."""
         roles = ("qid", "label", "weight", "order")
         named = {role: getattr(self, role) for role in roles if getattr(self, role)}
-        return {role: name for role, name in named.items() if name != NO_QUERIES}
+        return {role: name for role, name in named.items() if name != NO_QID}
 
     @property
     def named(self) -> tuple[str, ...]:

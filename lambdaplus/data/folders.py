@@ -15,7 +15,7 @@ from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import TableData, read_columns, read_table_data
-from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.saved_model.files import KINDS, table_kind
 
 _PARTS = ("train", "vali", "test")
@@ -78,10 +78,9 @@ def read_file(file: Path, columns: Columns) -> TableData:
                 "files may number the values otherwise"
             )
         return read_table_data(TableFile.read(file), columns, categories=False)
-    grouped = columns.qid != NO_QUERIES
-    if columns != (Columns() if grouped else Columns(NO_QUERIES)):
+    if columns != (Columns() if columns.grouped else Columns(NO_QID)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(file, grouped=grouped), None, [])
+    return TableData(read_letor(file, grouped=columns.grouped), None, [])
 
 
 def read_folds(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import checked_array
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.feature_rows import FeatureRows, SharedFeatures
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import checked_array
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from lambdaplus.data.column_guesses import why_no_feature
 from lambdaplus.data.column_names import Columns
 from lambdaplus.data.column_plan import column_of, left_out_in_words, with_constants
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.table_files import NO_QUERIES, WEIGHT_NAMES, TableFile
-from lambdaplus.ranking.documents import rows_by_query
+from lambdaplus.data.table_files import WEIGHT_NAMES, TableFile
+from lambdaplus.lists.order import rows_by_query
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
 from lambdaplus.saved_model.words import require
 
@@ -106,8 +106,9 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    grouped = columns.qid != NO_QUERIES
-    qid = table.identifiers(columns.qid) if grouped else np.zeros(labels.size, dtype=np.int64)
+    qid = (
+        table.identifiers(columns.qid) if columns.grouped else np.zeros(labels.size, dtype=np.int64)
+    )
     rows = rows_by_query(qid)
     order = table.places(columns.order)[rows] if columns.order else None
     features: dict[str, Floats] = {}
@@ -137,7 +138,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         names,
         weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
-        grouped=grouped,
+        grouped=columns.grouped,
     )
     return TableData(data, order, [*with_constants(found, data)])
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lambdaplus.baselines.transformers import in_unit_range
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, digits_queries
 from lambdaplus.data.column_guesses import doubts, guess_columns
@@ -21,11 +22,10 @@ from lambdaplus.data.ranking_data import sharing
 from lambdaplus.data.repeated_text import RepeatedText
 from lambdaplus.data.splits import folds_of_rows, time_line
 from lambdaplus.data.table_columns import TableData, read_table_data
-from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_in_words import folds_in_time
 from lambdaplus.data.walk_forward import parts_in_time
-from lambdaplus.ranking.documents import in_unit_range
 from lambdaplus.saved_model.columns import Column
 from lambdaplus.saved_model.files import table_kind
 from lambdaplus.study.config import Config
@@ -65,7 +65,7 @@ def read_study_data(config: Config) -> StudyData:
 
 def _of_folder(folder: Path, config: Config) -> StudyData:
     """The folds of a folder."""
-    if config.qid == NO_QUERIES or config.order:
+    if config.qid == NO_QID or config.order:
         raise ValueError("--qid none and --order are for a single file, which is split into folds")
     plans: dict[Path, Sequence[Column]] = {}
     unsure: dict[str, None] = {}

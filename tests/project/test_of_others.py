@@ -22,14 +22,14 @@ import xgboost
 from commands import invoke
 from killed_runs import contents
 
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data import read_letor, read_table
 from lambdaplus.data.output_folder import OutputFolder
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.runs import run_of_dictionaries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.ranking.runs import run_of_dictionaries
 from lambdaplus.saved_model.features import numbered_features
 from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, find_methods, study_of
