@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.compute.messages import warn
+from lambdaplus.data.column_names import Columns
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
 from lambdaplus.data.splits import held_out
-from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
+from lambdaplus.data.table_columns import TableData, read_columns, read_table_data
 from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.saved_model.files import KINDS, table_kind
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.arguments import is_flag
-from lambdaplus.data.time_order import fields_of_dates
+from lambdaplus.data.date_readings import fields_of_dates
 
 Gap: TypeAlias = "float | str | timedelta | np.timedelta64"
 

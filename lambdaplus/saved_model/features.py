@@ -50,9 +50,10 @@ def numbered_features(
     columns = np.argsort(wanted)
     ascending = np.append(wanted[columns], -1)  # which is no number of a feature
     batch = max(1, int(min(size, 2**34)) // (8 * wanted.size or 8))  # rows
-    n_rows, least, most = 0, np.iinfo(np.int64).max, 0
+    n_rows, least, most = 0, int(np.iinfo(np.int64).max), 0
     for read in letor_rows(file, size):
-        least, most = read.numbers.min(initial=least), read.numbers.max(initial=most)
+        least = int(read.numbers.min(initial=least))
+        most = int(read.numbers.max(initial=most))
         if least == 0 and 0 not in wanted:
             raise ValueError(
                 f"{file} has a feature 0, and the model was trained with features from 1: the two "

@@ -10,7 +10,7 @@ from typing import Any, Self, get_args, get_origin
 
 from lambdaplus.compute.arguments import check_choice, number, whole_number
 from lambdaplus.compute.removed import removed
-from lambdaplus.data.table_columns import Columns
+from lambdaplus.data.column_names import Columns
 from lambdaplus.data.time_gap import is_gap
 from lambdaplus.frameworks.ranking_trees import SIZES
 

@@ -13,20 +13,15 @@ import numpy as np
 from lambdaplus.baselines.transformers import in_unit_range
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, digits_queries
+from lambdaplus.data.column_guesses import doubts, guess_columns
+from lambdaplus.data.column_names import Columns
+from lambdaplus.data.column_plan import agreed, plan_in_words
 from lambdaplus.data.feature_rows import SharedFeatures
 from lambdaplus.data.folders import files_of_folds, read_file, read_fold
 from lambdaplus.data.ranking_data import sharing
 from lambdaplus.data.repeated_text import RepeatedText
 from lambdaplus.data.splits import folds_of_rows, time_line
-from lambdaplus.data.table_columns import (
-    Columns,
-    TableData,
-    agreed,
-    doubts,
-    guess_columns,
-    plan_in_words,
-    read_table_data,
-)
+from lambdaplus.data.table_columns import TableData, read_table_data
 from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_in_words import folds_in_time

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import Fold, read_columns, read_data, read_folds, read_table
-from lambdaplus.data.table_columns import Columns, read_table_data
+from lambdaplus.data.column_names import Columns
+from lambdaplus.data.table_columns import read_table_data
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.saved_model.features import features_of
 

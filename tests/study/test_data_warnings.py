@@ -8,7 +8,7 @@ import pytest
 
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.study import Config, study_of
-from lambdaplus.study.data_warnings import data_warnings
+from lambdaplus.study.data_warnings import data_warnings, follows_rows
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import Nouns
 
@@ -52,3 +52,42 @@ def test_few_positives_to_choose_or_test_with_are_told() -> None:
     ]
     enough = [Fold("Fold1", *[part(20, 20)] * 3)]
     assert not [*data_warnings(enough, LabelKind.of(enough), Nouns.of("none"))]
+
+
+def warned(positives: list[int], rows: int = 12) -> list[str]:
+    """Of queries with these numbers of positives, the last two for validation and test."""
+    parts = []
+    for some in (positives[:-2], positives[-2:-1], positives[-1:]):
+        labels = np.concatenate([np.repeat([1.0, 0.0], [n, rows - n]) for n in some])
+        qid = np.repeat(np.arange(len(some)), rows)
+        parts.append(RankingData(np.zeros((labels.size, 1)), labels, qid))
+    folds = [Fold("Fold1", *parts)]
+    lines = [*data_warnings(folds, LabelKind.of(folds), Nouns.of("qid"))]
+    return [line for line in lines if not line.startswith("There are few ")]
+
+
+@pytest.mark.parametrize(
+    ("positives", "said"),
+    [
+        ([9, *[2] * 9], "One query, 0, has 33% of the positives (9 of 27)"),
+        ([8, *[2] * 9], ""),  # below a third
+        ([10, *[2] * 8], ""),  # of fewer than ten queries
+        ([*[0] * 6, *[2] * 5], "Most queries (6 of 11) have one label in all of their rows"),
+        ([*[0] * 5, *[2] * 5], ""),  # half of them
+    ],
+)
+def test_one_query_with_a_third_of_the_positives_and_most_of_one_label_are_told(
+    positives: list[int], said: str
+) -> None:
+    assert [line[: len(said)] for line in warned(positives)] == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "follows"), [(20, 0, True), (19, 0, False), (49, 1, True), (48, 2, False)]
+)
+def test_a_feature_follows_the_rows_by_twenty_steps_of_which_98_per_cent_agree(
+    up: int, down: int, follows: bool
+) -> None:
+    values = np.cumsum([0.0, *[-1.0] * down, *[1.0] * up])
+    assert follows_rows(values, np.array([0, values.size])) == follows
+    assert follows_rows(-values, np.array([0, values.size])) == follows

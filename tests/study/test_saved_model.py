@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lambdaplus.data import digits_queries
 from lambdaplus.saved_model.about import ABOUT
 from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
+from lambdaplus.study.final_model import train_final
 from lambdaplus.study.methods import Fitted
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
@@ -125,6 +127,21 @@ def test_the_parameters_are_those_that_are_best_over_the_folds() -> None:
     assert final.task.trial == best
     assert final.rounds == round(fits.filter(trial=best)["round"].mean())
     assert dict(final.task.parameters) == dict(study.tasks[best].parameters)
+
+
+@pytest.mark.parametrize(("best", "rounds"), [((2, 3, 3), 3), ((2, 2, 3), 2), ((0, 0, 1), 1)])
+def test_its_rounds_are_the_mean_of_the_best_ones_rounded_to_the_nearest(
+    best: tuple[int, ...], rounds: int
+) -> None:
+    study = of_digits("lightgbm:map", "map", n_folds=3, rounds=4)
+    fits = study.results.fits.with_columns(round=pl.Series(best))
+    final = train_final(
+        replace(study.results, fits=fits), study.tasks, study.saveable(), "map",
+        study.folds[0].train, 1, study.folds, study.chosen,
+    )  # fmt: skip
+    assert final.rounds == rounds
+    model: Any = final.model
+    assert model.booster.num_trees() == rounds
 
 
 def test_choices_hold_every_parameter_that_was_used(tmp_path: Path) -> None:

@@ -256,6 +256,15 @@ def test_rows_of_weight_k_count_k_times() -> None:
     assert one.log_loss == pytest.approx(other.log_loss, rel=1e-4)
 
 
+@pytest.mark.parametrize(("rows", "bins"), [(5, 1), (19, 1), (20, 2), (29, 2), (99, 9), (600, 10)])
+def test_bins_have_ten_rows_or_more(rows: int, bins: int) -> None:
+    found = bins_of(Y[:rows], expit(S[:rows]), np.ones(rows))
+    assert len(found) == bins
+    assert sum(one.rows for one in found) == rows
+    expected = [one.expected for one in found]
+    assert expected == sorted(expected)
+
+
 def test_what_has_no_probabilities() -> None:
     assert learned((Y, -S)) == "higher scores do not go with more positives on test rows"
     assert learned((Y, 0 * S)) == "higher scores do not go with more positives on test rows"

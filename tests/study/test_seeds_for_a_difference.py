@@ -40,6 +40,7 @@ def test_seeds_and_queries_that_see_a_difference() -> None:
     assert seeds_that_see(0.01, effect, 2, 0.05) is None  # queries are missing
     least = 0.005 * stats.norm.isf([0.025, 0.2]).sum()
     assert queries_that_see(1.0001 * least / 2, effect, 100, 0.05) == 400
+    assert queries_that_see(0.9995 * least / 2, effect, 100, 0.05) == 401  # and not 400.4
     assert more_seeds((1, 3), 5) == (1, 3, 0, 2, 4)
     assert more_seeds((0,), 1) == (0,)
 
@@ -52,6 +53,8 @@ def test_see_adds_seeds_within_the_budget() -> None:
     in_time = replace(results, config=replace(results.config, budget=1.0))
     assert seeds_needed(Summary(in_time), 1) == 3
     assert seeds_needed(Summary(in_time), 4) == min(needed, 12)
+    nearly_four = replace(results, config=replace(results.config, budget=1.3))
+    assert seeds_needed(Summary(nearly_four), 1) == 3
     missing = replace(results, config=replace(results.config, see=0.001))
     assert seeds_needed(Summary(missing), 1) == 2
     text = Summary(missing).conclusion()
