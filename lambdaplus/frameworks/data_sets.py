@@ -6,7 +6,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.arrays import checked_array
-from lambdaplus.compute.columns import native
+from lambdaplus.compute.columns import columns_of, native
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -61,6 +61,26 @@ def readable_by_lightgbm(X: Any) -> Any:
                 "for categories, pass X.to_pandas() in training and prediction"
             )
     return X
+
+
+def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
+    """Raise a ValueError for features that are not those of the training data, in their order.
+
+    Frames are compared by their columns, and others by the number of features.  LightGBM would read
+    the features of a data set to evaluate by their places, and those that are missing as 0.
+    """
+    columns, other = columns_of(X), columns_of(of_training)
+    if columns is not None and other is not None and columns != other:
+        raise ValueError(
+            f"{name} has the columns {columns}, which are not those of the training data, in their "
+            f"order: {other}"
+        )
+    width, expected = (getattr(data, "shape", (0,))[1:] for data in (X, of_training))
+    if width and expected and width != expected:
+        raise ValueError(
+            f"{name} has {width[0]} features, and the training data {expected[0]}: pass the same "
+            "features in the same order"
+        )
 
 
 def group_sizes(data: Any) -> Ints | None:
