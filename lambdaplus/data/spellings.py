@@ -20,12 +20,12 @@ def spelled_twice(identifiers: Iterable[str]) -> tuple[str, str] | None:
     """Two different identifiers that a reader would take for one; None if there are none."""
     found: dict[Any, str] = {}
     for identifier in sorted({*identifiers}):
-        if (other := found.setdefault(_as_read(identifier), identifier)) != identifier:
+        if (other := found.setdefault(as_read(identifier), identifier)) != identifier:
             return other, identifier
     return None
 
 
-def _as_read(identifier: str) -> Any:
+def as_read(identifier: str) -> Any:
     """A number, or text without invisible characters, blanks around it and forms of a letter."""
     text = identifier
     if not text.isascii():

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.identifiers import identifiers
+from lambdaplus.data.lost_zeros import without_zeros
 
 _NUMBER = re.compile(
     r"[+-]?(([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+([eE][+-][0-9]{1,3})?)"
@@ -162,6 +163,8 @@ def _refuse_dates(texts: Sequence[str], numbers: Keys, kind: str) -> None:
         readings = _of_two_parts(parts, kind == "text")
     else:  # whole numbers, perhaps written as floats
         readings = _of_digits([whole for whole, _ in parts], kind == "text")
+    if kind != "text":
+        readings = itertools.chain(readings, (("", keys) for keys in without_zeros(parts)))
     ascending = sorted(range(len(texts)), key=numbers.__getitem__)
     for form, keys in readings:
         for i, j in itertools.pairwise(ascending):
