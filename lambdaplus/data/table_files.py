@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.identifiers import as_text, identifiers, int_or_text
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.date_words import DATES
-from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, shown, table_kind, tables
 from lambdaplus.data.spellings import spelled_twice
+from lambdaplus.lists.keys import as_text, identifiers, int_or_text
+from lambdaplus.saved_model.files import KINDS, opened, table_kind
+from lambdaplus.saved_model.table_rows import FLAGS, TableRows
+from lambdaplus.saved_model.tables import tables
+from lambdaplus.saved_model.words import shown
 
 if TYPE_CHECKING:
     import polars
 
-NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
+NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.arrays import numbers
 from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint, read_binary, write_binary
 from lambdaplus.data.ranking_data import in_memory
+from lambdaplus.lists.vectors import numbers
 from lambdaplus.study.fits import Fit, save_fits
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.trainers import parameters_of

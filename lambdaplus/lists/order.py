@@ -1,13 +1,15 @@
-"""Features of documents, and an order of their rows in which those of each query are adjacent."""
+"""An order of rows in which those of each query are adjacent, and features in this order."""
 
+from itertools import starmap
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, vector
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import vector
 
 
 class Documents(NamedTuple):
@@ -19,11 +21,8 @@ class Documents(NamedTuple):
 
     def has_rows_as(self, other: Self) -> bool:
         """Whether the queries have the same rows, in the same order, as those of others."""
-        if self.rows is None or other.rows is None:
-            same = self.rows is other.rows
-        else:
-            same = np.array_equal(self.rows, other.rows)
-        return same and np.array_equal(self.queries.sizes, other.queries.sizes)
+        pairs: Any = (self.rows, other.rows), (self.queries.sizes, other.queries.sizes)
+        return all(starmap(np.array_equal, pairs))  # None is equal to None only
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""
@@ -72,13 +71,3 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     return np.argsort(first[query], kind="stable")
-
-
-def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
-    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
-    sizes = np.diff(boundaries)
-    low, high = (
-        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
-        for extreme in (np.minimum, np.maximum)
-    )
-    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))
