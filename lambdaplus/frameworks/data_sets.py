@@ -1,5 +1,6 @@
 """Features and queries of the data sets of LightGBM and XGBoost."""
 
+import re
 from typing import Any, Literal
 
 import numpy as np
@@ -24,10 +25,13 @@ def canonical(X: Any) -> Any:
     """A sparse matrix as CSR or CSC with sorted indices and no duplicates; others as in `native`.
 
     LightGBM misreads unsorted columns, and both frameworks misread duplicates.  They would use the
-    values below a mask, for which a ValueError is raised.
+    values below a mask, for which a ValueError is raised.  So it is for dates, durations and text,
+    of which LightGBM would take the days or nanoseconds since 1970, and XGBoost would end with a
+    stack trace.
     """
     if np.ma.is_masked(X):
         checked_array(X, "X")
+    _refuse_no_numbers(X)
     if not hasattr(X, "tocsr"):
         return native(X)
     X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -36,6 +40,32 @@ def canonical(X: Any) -> Any:
         X.sum_duplicates()
     return X
 
+
+def _refuse_no_numbers(X: Any) -> None:
+    """Raise a ValueError for arrays of dates, durations, text or records, and frames of the first.
+
+    The frameworks themselves refuse text in frames, and complex numbers.
+    """
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mMSUV":
+            raise ValueError(f"X is an array of {X.dtype}, not of numbers: {_CONVERT}")
+        return
+    root = type(X).__module__.partition(".")[0]
+    if root == "pandas" and hasattr(X, "columns"):
+        types = zip(X.columns, X.dtypes, strict=True)
+        other = [(name, one) for name, one in types if getattr(one, "kind", "") in ("m", "M")]
+    elif root in ("polars", "pyarrow") and hasattr(X, "schema"):
+        schema = X.schema
+        types = zip(schema.names, schema.types) if root == "pyarrow" else schema.items()  # noqa: B905
+        other = [(name, one) for name, one in types if _NO_NUMBERS.match(str(one))]
+    else:
+        return
+    if other:
+        raise ValueError(f"the column {other[0][0]!r} is {other[0][1]}, not numbers: {_CONVERT}")
+
+
+_CONVERT = "convert dates to what recurs, such as the day of the week, or leave them out"
+_NO_NUMBERS = re.compile(r"(?i)date|time|duration|decimal|list|array|struct|binary|object|map")
 
 # Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.
 _NUMBERS = {f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)}
