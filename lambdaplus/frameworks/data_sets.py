@@ -31,7 +31,7 @@ def canonical(X: Any) -> Any:
     """
     if np.ma.is_masked(X):
         checked_array(X, "X")
-    _refuse_no_numbers(X)
+    _refuse_unusable_columns(X)
     if not hasattr(X, "tocsr"):
         return native(X)
     X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -41,10 +41,11 @@ def canonical(X: Any) -> Any:
     return X
 
 
-def _refuse_no_numbers(X: Any) -> None:
+def _refuse_unusable_columns(X: Any) -> None:
     """Raise a ValueError for arrays of dates, durations, text or records, and frames of the first.
 
-    The frameworks themselves refuse text in frames, and complex numbers.
+    The frameworks themselves refuse text in frames, and complex numbers.  A frame with two columns
+    of one name is refused, too, at which XGBoost fails for another reason.
     """
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "mMSUV":
@@ -52,6 +53,9 @@ def _refuse_no_numbers(X: Any) -> None:
         return
     root = type(X).__module__.partition(".")[0]
     if root == "pandas" and hasattr(X, "columns"):
+        if not X.columns.is_unique:
+            twice = X.columns[X.columns.duplicated()][0]
+            raise ValueError(f"two columns are called {twice!r}: rename one, or leave it out")
         types = zip(X.columns, X.dtypes, strict=True)
         other = [(name, one) for name, one in types if getattr(one, "kind", "") in ("m", "M")]
     elif root in ("polars", "pyarrow") and hasattr(X, "schema"):

@@ -59,6 +59,12 @@ def test_predictions_refuse_them(door: str) -> None:
 
 
 @pytest.mark.parametrize("door", FITS)
+def test_two_columns_of_one_name_are_refused(door: str) -> None:
+    with pytest.raises(ValueError, match=r"^two columns are called 'a': rename one"):
+        FITS[door](pd.DataFrame(np.c_[X, X], columns=list("abca")))
+
+
+@pytest.mark.parametrize("door", FITS)
 def test_numbers_in_the_same_containers_are_not(door: str) -> None:
     flags = {"a": X[:, 0].tolist(), "b": (X[:, 1] > 0).tolist(), "c": list(range(80))}
     for data in (pd.DataFrame(flags), pl.DataFrame(flags), pa.table(flags), X > 0, X.astype(">f4")):
