@@ -4,6 +4,7 @@
 - ``correlated``: features are mixtures of eight hidden ones, with noise of their own.
 - ``mixed``: a quarter each of numbers, numbers with missing cells, numbers that are constant in
   each query, and categories.
+- ``shop``: price, stars and brand, which nearly determine the merit if the noise is 1.
 
 The numbers are those of training; a list has half to one and a half times DOCUMENTS.  One
 document in ten has grade 1 or 2, by one threshold for all queries.  NOISE is in standard
@@ -65,8 +66,16 @@ def mixed(random: Any, qid: NDArray[Any], features: int) -> tuple[Floats, Floats
     return x, np.nan_to_num(merit)
 
 
+def shop(random: Any, qid: NDArray[Any], features: int) -> tuple[Floats, Floats]:
+    price, stars = random.gamma(2.0, 20.0, qid.size), random.integers(1, 6, qid.size)
+    brand = random.integers(0, 4, qid.size)
+    others = random.normal(size=(qid.size, features - 3))
+    x = np.column_stack([price.round(2), stars, others, brand])
+    return x, stars - 0.03 * price + (brand == 1)
+
+
 KINDS: dict[str, Callable[[Any, NDArray[Any], int], tuple[Floats, Floats]]] = {
-    "pairs": pairs, "correlated": correlated, "mixed": mixed,
+    "pairs": pairs, "correlated": correlated, "mixed": mixed, "shop": shop,
 }  # fmt: skip
 
 
@@ -86,6 +95,7 @@ def generated(name: str, seed: int) -> Fold:
         grades = np.digitize(merit, np.quantile(merit, [0.9, 0.97])).astype(float)
         names = tuple(f"f{k}" for k in range(features))
         codes = names[3 * (features // 4) : 4 * (features // 4)] if kind == "mixed" else ()
+        codes = names[-1:] if kind == "shop" else codes
         return RankingData(x, grades, qid, feature_names=names, categories=codes)
 
     others = max(40, queries // 3)
