@@ -22,7 +22,7 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.data_sets import readable_by_lightgbm
+from lambdaplus.frameworks.data_sets import readable_by_lightgbm, refuse_other_features
 from lambdaplus.frameworks.internals import (
     attribute_of,
     construct_for,
@@ -78,9 +78,9 @@ def train(
     ValueError
         For an objective that cannot be one of LightGBM, either; for a custom one with
         ``bagging_by_query=True``, with which LightGBM learns nothing; if no feature can be split,
-        as on fewer rows than two leaves need; and for NaN or infinite
-        labels or weights of a data set that is not constructed yet, which LightGBM would silently
-        replace.
+        as on fewer rows than two leaves need; and of data sets that are not constructed yet, for
+        NaN or infinite labels or weights, which LightGBM would silently replace, and for other
+        features than those of ``train_set``, which it would take for those in their places.
 
     Warns
     -----
@@ -178,6 +178,8 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
     )
     for name, data in sets.items():
         _refuse_unusable(name, data, needs_labels=not have_own)
+        if isinstance(data, lightgbm.Dataset) and not is_constructed(data):
+            refuse_other_features(name, data.data, getattr(call["train_set"], "data", None))
     return call, unknown_objective_explained(fobj, "LightGBM")
 
 

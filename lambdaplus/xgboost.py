@@ -21,6 +21,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
@@ -75,7 +76,8 @@ def train(
     Warns
     -----
     UserWarning
-        For parameters that have no effect on a custom objective, such as ``scale_pos_weight``.
+        For parameters that have no effect on a custom objective, such as ``scale_pos_weight``; and
+        for evaluation data with fewer features than the training data.
 
     Examples
     --------
@@ -92,6 +94,12 @@ def train(
         rows = data.num_row() if isinstance(data, xgboost.DMatrix) else 0
         if rows and not xgboost_field(data, "label").size:
             raise ValueError(f"{name} has {rows} rows and no labels: pass label= to its DMatrix")
+        width = dtrain.num_col() if rows and isinstance(dtrain, xgboost.DMatrix) else 0
+        if rows and data.num_col() < width:
+            warn(
+                f"{name} has {data.num_col()} features and the training data {width}: XGBoost "
+                "takes the last ones for missing in all of its rows"
+            )
     with _explained(params, kwargs):
         return xgboost.train(params, dtrain, num_boost_round, **kwargs)
 

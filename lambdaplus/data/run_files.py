@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from lambdaplus.compute.arguments import number_of
+from lambdaplus.compute.messages import warn
 from lambdaplus.data.ranking_data import RankingData
+from lambdaplus.data.spellings import as_read
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.lists.runs import Run, run_of_dictionaries
 from lambdaplus.saved_model.exact_numbers import changed
@@ -142,6 +144,7 @@ def read_trec_run(path: str | os.PathLike[str], qrels: Judgements) -> Run:
     scores, what = _values_of_documents(file, "line of a run", forms, "returned")
     if what == "rank":
         scores = _scores_of_ranks(scores, file)
+    _warn_of_spellings(scores, qrels, file)
     return run_of_dictionaries(qrels, scores, _name(file), str(file))
 
 
@@ -230,6 +233,18 @@ def _values_of_documents(
             raise ValueError(f"{where}: {document} of {query} is {verb} twice")
         documents[document] = _finite_number(fields[names.index(what)], f"{where}: the {what}")
     return values, what
+
+
+def _warn_of_spellings(scores: Judgements, qrels: Judgements, file: Path) -> None:
+    """Warn of queries that are left out and of value 0, since the files spell them in two ways."""
+    missing = {as_read(query.lstrip("0")): query for query in qrels.keys() - scores.keys()}
+    for query in sorted(scores.keys() - qrels.keys()):
+        if judged := missing.get(as_read(query.lstrip("0"))):
+            warn(
+                f"{file} has the query {query}, which is not judged, and not {judged}, which is: "
+                "if they are one, write it in one way"
+            )
+            return
 
 
 def _scores_of_ranks(ranks: Judgements, file: Path) -> Judgements:

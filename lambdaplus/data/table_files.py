@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
+from lambdaplus.data.date_words import DATES
+from lambdaplus.data.spellings import spelled_twice
 from lambdaplus.lists.keys import as_text, identifiers, int_or_text
 from lambdaplus.saved_model.files import KINDS, opened, table_kind
 from lambdaplus.saved_model.table_rows import FLAGS, TableRows
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
 NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
-_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}"
-_TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
-DATES = f"^({_DATE})([T ]{_TIME})?$"
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 
 
@@ -131,24 +130,24 @@ class TableFile(TableRows):
         words = self._words(name)
         return bool(words.len()) and bool(words.str.contains(pattern).all())
 
-    def _in_one_spelling(self, name: str, words: list[str]) -> list[str]:
-        """Whole numbers without decimals of zeros, as in categories, if all are whole numbers.
+    def _in_one_spelling(self, name: str, words: list[str]) -> NDArray[Any]:
+        """As in `int_or_text`; whole numbers may have decimals of zeros, if all are whole.
 
-        Otherwise a warning is given of those that occur in both spellings.
+        A warning is given of text in two spellings.
         """
-        known = {*words}
         decimals = re.compile(r"(-?[0-9]+)\.0+")
-        found = {word: whole[1] for word in known if (whole := decimals.fullmatch(word))}
-        if not found:
-            return words
-        if all(re.fullmatch("-?[0-9]+", found.get(word, word)) for word in known):
-            return [found.get(word, word) for word in words]
-        if both := sorted(word for word, whole in found.items() if whole in known):
+        found = {word: whole[1] for word in {*words} if (whole := decimals.fullmatch(word))}
+        if found and all(re.fullmatch("-?[0-9]+", found.get(word, word)) for word in {*words}):
+            words = [found.get(word, word) for word in words]
+        ids = int_or_text(words)
+        if ids.dtype.kind == "U" and (both := spelled_twice(words)):
+            are_whole = all(re.fullmatch(r"-?[0-9]+(\.0+)?", word) for word in both)
+            why = ", since others are no whole numbers" if are_whole else ""
             warn(
-                f"{self.place(name)} has {found[both[0]]!r} and {both[0]!r}, which are different, "
-                "since others are no whole numbers: write each identifier in one way"
+                f"{self.place(name)} has {both[0]!r} and {both[1]!r}, which are different{why}: "
+                "write each identifier in one way"
             )
-        return words
+        return ids
 
     def repeats(self, name: str) -> bool:
         """Whether a column has at least two values, on two rows or more on average."""
@@ -176,7 +175,7 @@ class TableFile(TableRows):
 
         column = self.frame[name]
         try:
-            if column.dtype.is_nested() or column.dtype == polars.Binary:
+            if column.dtype.is_nested() or column.dtype in (polars.Binary, polars.Duration):
                 raise ValueError(f"{column.dtype} is no type of numbers, text or dates")
             if column.null_count():
                 row = int(column.is_null().arg_max() or 0)
@@ -192,6 +191,6 @@ class TableFile(TableRows):
             row = next((row for row, word in enumerate(words) if word.lower() == "nan"), -1)
             if row >= 0:
                 raise ValueError(f"{words[row]!r} in row {row + 1} below the header is no value")
-            return int_or_text(self._in_one_spelling(name, words))
+            return self._in_one_spelling(name, words)
         except ValueError as error:
             raise ValueError(f"{self.file}, column {name!r}: {error}") from None

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.data.date_readings import Keys, of_digits, of_two_parts, written
+from lambdaplus.data.lost_zeros import without_zeros
 from lambdaplus.lists.keys import identifiers
 
 _NUMBER = re.compile(
@@ -122,6 +123,8 @@ def _refuse_dates(texts: Sequence[str], numbers: Keys, kind: str) -> None:
         readings = of_two_parts(parts, kind == "text")
     else:  # whole numbers, perhaps written as floats
         readings = of_digits([whole for whole, _ in parts], kind == "text")
+    if kind != "text":
+        readings = itertools.chain(readings, (("", keys) for keys in without_zeros(parts)))
     ascending = sorted(range(len(texts)), key=numbers.__getitem__)
     for form, keys in readings:
         for i, j in itertools.pairwise(ascending):

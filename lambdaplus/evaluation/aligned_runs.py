@@ -101,7 +101,12 @@ def aligned_rows(metric: str, runs: Mapping[str, Evaluation]) -> list[RankedRows
 def systems(
     runs: Mapping[str, Evaluation | Sequence[Evaluation]], baseline: str | None
 ) -> dict[str, list[Evaluation]]:
-    """The runs of each system; a ValueError for fewer than two, or an unknown baseline."""
+    """The runs of each system; an error for fewer than two, or an unknown baseline."""
+    if not isinstance(runs, Mapping):
+        raise TypeError(
+            f"runs must be a dictionary of results of evaluate by the names of systems, such as "
+            f"{{'new': new, 'old': old}}, not {type(runs).__name__}"
+        )
     if len(runs) < 2:
         raise ValueError(f"a comparison needs at least two runs, got {len(runs)}")
     if baseline is not None and baseline not in runs:

@@ -1,11 +1,12 @@
 """Features and queries of the data sets of LightGBM and XGBoost."""
 
+import re
 from typing import Any, Literal
 
 import numpy as np
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.lists.columns import native
+from lambdaplus.lists.columns import columns_of, native
 from lambdaplus.lists.vectors import checked_array
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
@@ -24,10 +25,13 @@ def canonical(X: Any) -> Any:
     """A sparse matrix as CSR or CSC with sorted indices and no duplicates; others as in `native`.
 
     LightGBM misreads unsorted columns, and both frameworks misread duplicates.  They would use the
-    values below a mask, for which a ValueError is raised.
+    values below a mask, for which a ValueError is raised.  So it is for dates, durations and text,
+    of which LightGBM would take the days or nanoseconds since 1970, and XGBoost would end with a
+    stack trace.
     """
     if np.ma.is_masked(X):
         checked_array(X, "X")
+    _refuse_unusable_columns(X)
     if not hasattr(X, "tocsr"):
         return native(X)
     X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -36,6 +40,36 @@ def canonical(X: Any) -> Any:
         X.sum_duplicates()
     return X
 
+
+def _refuse_unusable_columns(X: Any) -> None:
+    """Raise a ValueError for arrays of dates, durations, text or records, and frames of the first.
+
+    The frameworks themselves refuse text in frames, and complex numbers.  A frame with two columns
+    of one name is refused, too, at which XGBoost fails for another reason.
+    """
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mMSUV":
+            raise ValueError(f"X is an array of {X.dtype}, not of numbers: {_CONVERT}")
+        return
+    root = type(X).__module__.partition(".")[0]
+    if root == "pandas" and hasattr(X, "columns"):
+        if not X.columns.is_unique:
+            twice = X.columns[X.columns.duplicated()][0]
+            raise ValueError(f"two columns are called {twice!r}: rename one, or leave it out")
+        types = zip(X.columns, X.dtypes, strict=True)
+        other = [(name, one) for name, one in types if getattr(one, "kind", "") in ("m", "M")]
+    elif root in ("polars", "pyarrow") and hasattr(X, "schema"):
+        schema = X.schema
+        types = zip(schema.names, schema.types) if root == "pyarrow" else schema.items()  # noqa: B905
+        other = [(name, one) for name, one in types if _NO_NUMBERS.match(str(one))]
+    else:
+        return
+    if other:
+        raise ValueError(f"the column {other[0][0]!r} is {other[0][1]}, not numbers: {_CONVERT}")
+
+
+_CONVERT = "convert dates to what recurs, such as the day of the week, or leave them out"
+_NO_NUMBERS = re.compile(r"(?i)date|time|duration|decimal|list|array|struct|binary|object|map")
 
 # Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.
 _NUMBERS = {f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)}
@@ -61,6 +95,26 @@ def readable_by_lightgbm(X: Any) -> Any:
                 "for categories, pass X.to_pandas() in training and prediction"
             )
     return X
+
+
+def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
+    """Raise a ValueError for features that are not those of the training data, in their order.
+
+    Frames are compared by their columns, and others by the number of features.  LightGBM would read
+    the features of a data set to evaluate by their places, and those that are missing as 0.
+    """
+    columns, other = columns_of(X), columns_of(of_training)
+    if columns is not None and other is not None and columns != other:
+        raise ValueError(
+            f"{name} has the columns {columns}, which are not those of the training data, in their "
+            f"order: {other}"
+        )
+    width, expected = (getattr(data, "shape", (0,))[1:] for data in (X, of_training))
+    if width and expected and width != expected:
+        raise ValueError(
+            f"{name} has {width[0]} features, and the training data {expected[0]}: pass the same "
+            "features in the same order"
+        )
 
 
 def group_sizes(data: Any) -> Ints | None:

@@ -106,8 +106,13 @@ def find_objective(objective: Any, one_group: bool = False) -> Any:
     """The objective for a metric; anything else is returned unchanged, for the framework.
 
     With ``one_group``, as in classifiers, it treats all rows as one ranking for any metric.  A
-    TypeError is raised for another callable of lambdaplus, such as a metric.
+    TypeError is raised for another callable of lambdaplus, such as a metric, and for several.
     """
+    if isinstance(objective, list | tuple | dict):
+        raise TypeError(
+            f"objective={objective!r} is no single objective: pass one, or their sum, such as "
+            "combine({lambda_objective('map'): 1, lambda_objective('ndcg'): 0.5})"
+        )
     ours = str(getattr(objective, "__module__", "")).startswith("lambdaplus.")
     if callable(objective) and ours and not isinstance(objective, Objective | Named):
         shown = getattr(objective, "__qualname__", repr(objective))

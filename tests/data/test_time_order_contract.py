@@ -34,6 +34,12 @@ def places(order: Any) -> list[int]:
     return [*map(int, places_in_time(order, len(order)))]
 
 
+def spelt(form: str, start: int) -> list[float]:
+    """Thirty months in a spelling, as numbers."""
+    dates = (datetime(start + k // 12, k % 12 + 1, 1) for k in range(30))
+    return [float(date.strftime(form)) for date in dates]
+
+
 ascending = [*range(24)]
 SPELT: Rows = {
     **{f"{form}": (lambda form=form: places(of(form)), ascending) for form in PLAIN.split()},
@@ -109,6 +115,18 @@ SPELT: Rows = {
             ("month and year as numbers", [12023, 12024, 22023], Raises("in this order as numb")),
             ("2023.1 as numbers", [2023.1, 2023.11, 2023.2], Raises("in this order as numbers")),
             ("2023.01 as numbers", [2023.01, 2023.1, 2023.11], [0, 1, 2]),
+            *(
+                (f"numbers without their zeros, {form}", spelt(form, start), Raises("in this orde"))
+                for start in (2012, 2019, 2024)
+                for form in ("%m%y", "%m.%y", "%m.%Y", "%y%-m")
+            ),
+            ("weeks as numbers", [w * 100 + y % 100 for y, w in WEEKS], Raises("in this order")),
+            ("days of months as numbers", [100 * m + d for m in range(1, 13) for d in range(1, 29)],
+             [*range(336)]),
+            ("times as numbers", [100 * h + m for h in range(24) for m in (0, 30)], [*range(48)]),
+            ("parts of parts", [100 * a + b for a in range(1, 9) for b in range(1, 4)],
+             [*range(24)]),
+            ("prices as numbers", [1.18, 2.18, 3.25, 5.49, 11.22, 12.1], [*range(6)]),
             ("one number, two spellings", ["1", "1.0"], Raises("'1' and '1.0', which are the s")),
             ("one date, two spellings", ["2023-01", "2023-01-01"], Raises("which are the same n")),
             ("time zones", ["2023-01-01 00:00+02:00", "2023-01-01 00:00Z"], [0, 1]),

@@ -153,6 +153,9 @@ def test_runs_on_other_queries_or_by_other_rules_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             compare_runs({"a": one, "b": two})
+    for several in ([a, other], (a, other), a, [("a", a), ("b", other)]):
+        with pytest.raises(TypeError, match="runs must be a dictionary of results of evaluate by "):
+            compare_runs(several)  # type: ignore[arg-type]
     # Documents may be in another order, and one run may lack those that are not relevant.
     same = evaluate([0, 1, 0, -0.0, 1], [2, 1, 4, 5, 3], qid=[*qid[:2], *"yyy"])
     assert len(compare_runs({"a": a, "b": same}).of("map")) == 1

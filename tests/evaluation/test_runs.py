@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,15 @@ def test_a_table_without_queries_is_evaluated_as_one_ranking(tmp_path: Path) -> 
     assert f"{roc_auc_score(labels, scores):.4f}" in found.output
     assert f"{average_precision_score(labels, scores):.4f}" in found.output
     assert "50 rows without queries" in found.output
+
+
+@pytest.mark.parametrize(("judged", "ranked"), [("51", "051"), ("51", "51.0"), ("q1", "00q1")])
+def test_queries_in_two_spellings_are_warned_of(tmp_path: Path, judged: str, ranked: str) -> None:
+    run, qrels = tmp_path / "a.run", {judged: {"a": 1.0}, "7": {"a": 1.0}}
+    run.write_text(f"{ranked} Q0 a 1 2.5 tag\n7 Q0 a 1 2.5 tag\n")
+    with pytest.warns(UserWarning, match=f"query {ranked}, which is not judged, and not {judged},"):
+        found = read_trec_run(run, qrels)
+    assert evaluate_run(found, "map")["map"] == 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_trec_run(run, {ranked: {"a": 1.0}, judged: {"a": 1.0}, "9": {"a": 1.0}})

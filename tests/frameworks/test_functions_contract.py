@@ -86,6 +86,14 @@ BOTH: Rows = {
         for way in ("train", "cv")
     },
     **{
+        f"{type(several).__name__} of objectives in our {way}": (
+            lambda f, one=several, way=way: by_name(f, one) if way == "train" else cv(f, one),
+            Raises(r"is no single objective: pass one, or their sum, such as comb", TypeError),
+        )
+        for several in ([lp.lambda_map], (lp.lambda_map, "ndcg"), {lp.lambda_map: 1})
+        for way in ("train", "cv")
+    },
+    **{
         f"{what} as a metric of our {way}": (
             lambda f, one=one, way=way: own(f, metric=one) if way == "train" else f.own.cv(
                 f.quiet, f.data(GRADED), 2,
