@@ -21,7 +21,7 @@ LAYERS = (
     {"study", "cli", "__main__"},
 )
 OF_STUDY = (
-    {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
+    {"words", "config_values", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
     {"fits", "fitting", "memory", "preload"},
