@@ -29,6 +29,7 @@ from trees import (
     OURS,
     OWN_PAIRS,
     THEIRS,
+    WITH_LOG_LOSS,
     Fits,
     best_of,
     by_trees,
@@ -227,7 +228,7 @@ def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]]) -> Table:
 
 
 TREES = {CHOSEN: "ranking_trees", "default": "default trees"}
-NAMES = dict.fromkeys([*OURS, *THEIRS["lightgbm"], *THEIRS["xgboost"]])
+NAMES = dict.fromkeys([*OURS, *WITH_LOG_LOSS, *THEIRS["lightgbm"], *THEIRS["xgboost"]])
 
 
 def time_to_the_best(fits: Fits, kinds: dict[str, Sequence[str]]) -> Table:

@@ -5,9 +5,10 @@
 
 SET is named as in `list_sets`.  Trees are named by what they have in common in both frameworks:
 leaves, rate (twice as large in XGBoost, whose Hessians of rankings are twice as large), shares of
-rows, of columns by tree and of columns by node, and by parameters of a framework.  ``default`` is
-the framework's trees at a rate of .1.  A training is evaluated every few rounds on validation and
-test queries; validation chooses the round.  ``seconds`` are those of the processor.
+rows, of columns by tree and of columns by node, and by parameters of a framework; what is not named
+is as in `BASE`.  ``ranking_trees`` is those of the package, ``default`` the framework's at a rate
+of .1.  A training is evaluated every few rounds on validation and test queries; validation chooses
+the round.  ``seconds`` are those of the processor.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from catboost_trees import EVERY, ROUNDS, fit_catboost
 from kept_fits import keep_tables, per_query, read, run, study_parser
 from tables import Tested
 
-from lambdaplus import lambda_objective
+from lambdaplus import lambda_objective, ranking_trees
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
@@ -34,9 +35,10 @@ from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion
+from lambdaplus.study.trainers import NAMES_IN_LIGHTGBM
 
-CHOSEN = "node=.5"
-"""The trees of `ranking_trees`."""
+CHOSEN = "ranking_trees"
+"""Those of the package, of the middle size."""
 BASE: dict[str, Any] = {"leaves": 16, "rate": 0.05, "rows": 0.5, "tree": 1.0, "node": 0.5}
 NAMES = {
     "lightgbm": {
@@ -69,9 +71,14 @@ def numbers_of(trees: str) -> dict[str, Any]:
     return {name: ast.literal_eval(value) for name, value in parts}
 
 
-def parameters_of(trees: str, framework: str, doubled: bool) -> dict[str, Any]:
+def parameters_of(trees: str, framework: Any, doubled: bool) -> dict[str, Any]:
     if trees == "default":
         return dict(DEFAULT[framework])
+    if trees == CHOSEN:
+        found = ranking_trees(framework)
+        found["learning_rate"] /= 1 if doubled else RATE_OF_RANKINGS[framework]
+        names = NAMES_IN_LIGHTGBM if framework == "lightgbm" else {}
+        return {names.get(name, name): value for name, value in found.items()}
     given = {**BASE, **numbers_of(trees)}
     if doubled:
         given["rate"] *= RATE_OF_RANKINGS[framework]
@@ -80,13 +87,13 @@ def parameters_of(trees: str, framework: str, doubled: bool) -> dict[str, Any]:
 
 
 def in_words(trees: str) -> str:
-    """What differs from half of the rows and half of the columns by node."""
+    """What differs from 16 leaves, half of the rows and half of the columns by node."""
     words = {
         "rate": "learning rate", "tree": "columns by tree", "node": "columns by node",
         "extra": "extra trees",
     }  # fmt: skip
     if trees in ("default", CHOSEN):
-        return "default trees" if trees == "default" else "ranking_trees"
+        return "default trees" if trees == "default" else trees
     return ", ".join(
         words.get(name, name) + ("" if value is True else f" {value:g}")
         for name, value in numbers_of(trees).items()
@@ -95,13 +102,17 @@ def in_words(trees: str) -> str:
 
 
 def rate_of(trees: str) -> float:
-    return 0.1 if trees == "default" else {**BASE, **numbers_of(trees)}["rate"]
+    if trees == "default":
+        return 0.1
+    return BASE["rate"] if trees == CHOSEN else {**BASE, **numbers_of(trees)}["rate"]
 
 
 OURS = ("map", "ndcg", "auc", "arhr")
 """Metrics whose objectives of lambdaplus are trained."""
 OWN_PAIRS = tuple(f"{metric}, own pairs" for metric in ("mrr", "ndcg@10", "map@10"))
 """Metrics that by default weight pairs by another one, their surrogate, or by all ranks."""
+WITH_LOG_LOSS = tuple(f"0.25*{metric}+0.75*logloss(relevant=1)" for metric in ("map", "ndcg"))
+"""Pairs and the plain log-loss together, see `both`."""
 THEIRS: dict[str, dict[str, dict[str, Any]]] = {
     "lightgbm": {
         "log-loss": {"objective": "binary"},
@@ -230,7 +241,7 @@ def tasks(given: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
         if framework == "catboost":
             known = trees == "default" and name in AS_IT_COMES
         else:
-            known = name in (*OURS, *OWN_PAIRS) or name in THEIRS[framework]
+            known = name in (*OURS, *OWN_PAIRS, *WITH_LOG_LOSS) or name in THEIRS[framework]
         if known:
             yield on, framework, trees, name, seed, ",".join(given.metrics), given.patience
 
@@ -345,7 +356,7 @@ def show(given: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = study_parser(__doc__, "trees")
-    parser.add_argument("--trees", type=lambda text: text.split(";"), default=["node=.5"])
+    parser.add_argument("--trees", type=lambda text: text.split(";"), default=[CHOSEN])
     parser.add_argument("--contenders", type=lambda text: text.split(";"), default=["map"])
     parser.add_argument("--metrics", type=lambda text: text.split(","), default=["map"])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])

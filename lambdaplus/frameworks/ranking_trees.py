@@ -3,13 +3,14 @@
 The default parameters of both frameworks suit clean labels.  In a ranking, the gradients of
 a query are made of the same few relevant documents, so trees overfit them: smaller trees on a part
 of the rows and columns improve the metrics of test queries, with any objective.  Columns are drawn
-anew for each node, so that a tree can split by any two features that act together.
+anew for each node, so that a tree can split by any two features that act together.  LightGBM can
+also try each feature at one random threshold, which again improves them.
 
 Examples
 --------
 >>> from lambdaplus import ranking_trees
 >>> ranking_trees("lightgbm")["subsample"]
-0.5
+0.7
 """
 
 from __future__ import annotations
@@ -26,25 +27,30 @@ class Trees(NamedTuple):
     learning_rate: float
     rows: float  # share that is drawn for each tree
     columns: float  # share that is drawn for each node
-    random_thresholds: bool = False  # each feature is tried at one, which LightGBM alone has
+    random_thresholds: bool = False  # each feature is tried at one; LightGBM alone has them
     l2: float | None = None  # penalty of the values of leaves, if not the framework's default
     trees_a_round: int = 1  # whose mean is a step, which XGBoost alone has
 
 
-SIZES = {
-    "small": Trees(8, 0.05, 0.5, 0.5),
-    "middle": Trees(16, 0.05, 0.5, 0.5),
-    "large": Trees(31, 0.1, 0.5, 0.5),
-    "table": Trees(16, 0.02, 0.8, 0.8),
-    "few": Trees(16, 0.05, 0.7, 0.7, random_thresholds=True, l2=1.0),
+_MIDDLE = Trees(16, 0.05, 0.7, 0.7, random_thresholds=True, l2=1.0)
+_TABLE = Trees(16, 0.02, 0.8, 0.8)
+TREES = {
+    "lightgbm": {
+        "small": _MIDDLE._replace(leaves=8),
+        "middle": _MIDDLE,
+        "large": _MIDDLE._replace(leaves=31, learning_rate=0.1),
+        "table": _TABLE,
+        "few": _MIDDLE,
+    },
+    "xgboost": {
+        "small": Trees(8, 0.05, 0.5, 0.5),
+        "middle": Trees(16, 0.05, 0.5, 0.5),
+        "large": Trees(31, 0.1, 0.5, 0.5),
+        "table": _TABLE,
+        "few": Trees(16, 0.025, 0.5, 0.5, trees_a_round=2),
+    },
 }
-OTHERS_IN_XGBOOST = {"few": Trees(16, 0.025, 0.5, 0.5, trees_a_round=2)}
-
-
-def trees_of(framework: Literal["lightgbm", "xgboost"], size: str) -> Trees:
-    """The parameters of a size, of which each framework may lack some."""
-    others = OTHERS_IN_XGBOOST if framework == "xgboost" else {}
-    return others.get(size, SIZES[size])
+SIZES = tuple(TREES["lightgbm"])
 
 
 def ranking_trees(
@@ -61,18 +67,19 @@ def ranking_trees(
     size : {"small", "middle", "large", "table", "few"}, default="middle"
         Small trees suit noisy labels and few queries, large ones clean labels.  Those of
         ``"table"`` suit tables without queries: middle ones that see more, with smaller steps.
-        Those of ``"few"`` suit few features, categories and missing values, and lose little
-        elsewhere: in LightGBM, each feature is tried at one random threshold; in XGBoost, each of
-        twice as many steps is the mean of two trees, which takes two to five times as long.
+        Those of ``"few"`` suit few features, categories and missing values, and lose nothing
+        elsewhere: in XGBoost, each of twice as many steps is the mean of two trees, which takes
+        two to five times as long.  In LightGBM, they are those of ``"middle"``.
 
     Returns
     -------
     dict
         Learning rate, leaves, the share of rows that is drawn for each tree, and that of columns
-        for each node.  The names are those that both ``train`` and the estimators of the framework
-        take.  The rounds are up to you: pass many, such as 1000, and stop early, after 50 rounds or
-        more without a better validation value; for tables 2000 and 150.  In XGBoost, halve the
-        learning rate for objectives that do not rank, such as log-loss.
+        for each node; in LightGBM, also random thresholds, at one of which each feature is tried,
+        and the penalty of large leaf values.  The names are those that both ``train`` and the
+        estimators of the framework take.  The rounds are up to you: pass many, such as 1000, and
+        stop early, after 50 rounds or more without a better validation value; for tables 2000 and
+        150.  In XGBoost, halve the learning rate for objectives that do not rank, such as log-loss.
 
     Raises
     ------
@@ -85,9 +92,9 @@ def ranking_trees(
     >>> ranking_trees("xgboost")["max_leaves"]
     16
     """
-    check_choice("framework", framework, ("lightgbm", "xgboost"))
-    check_choice("size", size, tuple(SIZES))
-    trees = trees_of(framework, size)
+    check_choice("framework", framework, tuple(TREES))
+    check_choice("size", size, SIZES)
+    trees = TREES[framework][size]
     shares = {"subsample": trees.rows, "colsample_bynode": trees.columns}
     more: dict[str, Any] = {} if trees.l2 is None else {"reg_lambda": trees.l2}
     if framework == "lightgbm":

@@ -31,7 +31,7 @@ OF_THE_STUDY = {
 """Parameters that the study sets itself."""
 
 # The names by which `lightgbm.train` knows the parameters of its estimators.
-_LIGHTGBM = {
+NAMES_IN_LIGHTGBM = {
     "subsample": "bagging_fraction",
     "subsample_freq": "bagging_freq",
     "colsample_bynode": "feature_fraction_bynode",
@@ -88,7 +88,7 @@ class BoostedTrainer:
         if self.framework == "xgboost" and not doubled:  # Hessians, of rankings alone
             trees["learning_rate"] /= 2
         if self.framework == "lightgbm":
-            trees = {_LIGHTGBM.get(name, name): value for name, value in trees.items()}
+            trees = {NAMES_IN_LIGHTGBM.get(name, name): value for name, value in trees.items()}
         return {**trees, **given}
 
 

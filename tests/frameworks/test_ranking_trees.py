@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import lambdaplus
 from lambdaplus import LightGBMRanker, XGBoostRanker, ranking_trees
-from lambdaplus.frameworks.ranking_trees import SIZES, trees_of
+from lambdaplus.frameworks.ranking_trees import SIZES, TREES
 from lambdaplus.study import Config, study_of
 from lambdaplus.study.trainers import parameters_of
 
@@ -34,12 +34,13 @@ def test_lightgbm_and_its_estimator_train_the_same_trees(size: str) -> None:
     ).fit(X, LABELS, group=GROUP)  # fmt: skip
     assert np.array_equal(trained.predict(X), ranker.predict(X))
     model = trained.dump_model()
-    assert max(tree["num_leaves"] for tree in model["tree_info"]) <= SIZES[size].leaves
+    used = TREES["lightgbm"][size]
+    assert max(tree["num_leaves"] for tree in model["tree_info"]) <= used.leaves
     text = trained.model_to_string()
     for name, value in (
-        ("bagging_fraction", SIZES[size].rows), ("feature_fraction_bynode", SIZES[size].columns),
-        ("bagging_freq", 1), ("learning_rate", SIZES[size].learning_rate),
-        ("extra_trees", SIZES[size].random_thresholds), ("lambda_l2", SIZES[size].l2 or 0),
+        ("bagging_fraction", used.rows), ("feature_fraction_bynode", used.columns),
+        ("bagging_freq", 1), ("learning_rate", used.learning_rate),
+        ("extra_trees", used.random_thresholds), ("lambda_l2", used.l2 or 0),
     ):  # fmt: skip
         [found] = re.findall(rf"\[{name}: (.*)\]", text)
         assert float(found) == value
@@ -56,7 +57,7 @@ def test_xgboost_and_its_estimator_train_the_same_trees(size: str) -> None:
     ).fit(X, LABELS, group=GROUP)
     assert np.array_equal(trained.predict(data, output_margin=True), ranker.predict(X))
     leaves = trained.trees_to_dataframe().query("Feature == 'Leaf'").groupby("Tree").size()
-    used = trees_of("xgboost", size)
+    used = TREES["xgboost"][size]
     assert leaves.max() <= used.leaves
     assert leaves.size == 5 * used.trees_a_round
     assert trees["learning_rate"] == 2 * used.learning_rate
@@ -88,7 +89,7 @@ def parameters(methods: Any = NAMES, **options: Any) -> dict[str, list[dict[str,
 
 def test_a_study_trains_every_boosted_method_with_these_trees() -> None:
     found = parameters()
-    trees = SIZES["middle"]
+    trees = TREES["lightgbm"]["middle"]
     for name in NAMES[:2]:
         [used] = found[name]
         assert used["num_leaves"] == trees.leaves
@@ -111,13 +112,13 @@ def test_a_table_has_trees_of_its_own_and_no_hessians_that_are_doubled(tmp_path:
     file.write_text("\n".join(["x,y,label", *rows]))
     table = {"data": str(file), "qid": "none"}
     found = parameters(OF_TABLES, **table)
-    trees = SIZES["table"]
+    trees = TREES["lightgbm"]["table"]
     for name in OF_TABLES:
         [used] = found[name]
         assert used.get("num_leaves", used.get("max_leaves")) == trees.leaves
         assert used["learning_rate"] == trees.learning_rate
     [used] = parameters(OF_TABLES[:1], **table, trees=("small",))[OF_TABLES[0]]
-    assert used["num_leaves"] == SIZES["small"].leaves
+    assert used["num_leaves"] == TREES["lightgbm"]["small"].leaves
 
 
 def test_a_rate_is_that_of_every_step() -> None:
@@ -129,7 +130,7 @@ def test_of_several_sizes_validation_chooses_one_for_each_method() -> None:
     found = parameters(trees=("small", "large"))
     for name in NAMES[:2]:
         leaves = [used["num_leaves"] for used in found[name]]
-        assert leaves == [SIZES["small"].leaves, SIZES["large"].leaves]
+        assert leaves == [TREES["lightgbm"]["small"].leaves, TREES["lightgbm"]["large"].leaves]
     asked = {"trees": ("small", "large"), "metrics": ("map",), "rounds": 20}
     study = study_of(Config(methods=NAMES[:1], folds="1", **asked))
     study.finish()
