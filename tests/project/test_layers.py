@@ -24,7 +24,7 @@ OF_STUDY = (
     {"words", "config_values", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
-    {"fits", "fitting", "memory", "preload"},
+    {"fits", "training", "store", "memory", "preload", "runner"},
     {"results", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {
