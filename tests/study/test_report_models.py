@@ -75,7 +75,7 @@ def test_a_report_says_which_model_it_shows(study: Study, tmp_path: Path) -> Non
     summary = Summary(study.results)
     of = captions(shown.importance_plots(summary, study))
     best = summary.decision()[0].split(": ")[1].partition(" (")[0]
-    assert f"{best} on Fold1 (3 features)" in of["importance"]
+    assert f"{best} on Fold1 (the 2 of highest gain, of 3 features)" in of["importance"]
     assert f"means of {shown.REPEATS} permutations" in of["importance"]
     page = write_report(summary, tmp_path, study=study).read_text(encoding="utf-8")
     for text in (*of.values(), *captions(shown.positives_plots(summary, study)).values()):
@@ -182,7 +182,7 @@ def test_log_loss_is_shown_at_its_best_round_and_others_are_calibrated(study: St
     found = shown.probability(ours, test, 1)
     assert found.mean() == pytest.approx(test.labels.mean(), abs=0.03)
     assert (np.argsort(found) == np.argsort(ours.fit.test)).mean() > 0.9
-    config = Config(rounds=300, patience=20)
+    config = Config(rounds=500, patience=100)
     names = "lightgbm:binary", "xgboost:binary:logistic"
     of_loss = Study(study.folds[:1], find_methods(",".join(names)), ["map"], config)
     of_loss.finish()

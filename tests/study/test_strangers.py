@@ -135,7 +135,7 @@ def test_codes_and_items_by_their_values() -> None:
 
 def test_a_feature_that_is_the_label_is_named(tmp_path: Path, log: pd.DataFrame) -> None:
     def said(frame: pd.DataFrame) -> str:
-        asked = {**CLICKS, "methods": ("lightgbm:binary",), "metrics": ("map",), "rounds": 5}
+        asked = {**CLICKS, "methods": ("lightgbm:binary",), "metrics": ("map",), "rounds": 40}
         study = study_of(written(tmp_path, frame, **asked))
         study.finish()
         return " ".join(advice(Summary(study.results), study))
