@@ -3,12 +3,12 @@
 From a configuration to a conclusion:
 
 1. A `Config` says what is asked.  `study_of` reads the folds and finds each `Method`.
-2. A `Study` plans its trainings.  A `Task` is one: a method with one set of parameters on a fold
-   with a seed, and its data.
-3. The trainer of the method takes a task and returns a `Fitted`, which can predict, for each metric
-   that selects.
-4. A record `Fit` has what was asked and what came out for one of these metrics, without data and
-   model.  The records of a training are one file.
+2. A `Study` plans its tasks.  A `Task` is one training that is to be made: a method with one set of
+   parameters on a fold with a seed, and its data.
+3. A runner trains the tasks that are not stored.  The trainer of the method takes a task and
+   returns a `Fitted`, a model that can predict, for each metric that selects.
+4. A `Fit` is the record of a training for one of these metrics: what was asked and what came out,
+   without data and model.  The fits of a task are one file of the store.
 5. `Results` are tables of these records: selection by validation values, and test values.
 6. A `Summary` tests differences and says which method is best.  Tables, plots, the report and the
    saved model follow from it.
@@ -42,8 +42,8 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.study.methods import Task as Task
     from lambdaplus.study.registry import METHODS as METHODS
     from lambdaplus.study.report import write_report as write_report
+    from lambdaplus.study.result_files import write_tables as write_tables
     from lambdaplus.study.results import Results as Results
-    from lambdaplus.study.results import write_tables as write_tables
     from lambdaplus.study.study import Study as Study
     from lambdaplus.study.summary import Summary as Summary
     from lambdaplus.study.tables import results_table as results_table
@@ -57,7 +57,8 @@ else:  # with __getattr__, type checkers would accept misspelt names
         ("lambdaplus.study.methods", "Fitted Method Task"),
         ("lambdaplus.study.registry", "METHODS"),
         ("lambdaplus.study.report", "write_report"),
-        ("lambdaplus.study.results", "Results write_tables"),
+        ("lambdaplus.study.result_files", "write_tables"),
+        ("lambdaplus.study.results", "Results"),
         ("lambdaplus.study.study", "Study"),
         ("lambdaplus.study.summary", "Summary"),
         ("lambdaplus.study.tables", "results_table"),

@@ -25,7 +25,7 @@ OF_STUDY = (
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
     {"fits", "training", "store", "memory", "preload", "runner"},
-    {"results", "crossed_choice", "selection", "probabilities"},
+    {"results", "result_files", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {
         "study",
