@@ -21,7 +21,7 @@ from typing import Any
 import list_sets
 import numpy as np
 from kept_fits import keep_tables, read, run, study_parser, values_in
-from tables import Tested
+from tables import LEVEL, Tested
 from trees import (
     AS_IT_COMES,
     CHOSEN,
@@ -39,14 +39,20 @@ from trees import (
 
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.effects import Effect, RunMeans, on_queries, over_folds, over_sets
+from lambdaplus.evaluation.significance import holm
+from lambdaplus.study.detectable import seen
 
 METRICS = ("map", "ndcg@10", "auc", "mrr", "recall@20")
 OURS_FOR = {"map": "map", "ndcg@10": "ndcg", "auc": "auc", "mrr": "arhr", "recall@20": "map"}
 """The default objective of each metric, on graded labels, too."""
+WITH_LOG_LOSS_FOR = dict(zip(("map", "ndcg@10"), WITH_LOG_LOSS, strict=True))
+"""The same with three quarters of log-loss."""
 OWN = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
 EVERY_ROW = "node=1,rows=1."
 """Trees of the same leaves and rate that see every row and column."""
 FOLDS = 5  # of the sets in LETOR's format
+MARGIN = 0.005
+LEVEL_MEANS = f"level: the 95 % interval lies within {MARGIN}"
 Contender = tuple[str, str]  # trees, name
 OfFramework = tuple[str, str, str]  # framework, trees, name
 
@@ -124,18 +130,31 @@ def best_built_in(
     )
 
 
-def over_best(fits: Fits, framework: str, trees: str, metric: str, sets: Sequence[str]) -> Any:
-    """The objective of the metric less the best built-in one, with the same trees."""
+def less_best(
+    fits: Fits, framework: str, trees: str, metric: str, sets: Sequence[str],
+    ours: dict[str, str] = OURS_FOR,
+) -> tuple[Effect | None, str]:  # fmt: skip
+    """The objective of the metric less the best built-in one, with the same trees, and its name."""
     best = best_built_in(fits, framework, trees, metric, sets)
     if best is None:
-        return ""
-    pair = (trees, OURS_FOR[metric]), (trees, best)
-    return shown(effect(fits, framework, pair, metric, sets), f" ({best})")
+        return None, ""
+    pair = (trees, ours[metric]), (trees, best)
+    return effect(fits, framework, pair, metric, sets), best
+
+
+def over_best(fits: Fits, framework: str, trees: str, *of: Any, **ours: dict[str, str]) -> Any:
+    found, best = less_best(fits, framework, trees, *of, **ours)
+    return shown(found, f" ({best})" + ", level" * (found is not None and is_level(found)))
+
+
+def is_level(found: Effect) -> bool:
+    """Whether a difference was tested, and is below the margin."""
+    return not math.isnan(found.freedom) and max(map(abs, found.interval())) < MARGIN
 
 
 LESS = (
     "±: standard error over trainings and queries; where each contender has one training on a set, "
-    "over queries alone, without a test"
+    f"over queries alone, without a test; {LEVEL_MEANS}"
 )
 
 
@@ -151,7 +170,10 @@ def trees_and_objectives(fits: Fits, metrics: Sequence[str], sets: Sequence[str]
     def less(title: str, trees: str, name: str) -> None:
         cells = []
         for metric, framework in columns:
-            found = {"own": OWN[framework], "ours": OURS_FOR[metric]}.get(name, name)
+            found = {
+                "own": OWN[framework], "ours": OURS_FOR[metric],
+                "both": WITH_LOG_LOSS_FOR.get(metric, ""),
+            }.get(name, name)  # fmt: skip
             pair = (trees, found), ("default", OWN[framework])
             cells.append(shown(effect(fits, framework, pair, metric, sets)))
         rows.append([title, *cells])
@@ -165,6 +187,8 @@ def trees_and_objectives(fits: Fits, metrics: Sequence[str], sets: Sequence[str]
     less("lambdarank, rank:ndcg, ranking_trees", CHOSEN, "own")
     less("log-loss, ranking_trees", CHOSEN, "log-loss")
     less("lambdaplus, ranking_trees", CHOSEN, "ours")
+    if {*metrics} <= {*WITH_LOG_LOSS_FOR}:
+        less("lambdaplus with log-loss, ranking_trees", CHOSEN, "both")
     last = [over_best(fits, framework, CHOSEN, metric, sets) for metric, framework in columns]
     rows.append(["lambdaplus less the best built-in objective, both with ranking_trees", *last])
     foot = (
@@ -214,17 +238,53 @@ def by_set(fits: Fits, metric: str, sets: Sequence[str]) -> Table:
     return Table(["set", *FRAMEWORK_NAMES.values()], rows, [foot])
 
 
-def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]]) -> Table:
-    """The objective of each metric less the best built-in one, by kind of data."""
+def by_kind(fits: Fits, kinds: dict[str, tuple[str, Sequence[str]]], ours: dict[str, str]) -> Table:
+    """Our objective of each metric less the best built-in one, by kind of data."""
     rows = [
-        [kind, *(over_best(fits, f, trees, m, sets) for m, f in product(METRICS, FRAMEWORK_NAMES))]
+        [kind, *(
+            over_best(fits, framework, trees, metric, sets, ours=ours)
+            for metric, framework in product(ours, FRAMEWORK_NAMES)
+        )]
         for kind, (trees, sets) in kinds.items()
-    ]
+    ]  # fmt: skip
     foot = (
         "lambdaplus less the built-in objective that is best on validation queries, in brackets, "
         f"with the same trees; {LESS}"
     )
-    return Table(["", *heads(METRICS)], rows, [foot])
+    return Table(["", *heads(tuple(ours))], [row for row in rows if any(row[1:])], [foot])
+
+
+def decided(fits: Fits, sets: Sequence[str]) -> Table:
+    """On how many single sets lambdaplus is ahead, behind or level, and what could be seen."""
+    found: dict[str, list[Effect]] = {
+        metric: [
+            one for on, framework in product(sets, THEIRS)
+            if (one := less_best(fits, framework, CHOSEN, metric, [on])[0])
+            and not math.isnan(one.freedom)
+        ]
+        for metric in METRICS
+    }  # fmt: skip
+    p = iter(holm(np.array([one.p_value for every in found.values() for one in every])))
+    rows = []
+    for metric, every in found.items():
+        sure = [next(p) < LEVEL for _ in every]
+        level = [
+            is_level(one) for one, tested in zip(every, sure, strict=True) if not tested
+        ]  # fmt: skip
+        smallest = np.median([seen(one, LEVEL) for one in every]) if every else math.nan
+        rows.append([
+            metric.upper(), len(every),
+            sum(s and one.mean > 0 for s, one in zip(sure, every, strict=True)),
+            sum(s and one.mean < 0 for s, one in zip(sure, every, strict=True)),
+            sum(level), len(every) - sum(sure) - sum(level), f"{smallest:.4f}",
+        ])  # fmt: skip
+    foot = (
+        "lambdaplus less the built-in objective that is best on validation queries, with the same "
+        "trees, on each set in each framework; ahead, behind: p < .05, with Holm's correction over "
+        f"the table; {LEVEL_MEANS}; seen: the median difference that such a test without "
+        "correction finds in four of five studies"
+    )
+    return Table(["metric", "tests", "ahead", "behind", "level", "open", "seen"], rows, [foot])
 
 
 TREES = {CHOSEN: "ranking_trees", "default": "default trees"}
@@ -283,7 +343,9 @@ def show(given: argparse.Namespace) -> None:
     tables = {
         "Real sets": trees_and_objectives(fits, METRICS[:2], real),
         "Real sets, AUC, MRR and recall": trees_and_objectives(fits, METRICS[2:], real),
-        "By kind": by_kind(fits, kinds),
+        "By kind": by_kind(fits, kinds, OURS_FOR),
+        "By kind, pairs with log-loss": by_kind(fits, kinds, WITH_LOG_LOSS_FOR),
+        "What was decided": decided(fits, real),
         **{
             f"{kind}, {name}": over_built_in(fits, framework, trees, METRICS, some)
             for kind, (trees, some) in kinds.items()

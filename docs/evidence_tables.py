@@ -14,18 +14,13 @@ FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 SHOWN = ("MAP", "NDCG@10")
 REAL = "LETOR, MSLR, ClueWeb09, flights"
 LONG = "lists of 1,000 documents"
-OF_KINDS = (  # words, kind in the results, metric, and whether the front page has it
-    (LONG, LONG, "MAP", True),
-    (LONG, LONG, "NDCG@10", False),
-    (LONG, LONG, "AUC", False),
-    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP", True),
-    ("short lists with grades, flights", REAL, "MAP", True),
-    ("short lists with grades, flights", REAL, "NDCG@10", False),
-    ("short lists, a metric that nobody else trains", REAL, "AUC", False),
-    ("short lists, a metric that nobody else trains", REAL, "MRR", False),
-    ("short lists, a metric that nobody else trains", REAL, "RECALL@20", True),
-    ("clean labels: images of digits", "images of digits", "MAP", True),
-    ("categories and missing cells", "categories and missing cells", "MAP", False),
+OF_KINDS = (  # words, kind in the results, and metric; the page Accuracy has all metrics
+    (LONG, LONG, "MAP"),
+    (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP"),
+    ("short lists with grades, flights", REAL, "MAP"),
+    ("short lists, a metric that nobody else trains", REAL, "RECALL@20"),
+    ("clean labels: images of digits", "images of digits", "MAP"),
+    ("categories and missing cells", "categories and missing cells", "MAP"),
 )
 TRAININGS = {  # rows of the table of times, and the titles of what was measured
     "12,000 rows in short queries": "Whole training: README's example",
@@ -55,15 +50,14 @@ def boxes() -> str:
     return Table(("", *(found["columns"][i] for i in shown)), rows).to_markdown()
 
 
-def kinds(rows: str = "all") -> str:
+def kinds() -> str:
     """lambdaplus less the best built-in objective with the same trees, by kind of data."""
     table = next(t for t in measured("accuracy")["tables"] if t["title"] == "By kind")
     values = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
     shown = [
         [words, metric.replace("RECALL", "recall"),
          *(_cell(values[kind][f"{metric}, {name}"]) for name in FRAMEWORKS.values())]
-        for words, kind, metric, first in OF_KINDS
-        if first or rows == "all"
+        for words, kind, metric in OF_KINDS
     ]  # fmt: skip
     of_tables = [_less_log_loss(framework) for framework in FRAMEWORKS]
     of_ranks, of_tweedie = (
@@ -130,21 +124,6 @@ def _ratios(title: str) -> list[list[str]]:
     ]
 
 
-def rates() -> str:
-    """Rounds and seconds to the best validation MAP, and test MAP there, by learning rate."""
-    rows: dict[str, list[str]] = {}
-    heads = []
-    for framework in FRAMEWORKS.values():
-        found = rows_of("learning-rates", f"MAP, {framework}")
-        for name in sorted({row[0] for row in found}, key=lambda name: name == "map"):
-            heads.append(f"{framework}, `{name}`")
-            for of, rate, rounds, seconds, _, test in found:
-                if of == name:
-                    cell = f"{rounds}, {float(seconds):.2f}s: {float(test):.3f}"
-                    rows.setdefault(rate, []).append(short(cell))
-    return Table(("rate", *heads), [[short(r), *cells] for r, cells in rows.items()]).to_markdown()
-
-
 def span(*ratios: str) -> str:
     """The lowest and the highest of numbers, such as .81 to .83."""
     low, high = min(ratios, key=float), max(ratios, key=float)
@@ -156,4 +135,4 @@ def short(text: str) -> str:
     return re.sub(r"(?<![\d.])0\.", ".", text)
 
 
-KINDS = {made.__name__: made for made in (boxes, kinds, rates, times)}
+KINDS = {made.__name__: made for made in (boxes, kinds, times)}

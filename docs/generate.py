@@ -81,8 +81,12 @@ def _part(found: re.Match[str]) -> str:
 
 
 def pages() -> list[Path]:
-    """The README and all pages."""
-    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+    """The README, all pages, and the notebooks with all tables beside the results."""
+    return [
+        DOCS.parent / "README.md",
+        *sorted(DOCS.rglob("*.md")),
+        *sorted(RESULTS.glob("*.md")),
+    ]
 
 
 def main() -> None:

@@ -92,22 +92,18 @@ def sentences_of_a_gradient() -> list[str]:
 
 
 def sentences_of_the_readme() -> list[str]:
-    trees = rows("accuracy", "Real sets")["lambdarank, rank:ndcg, ranking_trees"]
-    alone = [short(float(cell.split()[0].strip("*"))) for cell in trees[:2]]
+    both, alone = (
+        [short(float(cell.split()[0].strip("*"))) for cell in rows("accuracy", "Real sets")[of][:2]]
+        for of in ("lambdaplus, ranking_trees", "lambdarank, rank:ndcg, ranking_trees")
+    )
     lightgbm, xgboost = (training("Whole training: queries", name, 1) for name in FRAMEWORKS)
     return [
-        *(words.replace("improve ", "together improve ") for words in sentences_of_the_home_page()),
+        f"together improve MAP by {both[0]} in LightGBM and {both[1]} in XGBoost",
         f"trees alone, by {alone[0]} and {alone[1]}.",
         f"takes {span(lightgbm)} of the time of one with `lambdarank`",
         f"and {span(xgboost)} of one with `rank:ndcg`",
         f"takes up to {longest_on_a_table():.1f} times as long as log-loss",
     ]
-
-
-def sentences_of_the_home_page() -> list[str]:
-    gains = rows("accuracy", "Real sets")["lambdaplus, ranking_trees"]
-    lightgbm, xgboost = (short(float(cell.split()[0])) for cell in gains[:2])
-    return [f"improve MAP by {lightgbm} in LightGBM and {xgboost} in XGBoost"]
 
 
 def to_the_best(place: int) -> list[str]:
@@ -133,15 +129,6 @@ def longest_on_a_table() -> float:
     return max(
         max(training("Rare positives", name, threads)) for name in FRAMEWORKS for threads in (1, 2)
     )
-
-
-def sentences_of_evidence() -> list[str]:
-    built_in = rows("training-1-thread", "Whole training: queries of about 120")
-    return [
-        *sentences_of_a_gradient(),
-        f"with `rank_xendcg` takes {plain(built_in['LightGBM, rank_xendcg'][1])} of the time",
-        f"with LightGBM's log-loss {plain(built_in['LightGBM, binary'][1])}.",
-    ]
 
 
 def sentences_of_speed() -> list[str]:
@@ -192,6 +179,10 @@ def sentences_of_options() -> list[str]:
     ]
 
 
+def sentences_of_short_options() -> list[str]:
+    return sentences_of_options()[:1]
+
+
 def sentences_of_rare_positives() -> list[str]:
     [ap] = [t for t in measured("whole-tables")["tables"] if t["title"].startswith("AP by table")]
     ours = [i for i, column in enumerate(ap["columns"]) if column.startswith("lambda_auc")]
@@ -229,13 +220,14 @@ def sentences_of_accuracy() -> list[str]:
 
 PAGES = {
     "README.md": sentences_of_the_readme,
-    "docs/index.md": sentences_of_the_home_page,
     "docs/rare-positives.md": sentences_of_rare_positives,
-    "docs/evidence.md": sentences_of_evidence,
+    "docs/evidence.md": sentences_of_a_gradient,
     "docs/move-a-pipeline.md": sentences_of_moving,
+    "benchmarks/results/accuracy.md": sentences_of_accuracy,
+    "benchmarks/results/options.md": sentences_of_options,
     "docs/research/results/accuracy.md": sentences_of_accuracy,
     "docs/research/results/speed.md": sentences_of_speed,
-    "docs/research/results/options.md": sentences_of_options,
+    "docs/research/results/options.md": sentences_of_short_options,
 }
 
 

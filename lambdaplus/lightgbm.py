@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arrays import refuse_infinite
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
@@ -35,6 +34,7 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.frameworks.workers import refuse_bagging_by_query
+from lambdaplus.lists.vectors import refuse_infinite
 from lambdaplus.objectives.by_name import (
     find_objective,
     refuse_no_function,

@@ -14,7 +14,7 @@ from lambdaplus.baselines.cutting_planes import Hinges, Planes
 from lambdaplus.baselines.interior_point import minimise
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 PRECISION = 1e-6  # absolute gap of a quadratic program, relative to the objective at w = 0
 

@@ -10,7 +10,7 @@ from lambdaplus.baselines import StructuralSVM
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import RankingData
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.study import Fitted, Task
 from lambdaplus.study.estimator_trainer import fit_estimator
 

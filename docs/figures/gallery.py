@@ -43,6 +43,13 @@ PICTURES = {
     "position_bias": Shown(
         r"^(?P<label>\w+ the bias): test NDCG@10 by true labels (?P<value>[\d.]+)", "test NDCG@10"
     ),
+    "real_valued_labels": Shown(
+        r"^(?P<label>squared error|spearman|poisson|survival:cox|cindex|lambda_objective\(.*?\))"
+        r":? .*?(?P<value>0\.\d+)", "rank correlation, Gini or C-index",
+    ),
+    "recommender": Shown(
+        r"^(?P<label>(?:recall|map)@\d+ +\S+) +(?P<value>0\.\d+)", "recall@20 or MAP@12 of users"
+    ),
     "refit_and_bagging": Shown(r"^(?P<label>\w+) +test MAP (?P<value>[\d.]+)", "test MAP"),
     "scikit_learn_search": Shown(r"^(?P<value>0\.\d+)  (?P<label>\S+ .*)$", "NDCG@10 of the folds"),
 }  # fmt: skip

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from style import new_figure
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.engine.exponentials import FARTHEST, pair_function
-from lambdaplus.ranking.queries import Floats
 from lambdaplus.study.plot_style import SERIES, styled
 
 if TYPE_CHECKING:

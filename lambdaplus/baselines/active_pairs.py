@@ -12,7 +12,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.lists.order import by_query
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.means import mean_values
-from lambdaplus.ranking.documents import by_query
-from lambdaplus.ranking.queries import Queries
 
 LARGEST = 1e50  # feature of a linear ranker, which sums products of features
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric
-from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

@@ -23,11 +23,11 @@ from lambdaplus.baselines.preference_pairs import (
 from lambdaplus.compute.arguments import number, whole_number
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.lists.order import by_query
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.names import listed
 from lambdaplus.metrics.progress import Progress
-from lambdaplus.ranking.documents import by_query
-from lambdaplus.ranking.queries import Queries
 
 # Consecutive pairs that w has ranked correctly, mistakes before w, members of the committee, the
 # index of the one that survived least, and pairs that `State.total` sums over.

@@ -15,9 +15,9 @@ from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.extras import installation
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.progress import Progress
-from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

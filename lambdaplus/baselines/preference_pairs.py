@@ -12,7 +12,7 @@ import numpy as np
 from lambdaplus.baselines.active_pairs import pair_weight
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 
 class PreferencePairs(NamedTuple):

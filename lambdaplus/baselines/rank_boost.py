@@ -13,9 +13,9 @@ from lambdaplus.baselines.base_ranker import ValidatedRanker, ValidationSet
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.progress import Progress
-from lambdaplus.ranking.queries import Queries
 
 MAX_BINS = 256  # of a feature
 PERFECT = 1.0 - 1e-12  # a ranker that ranks all pairs correctly would have infinite weight

@@ -16,7 +16,7 @@ from lambdaplus.baselines.allowed_values import AtLeastOne, Positive
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 
 

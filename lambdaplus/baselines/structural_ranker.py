@@ -15,8 +15,9 @@ from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.cutting_planes import Hinges, Solution, solve
 from lambdaplus.baselines.oracles import Loss
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.strata import reaches
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.ranking.queries import Queries, reaches
 
 ROUNDING = 1e-9  # gap below 0, relative to the objective, that rounding explains
 
@@ -101,7 +102,7 @@ class StructuralRanker(BaseRanker):
         if metric.declaration.name in ("auc", "ndcg") and self.relevant is None:
             return queries
         good = reaches(queries.labels, 1.0 if self.relevant is None else self.relevant)
-        return Queries(good.astype(np.float64), group=queries.sizes)
+        return queries.with_labels(good.astype(np.float64))
 
 
 def _fewest_features(X: Floats) -> tuple[Floats, Floats | None]:

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.oracles import Loss, make_loss
 from lambdaplus.baselines.structural_ranker import StructuralRanker
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(eq=False, repr=False)

@@ -13,7 +13,8 @@ from lambdaplus.baselines.allowed_values import AtLeastOne, Finite, Positive
 from lambdaplus.baselines.base_ranker import BaseRanker
 from lambdaplus.baselines.transformers import QueryScaler
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import Queries, reaches
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.strata import reaches
 
 N_THRESHOLDS = 50
 BIAS_SCALE = 10.0  # LinearSVC penalises the square of the bias: here, by a hundredth

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
-from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.documents import by_query, in_unit_range
+from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.lists.order import by_query
 
 
 @dataclass(eq=False, repr=False)
@@ -78,3 +78,13 @@ def _percentiles(features: Floats) -> Floats:
     """The share of the other documents of the query below, for each of its documents."""
     below = rankdata(features, axis=0) - 1.0
     return np.asarray(below / (len(below) - 1) if len(below) > 1 else below + 0.5)
+
+
+def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
+    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
+    sizes = np.diff(boundaries)
+    low, high = (
+        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
+        for extreme in (np.minimum, np.maximum)
+    )
+    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))

@@ -24,7 +24,7 @@ def compare(
     save_model: Path | None = typer.Option(
         None,
         help="Folder for the model of the method that the last sentence favours, trained again on "
-        "all queries; predict.py in it scores a file without lambdaplus.",
+        "all queries; predict.pyz in it scores a file without lambdaplus.",
     ),
     method: str = typer.Option("", help="Method to save, instead of that one."),
     report: bool = typer.Option(

@@ -15,6 +15,7 @@ from lambdaplus.cli.config_options import parsed
 from lambdaplus.cli.terminal import Terminal, errors_of, run_with_progress, warnings_told
 from lambdaplus.compute.parallel import usable_cores
 from lambdaplus.data.model_folder import NAMES
+from lambdaplus.data.model_program import PROGRAM
 from lambdaplus.data.output_folder import OutputFolder, refuse_link
 from lambdaplus.evaluation.result_tables import decimal
 from lambdaplus.study import (
@@ -108,7 +109,7 @@ def _save_model(
 ) -> None:
     with console.status("Training on all queries ..."):
         final = study.save_model(folder, method)
-    name, program = final.task.method.name, folder / "predict.py"
+    name, program = final.task.method.name, folder / PROGRAM
     why = "Validation data chose it among the methods that can be saved"
     if summary and name in summary.favoured[:1]:
         why = "The conclusion below is about it"

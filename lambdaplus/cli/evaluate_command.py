@@ -12,12 +12,12 @@ import typer
 from lambdaplus.cli.terminal import Terminal, errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
-from lambdaplus.data.scoring import KINDS, table_kind
-from lambdaplus.data.table_files import NO_QUERIES
+from lambdaplus.data.table_files import NO_QID
 from lambdaplus.evaluation import Evaluation, compare_runs
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.metrics.names import split_names
+from lambdaplus.saved_model.files import KINDS, table_kind
 
 COLUMNS = "qid,label,score"
 
@@ -59,8 +59,8 @@ def evaluate(
         if per_query is not None:
             _refuse_overwriting(per_query, [*runs, data, qrels])
         read = _read_runs(runs, data, qrels, columns)
-        without_queries = any(run.qid is None for run in read.values())
-        names = split_names(metrics or ("auc,map" if without_queries else "ndcg@10,map,mrr,p@10"))
+        grouped = all(run.qid is not None for run in read.values())
+        names = split_names(metrics or ("ndcg@10,map,mrr,p@10" if grouped else "auc,map"))
         evaluations = {
             name: evaluate_run(run, names, convention=convention) for name, run in read.items()
         }
@@ -139,6 +139,6 @@ def _read_table(file: Path, columns: str) -> Run:
             f"{file} is not {KINDS}: pass --data for a file with one score per line, or --qrels "
             "for a TREC run"
         )
-    qid = None if names[0] == NO_QUERIES else names[0]
+    qid = None if names[0] == NO_QID else names[0]
     docno = names[3] if len(names) == 4 else None
     return read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)

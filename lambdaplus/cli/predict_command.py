@@ -25,7 +25,8 @@ def predict(
     ),
 ) -> None:
     from lambdaplus.data.atomic_files import atomic_write  # not for --help
-    from lambdaplus.data.scoring import read_about, score_file
+    from lambdaplus.saved_model.about import read_about
+    from lambdaplus.saved_model.scores import score_file
 
     console = Terminal(soft_wrap=True, stderr=True)
     with errors_of("predict"), warnings_told(console):

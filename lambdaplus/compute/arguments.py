@@ -1,4 +1,4 @@
-"""Checks of options: numbers in a range, choices, flags, functions and text."""
+"""Checks of options: numbers, also in text, choices, flags, functions and text."""
 
 import math
 import sys
@@ -26,6 +26,18 @@ def number(
         bounds += "" if most == math.inf else f" and at most {most:g}"
         raise ValueError(f"{name} must be a number {bounds}, got {value!r}")
     return float(value)
+
+
+def number_of(text: str) -> float:
+    """Parse a number; a ValueError for ``1_0``, which `float` reads as 10, and for ``1e400``."""
+    plain_text = text.isascii() and text.isprintable() and "_" not in text
+    try:
+        number = float(text if plain_text else "")
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if math.isinf(number) and any(map(str.isdigit, text)):
+        raise ValueError(f"{text!r} is beyond the largest float64, 1.8e308")
+    return number
 
 
 def check_choice(name: str, value: Any, allowed: Collection[str]) -> None:

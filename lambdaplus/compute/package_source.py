@@ -5,7 +5,9 @@ import hashlib
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-WITHOUT_KERNELS = frozenset({"cli", "data", "estimators", "evaluation", "frameworks", "study"})
+WITHOUT_KERNELS = frozenset(
+    {"cli", "data", "estimators", "evaluation", "frameworks", "saved_model", "study"}
+)
 """Folders that neither hold kernels nor anything that kernels are made of."""
 
 

@@ -14,7 +14,7 @@ from lambdaplus.data.ranking_data import Fold, RankingData
 from lambdaplus.data.run_files import read_qrels, read_scores, read_table, read_trec_run
 from lambdaplus.data.splits import cross_validation, query_folds
 from lambdaplus.data.table_columns import read_columns
-from lambdaplus.ranking.runs import Run
+from lambdaplus.lists.runs import Run
 
 __all__ = [
     "Fold",

@@ -35,6 +35,13 @@ class FeatureRows:
         self._rows = rows.astype(np.int32 if sum(sizes) < 2**31 else np.int64, copy=False)
         self.shape = rows.size, width
 
+    @classmethod
+    def joined(cls, parts: Sequence[FeatureRows]) -> FeatureRows:
+        """The rows of all parts, whose matrices are the first ones of the same."""
+        longest = max(parts, key=lambda part: len(part.matrices))
+        rows = np.concatenate([part._rows for part in parts])
+        return cls(longest.matrices, longest._sizes, longest.shape[1], rows)
+
     def read(self) -> Floats:
         """Copy the rows, (n, f)."""
         features = np.empty(self.shape)

@@ -12,10 +12,10 @@ import numpy as np
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.letor import read_letor
 from lambdaplus.data.ranking_data import Fold, RankingData, named_fold
-from lambdaplus.data.scoring import KINDS, table_kind
 from lambdaplus.data.splits import held_out
 from lambdaplus.data.table_columns import Columns, TableData, read_columns, read_table_data
-from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.table_files import NO_QID, TableFile
+from lambdaplus.saved_model.files import KINDS, table_kind
 
 _PARTS = ("train", "vali", "test")
 # Also LETOR 2's trainingset.txt, Yahoo's set1.valid.txt, whose fold is then called set1, and
@@ -77,8 +77,8 @@ def read_file(file: Path, columns: Columns) -> TableData:
                 "files may number the values otherwise"
             )
         return read_table_data(TableFile.read(file), columns, categories=False)
-    grouped = columns.qid != NO_QUERIES
-    if columns != (Columns() if grouped else Columns(NO_QUERIES)):
+    grouped = columns.qid != NO_QID
+    if columns != (Columns() if grouped else Columns(NO_QID)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
     return TableData(read_letor(file, grouped=grouped), None, [])
 
@@ -192,9 +192,9 @@ def _names(files: Iterable[Path]) -> str:
 
 def _pad(texts: dict[str, RankingData], parts: dict[str, RankingData]) -> None:
     """Give all parts that are text as many features, of which the missing ones are 0."""
-    width = max((data.features.shape[1] for data in texts.values()), default=0)
+    width = max((data.n_features for data in texts.values()), default=0)
     for part, data in texts.items():
-        if missing := width - data.features.shape[1]:
+        if missing := width - data.n_features:
             features = np.pad(data.features, ((0, 0), (0, missing)))
             names = tuple(map(str, range(width))) if data.feature_names else ()
             parts[part] = replace(data, features=features, feature_names=names)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.cache import cached
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LetorRows, letor_rows
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.keys import numbered
+from lambdaplus.saved_model.letor_lines import LetorRows, letor_rows
 
 SIZES = ("query", "group")  # suffixes of LightGBM's and XGBoost's files with sizes of queries
 
@@ -85,7 +85,7 @@ def read_letor(path: str | os.PathLike[str], *, grouped: bool = True) -> Ranking
                 "(lambdaplus compare --qid none)"
             )
         with naming(beside(file, *SIZES)):
-            query = Queries(data.labels, group=sizes).query_of_row
+            query = numbered(sizes, data.labels.size)
         # Queries of other files, whose numbers are the same, are other queries.
         data = replace(
             data, qid=np.char.add(f"{file.name}:", (query + 1).astype(str)), grouped=True

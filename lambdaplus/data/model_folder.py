@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data import scoring
-from lambdaplus.data.scoring import ABOUT, LEFT_OUT, MODELS, Column
+from lambdaplus.data.model_program import PROGRAM, write_program
+from lambdaplus.saved_model.about import ABOUT
+from lambdaplus.saved_model.boosters import MODELS
+from lambdaplus.saved_model.columns import LEFT_OUT, Column
 
-PROGRAM = "predict.py"
 NAMES = (ABOUT, PROGRAM, *MODELS.values())
 """The files of a saved model."""
+_EARLIER = "predict.py"
+"""Beside models of lambdaplus before 0.3."""
 
 
 @contextmanager
@@ -31,7 +33,7 @@ def model_folder(folder: Path) -> Iterator[Path]:
     with OutputFolder(folder) as output:
         output.refuse_foreign(NAMES)
         yield output.made
-        output.publish(outdated=NAMES, last=ABOUT)
+        output.publish(outdated=(*NAMES, _EARLIER), last=ABOUT)
 
 
 def write_model(
@@ -41,7 +43,7 @@ def write_model(
     columns: Sequence[Column],
     **about: Any,
 ) -> None:
-    """Write the trees, which ``save`` writes to a file, ``about.json`` and ``predict.py``.
+    """Write the trees, which ``save`` writes to a file, ``about.json`` and ``predict.pyz``.
 
     Parameters
     ----------
@@ -51,11 +53,12 @@ def write_model(
         What else ``about.json`` says of the model.
     """
     save(str(folder / MODELS[framework]))
-    shutil.copyfile(scoring.__file__, folder / PROGRAM)
+    write_program(folder / PROGRAM)
     used = [column for column in columns if column.kind != LEFT_OUT]
     left_out = {column.name: column.why for column in columns if column.kind == LEFT_OUT}
     described = {
         "framework": framework,
+        "program": f"{PROGRAM} is a zip file of Python: python -m zipfile -e {PROGRAM} FOLDER",
         "columns": [{k: v for k, v in one._asdict().items() if v} for one in used],
         "left_out": left_out,
         **about,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import checked_array
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.feature_rows import FeatureRows, SharedFeatures
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import checked_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +256,8 @@ def in_memory(data: RankingData) -> RankingData:
 
 def sharing(data: RankingData, features: SharedFeatures) -> RankingData:
     """The data with its features among others, if it has queries."""
+    if isinstance(data.held_features, FeatureRows):
+        return data
     shared: Any = features.rows(data.features, data.queries.boundaries)
     return replace(data, features=shared)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lambdaplus.compute.arrays import number_of
+from lambdaplus.compute.arguments import number_of
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LONGEST_LINE, changed, opened, require
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.ranking.runs import Run, run_of_dictionaries
+from lambdaplus.lists.runs import Run, run_of_dictionaries
+from lambdaplus.saved_model.exact_numbers import changed
+from lambdaplus.saved_model.files import LONGEST_LINE, opened
+from lambdaplus.saved_model.words import require
 
 Judgements = dict[str, dict[str, float]]
 _HEADER_OF_BEIR = ["query-id", "corpus-id", "score"]

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.data.ranking_data import (
     Fold,
     RankingData,
@@ -23,7 +22,7 @@ from lambdaplus.data.ranking_data import (
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_order import places_and_values
 from lambdaplus.data.walk_forward import TimeLine, parts_in_time, splits_in_time
-from lambdaplus.ranking.queries import query_sizes
+from lambdaplus.lists.keys import identifiers, numbered
 
 HIGHEST_GRADE = 30  # of LightGBM's ranking objectives; larger labels are real values
 
@@ -92,7 +91,7 @@ def query_folds(
     if (qid is None) == (group is None):
         raise ValueError("pass either qid= (one per row) or group= (sizes)")
     if group is not None:
-        qid = np.repeat(np.arange(np.size(group)), query_sizes(group))
+        qid = numbered(group)
     ids = identifiers(qid)
     whole_number("n_splits", n_splits, least=2)
     if order is not None:

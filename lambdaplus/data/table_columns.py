@@ -23,16 +23,18 @@ from lambdaplus.data.column_kinds import (
     tells_rows_apart,
 )
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.scoring import LEFT_OUT, Column, are_whole_numbers, like, require
 from lambdaplus.data.splits import are_real
 from lambdaplus.data.table_files import (
     DATES_AS_NUMBERS,
     INDEX,
-    NO_QUERIES,
+    NO_QID,
     WEIGHT_NAMES,
     TableFile,
 )
-from lambdaplus.ranking.documents import rows_by_query
+from lambdaplus.lists.keys import codes
+from lambdaplus.lists.order import rows_by_query
+from lambdaplus.saved_model.columns import LEFT_OUT, Column, are_whole_numbers
+from lambdaplus.saved_model.words import like, require
 
 CONSTANT = "the same in all rows of each query"
 # Text is taken for a category if it has at most so many values, on so many rows on average.
@@ -80,7 +82,7 @@ class Columns:
         """The column of each role that has one."""
         roles = ("qid", "label", "weight", "order")
         named = {role: getattr(self, role) for role in roles if getattr(self, role)}
-        return {role: name for role, name in named.items() if name != NO_QUERIES}
+        return {role: name for role, name in named.items() if name != NO_QID}
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -194,7 +196,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    grouped = columns.qid != NO_QUERIES
+    grouped = columns.qid != NO_QID
     qid = table.identifiers(columns.qid) if grouped else np.zeros(labels.size, dtype=np.int64)
     rows = rows_by_query(qid)
     order = table.places(columns.order)[rows] if columns.order else None
@@ -254,7 +256,7 @@ def guess_columns(table: TableFile, columns: Columns) -> tuple[Columns, list[str
             said.append(f"{several[0]} has the labels")
     if columns.qid == Columns.qid and columns.qid not in table.names and taken.label in table.names:
         name = next(iter(_named_like(table, QUERY_NAMES, taken)), "")
-        taken = replace(taken, qid=name or NO_QUERIES)
+        taken = replace(taken, qid=name or NO_QID)
         said.append(
             f"{name} has the queries"
             if name
@@ -355,7 +357,7 @@ def _why_no_feature(
     qid: NDArray[Any],
 ) -> str:  # fmt: skip
     """Why a column that could be a feature is left out unless it is named; empty if it is one."""
-    name, grouped = column.name, columns.qid != NO_QUERIES
+    name, grouped = column.name, columns.qid != NO_QID
     keeps = f"--features +{name} keeps it"
     if column.kind == "category":
         declared = table.is_declared(name)
@@ -368,7 +370,7 @@ def _why_no_feature(
             )
         return ""
     by_name = is_position(name, columns.label, grouped) and not are_real(labels)
-    if by_name and are_places(values, np.unique(qid, return_inverse=True)[1]):
+    if by_name and are_places(values, codes(qid)):
         return (
             "where a row was shown, by its name, which is unknown before it is shown, and which "
             f"clicks depend on: see Position bias in the documentation; {keeps}"
@@ -379,7 +381,7 @@ def _why_no_feature(
 def _codes_by_query(values: Floats, qid: NDArray[Any]) -> tuple[Ints, Ints]:
     """Codes of a category and numbers of queries, without empty cells."""
     known = ~np.isnan(values)
-    return values[known].astype(np.int64), np.unique(qid, return_inverse=True)[1][known]
+    return values[known].astype(np.int64), codes(qid)[known]
 
 
 def _why_no_number(table: TableFile, name: str, values: Floats) -> str:

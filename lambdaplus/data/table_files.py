@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.identifiers import as_text, identifiers, int_or_text
 from lambdaplus.compute.messages import warn
-from lambdaplus.data.scoring import FLAGS, KINDS, TableRows, opened, shown, table_kind, tables
+from lambdaplus.lists.keys import as_text, identifiers, int_or_text
+from lambdaplus.saved_model.files import KINDS, opened, table_kind
+from lambdaplus.saved_model.table_rows import FLAGS, TableRows
+from lambdaplus.saved_model.tables import tables
+from lambdaplus.saved_model.words import shown
 
 if TYPE_CHECKING:
     import polars
 
-NO_QUERIES = "none"  # instead of the name of a column: all rows are one ranking
+NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 _DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.compute.identifiers import identifiers
+from lambdaplus.lists.keys import identifiers
 
 _NUMBER = re.compile(
     r"[+-]?(([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?|[0-9]+([eE][+-][0-9]{1,3})?)"

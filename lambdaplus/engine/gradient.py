@@ -22,9 +22,9 @@ from lambdaplus.engine.label_tree import rising, split_labels
 from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
 from lambdaplus.engine.rounded_tree import RoundedLabelTree
 from lambdaplus.engine.sums import add_pairs
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.forms.form import MetricArrays
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, merge_ties, rank_some
 
@@ -44,8 +44,8 @@ class LambdaGradient:
     arrays: MetricArrays
     copies: Floats | None  # multiplicities of the rows
     workers: Workers  # those that have a part of the rows of one list
-    is_table: bool
-    total: float  # sum of the absolute gradients of a table
+    as_log_loss: bool  # whether the sum of its absolute values is that of log-loss, ``total``
+    total: float
     of_class: Floats  # factors of the Hessians of each class; empty if these are 1
     sigma: float
     normalize: bool
@@ -130,7 +130,7 @@ class LambdaGradient:
 
     def _factor(self, sums: Sums, scale: Floats) -> Floats:
         """What multiplies the sums of each query; ``scale`` is 1 / Z."""
-        if self.normalize and self.is_table:
+        if self.normalize and self.as_log_loss:
             size = float(np.abs(sums.gradient).sum())
             scale = np.full(1, self.total / size) if size * scale[0] > NOTHING else scale
         elif self.normalize:
@@ -160,8 +160,8 @@ def queries_to_round(
         return []
     strata, n_classes = arrays.strata, np.diff(arrays.strata)
     rounded = n_classes <= MOST_CLASSES
-    one_list = equal_pairs or not metric.declaration.form.potentials_by_classes
-    with_many_labels = one_list and not metric.compares_some
+    of_gains = equal_pairs or not metric.declaration.form.potentials_by_classes
+    with_many_labels = of_gains and not metric.compares_some
     if with_many_labels and queries.multiplicities is None:
         gains = weighing_gains(metric, equal_pairs, arrays)
         longer = queries.sizes >= THRESHOLDS.long_list_of_labels

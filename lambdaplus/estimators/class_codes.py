@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from lambdaplus.compute.columns import from_gpu
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.columns import from_gpu
+from lambdaplus.lists.vectors import as_weights
 
 
 def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, NDArray[Any]]:
@@ -29,7 +29,8 @@ def encode(call: dict[str, Any], pos_label: Any, objective: Any) -> tuple[Any, N
             if classes.size > 2
             else f"y holds one class, {classes.tolist()}: a classifier needs rows of two"
         )
-    weights = Queries(codes, weight=call.get("sample_weight")).weights  # raises for invalid ones
+    given = call.get("sample_weight")
+    weights = None if given is None else as_weights(given, codes.size)
     weight = np.bincount(codes, weights)
     trained = classes[int(weight[0] >= weight[1])] if pos_label is None else pos_label
     if trained not in classes:

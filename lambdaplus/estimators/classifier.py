@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.columns import as_vector
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import fit_calibrator, threshold_by_share
 from lambdaplus.estimators.class_codes import encode
 from lambdaplus.estimators.held_out import UNSEEN, HoldsOutRows
 from lambdaplus.estimators.parent import arguments
+from lambdaplus.lists.columns import as_vector
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 
@@ -54,7 +54,7 @@ class RankingClassifier(HoldsOutRows):
     """
 
     _own_parameters = ("eval_metric", "pos_label", "cv")
-    _one_ranking = True
+    _one_group = True
     _other_outputs: ClassVar[tuple[str, ...]]
     """Arguments of the parent's predict that select other outputs than labels."""
     _rounds_used: Callable[..., tuple[int, int]]
@@ -98,7 +98,7 @@ class RankingClassifier(HoldsOutRows):
         else:
             kwargs["sample_weight"] = sample_weight
         call = self._call_of_fit(super().fit, X, y, *args, eval_set=eval_set, **kwargs)  # type: ignore[misc]
-        objective = find_objective(self.objective, self._one_ranking)
+        objective = find_objective(self.objective, self._one_group)
         if self.cv is not None:
             check_choice("cv", self.cv, ("auto",))
         self._forget()

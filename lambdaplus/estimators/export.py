@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lambdaplus.compute.versions import versions_in_words
 from lambdaplus.data.model_folder import model_folder, write_model
-from lambdaplus.data.scoring import Column
 from lambdaplus.estimators.calibration import Sigmoid
 from lambdaplus.estimators.saved_models import as_data, classifier_as_data
+from lambdaplus.saved_model.columns import Column
 
 
 class Exported:
@@ -30,7 +30,7 @@ class Exported:
         """Write the model to a folder, in which it scores files without lambdaplus.
 
         The folder gets the model in the framework's own format, ``about.json`` with what the model
-        needs to know, and ``predict.py``, which prints the raw scores of the rows of a file; see
+        needs to know, and ``predict.pyz``, which prints the raw scores of the rows of a file; see
         the page "Tools".
 
         Parameters

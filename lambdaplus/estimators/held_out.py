@@ -13,8 +13,8 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.estimators.calibration import HeldOut, Scale
 from lambdaplus.estimators.parent import FrameworkEstimator, by_set
 from lambdaplus.frameworks.data_sets import canonical
+from lambdaplus.lists.order import rows_of
 from lambdaplus.objectives import Objective
-from lambdaplus.ranking.documents import rows_of
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 SCALE_ROWS = 50_000  # whose mean and deviation of scores are off by half a per cent of a deviation

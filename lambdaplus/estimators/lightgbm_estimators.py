@@ -131,7 +131,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
             wanted = metric_of_score(objective)
-        metrics, native = find_metrics(wanted, objective, self._one_ranking)
+        metrics, native = find_metrics(wanted, objective, self._one_group)
         refuse_unknown_to_lightgbm(native)
         if metrics is not None:
             refuse_reversed(metrics, objective)

@@ -28,15 +28,15 @@ _OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "nd
 
 
 def find_metrics(
-    metrics: Any, objective: Any = None, one_ranking: bool = False
+    metrics: Any, objective: Any = None, one_group: bool = False
 ) -> tuple[EvalMetric | None, list[Any]]:
     """The metrics of lambdaplus among those given, and all others, for the framework.
 
-    With ``one_ranking``, as in classifiers, they treat all rows as one ranking.
+    With ``one_group``, as in classifiers, they treat all rows as one ranking.
     """
     ours: list[Any] = []
     native: list[Any] = []
-    one_group = one_ranking or bool(getattr(objective, "one_group", False))
+    one_group |= bool(getattr(objective, "one_group", False))
     for metric in metrics if isinstance(metrics, list | tuple) else [metrics]:
         if isinstance(metric, EvalMetric):
             if metric.own:

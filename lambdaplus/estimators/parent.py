@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from lambdaplus.compute.columns import as_vector, columns_of, from_gpu, from_narwhals, native
 from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
+from lambdaplus.lists.columns import as_vector, columns_of, from_gpu, from_narwhals, native
 
 
 class ArgumentNames(NamedTuple):
@@ -30,7 +30,7 @@ class FrameworkEstimator:
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
-    _one_ranking: ClassVar = False  # whether all rows are one, for any metric
+    _one_group: ClassVar = False  # whether all rows are one, for any metric
 
     objective: Any
     eval_metric: Any

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.columns import columns_of
-from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import query_sizes
+from lambdaplus.lists.columns import columns_of
+from lambdaplus.lists.keys import codes, identifiers, numbered
 
 OF_INDICES = ("categorical_feature", "interaction_constraints")
 OF_EACH_FEATURE = ("feature_contri", "feature_name", "feature_types", "feature_weights",
@@ -27,9 +26,9 @@ def without_qid(X: Any) -> tuple[Any, Any]:
 
 def refuse_other_queries(column: Any, qid: Any, group: Any) -> None:
     """Raise a ValueError if these are not the queries of the column, under any names."""
-    given = np.repeat(np.arange(np.size(group)), query_sizes(group)) if qid is None else qid
-    of_column = np.unique(identifiers(column), return_inverse=True)[1]
-    of_given = np.unique(identifiers(given), return_inverse=True)[1]
+    given = numbered(group) if qid is None else qid
+    of_column = codes(identifiers(column))
+    of_given = codes(identifiers(given))
     pairs = np.unique(np.stack([of_column, of_given]), axis=1).shape[1]
     if not pairs == of_column.max() + 1 == of_given.max() + 1:
         raise ValueError(

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 from sklearn.exceptions import DataConversionWarning
 
-from lambdaplus.compute.columns import as_vector, columns_of, from_narwhals
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.metrics_by_name import function_of_score, metric_of_score
 from lambdaplus.estimators.parent import (
@@ -19,15 +18,16 @@ from lambdaplus.estimators.query_column import (
     without_qid,
 )
 from lambdaplus.estimators.search_scores import (
-    NO_QUERIES,
+    HOW_QUERIES_COME,
     refuse_scores_without_queries,
     warn_of_several_metrics,
 )
 from lambdaplus.estimators.search_splits import warn_of_split_queries
+from lambdaplus.lists.columns import as_vector, columns_of, from_narwhals
+from lambdaplus.lists.order import Documents, by_query
+from lambdaplus.lists.vectors import as_weights
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
-from lambdaplus.ranking.documents import Documents, by_query
-from lambdaplus.ranking.queries import Queries
 
 
 class RankingEstimator(FrameworkEstimator):
@@ -171,7 +171,8 @@ class RankingEstimator(FrameworkEstimator):
 
     def _weights(self, data: Documents, weights: Any) -> Any:
         """Row weights in the framework's form; a ValueError for invalid ones."""
-        Queries(data.queries.labels, weight=weights)
+        if weights is not None:
+            as_weights(weights, data.queries.n_documents)
         return data.in_order(weights)
 
 
@@ -198,7 +199,7 @@ def _read(name: str, X: Any, y: Any, qid: Any, group: Any) -> Documents:
         if name == "score":
             raise ValueError(
                 f"{missing}. Tools that pass no queries, such as permutation_importance, take "
-                f"scoring=lambdaplus.scorer('ndcg@10', qid=qid). {NO_QUERIES}"
+                f"scoring=lambdaplus.scorer('ndcg@10', qid=qid). {HOW_QUERIES_COME}"
             )
         raise ValueError(
             f"{missing}. In scikit-learn's searches and cross-validation qid arrives only after "

@@ -10,7 +10,6 @@ from weakref import WeakSet
 
 from sklearn import get_config
 
-from lambdaplus.compute.columns import columns_of
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.metrics_by_name import metric_of_score
 from lambdaplus.evaluation.scorers import ScoreOfQueries
@@ -19,6 +18,7 @@ from lambdaplus.frameworks.call_stack import (
     scores_of,
     splits_of_scikit_learn,
 )
+from lambdaplus.lists.columns import columns_of
 from lambdaplus.objectives.by_name import find_objective
 
 ROUTING = """
@@ -28,7 +28,7 @@ ROUTING = """
 """
 """How scikit-learn passes queries to rankers."""
 
-NO_QUERIES = (
+HOW_QUERIES_COME = (
     "In scikit-learn's searches and cross-validations, qid arrives by these lines "
     "(cross_val_score and others take params={'qid': qid}):\n" + ROUTING
 )
@@ -48,7 +48,7 @@ def refuse_scores_without_queries() -> None:
     if "score" in called or any(lacking):
         raise ValueError(
             "scikit-learn passes qid to fit and not to score here, so all scores would be NaN or "
-            f"of one ranking of all rows. {NO_QUERIES}"
+            f"of one ranking of all rows. {HOW_QUERIES_COME}"
         )
 
 

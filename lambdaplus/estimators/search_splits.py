@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.columns import columns_of
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.compute.messages import warn
 from lambdaplus.frameworks.call_stack import splits_of_scikit_learn
+from lambdaplus.lists.columns import columns_of
+from lambdaplus.lists.keys import identifiers
 
 
 def warn_of_split_queries(qid: Any) -> None:

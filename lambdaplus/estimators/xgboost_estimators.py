@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.xgboost as xgb
-from lambdaplus.compute.columns import from_gpu
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported, data_of
 from lambdaplus.estimators.metrics_by_name import (
@@ -30,13 +29,14 @@ from lambdaplus.frameworks.internals import (
     xgboost_matrices,
     xgboost_stops,
 )
+from lambdaplus.lists.columns import from_gpu
+from lambdaplus.lists.order import Documents
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import (
     find_objective,
     unknown_metric_explained,
     unknown_objective_explained,
 )
-from lambdaplus.ranking.documents import Documents
 
 
 class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[misc]
@@ -66,7 +66,7 @@ class _OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mi
         wanted = (
             metric_of_score(objective) if self.eval_metric is None and ours else self.eval_metric
         )
-        metrics, native = find_metrics(wanted, objective, self._one_ranking)
+        metrics, native = find_metrics(wanted, objective, self._one_group)
         if metrics is not None:
             refuse_reversed(metrics, objective)
         elif ours and self.early_stopping_rounds:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.identifiers import identifiers
 from lambdaplus.evaluation.conventions import (
     CONVENTIONS,
     Convention,
@@ -22,13 +21,14 @@ from lambdaplus.evaluation.conventions import (
 )
 from lambdaplus.evaluation.evaluation import Evaluation
 from lambdaplus.evaluation.significance import RankedRows
+from lambdaplus.lists.keys import codes, identifiers
+from lambdaplus.lists.queries import Kind, Queries
+from lambdaplus.lists.runs import Labels, Run, run_of
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
 from lambdaplus.metrics.names import SPELLINGS, listed, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
-from lambdaplus.ranking.queries import Queries
-from lambdaplus.ranking.runs import Labels, Run, run_of
 from lambdaplus.ranking.sort import Scored
 
 BEYOND_FLOAT32 = 1e39  # stands for infinity in float32, so that all infinite scores are tied
@@ -169,14 +169,14 @@ def evaluate_run(
     check_rules(ties, empty)
     queries, n = run.queries, run.queries.n_documents
     numbers = None if run.docno is None else identifiers(run.docno, "docno", n)
-    if numbers is not None and queries.ranked_as == "queries":
-        _refuse_twice(queries, run.query_ids, numbers)
+    if numbers is not None and queries.grouped:
+        _refuse_twice(queries, numbers)
     in_order = None if numbers is None else functools.cache(lambda: _places(numbers))
     checked = queries.check_scores(run.scores)
     if convention.single:
         checked = _in_float32(queries, checked)
     if convention.unjudged:
-        queries = _without_negative_labels(queries)
+        queries = queries.with_labels(np.maximum(queries.labels, 0.0))
     lists = scored_lists(parsed, queries, checked, one_group)
     per_query: dict[str, Floats] = {}
     mean: dict[str, float] = {}
@@ -197,7 +197,7 @@ def evaluate_run(
         per_query[name] = query_values
         mean[name] = mean_of(per_query[name], ranked.query_weights)
         rules[name] = _rules(metric, ranked, convention, tie_rule, default)
-        if queries.ranked_as == "table" and metric.ranks_all_rows:
+        if queries.kind is Kind.WEIGHTED_ROWS and metric.kind_of_rows:
             rows[name] = RankedRows(queries.labels, checked, queries.weights)
     relevant = np.logical_or.reduceat(queries.labels >= 1, queries.boundaries[:-1])
     return Evaluation(
@@ -206,7 +206,7 @@ def evaluate_run(
         n_queries=queries.n_queries,
         without_relevant=int((~relevant).sum()),
         undefined=undefined,
-        qid=run.query_ids,
+        qid=queries.ids,
         conventions=rules,
         convention=convention,
         weights=queries.query_weights,
@@ -233,14 +233,14 @@ def _refuse_ties(scored: Scored) -> None:
         )
 
 
-def _refuse_twice(queries: Queries, ids: NDArray[Any], docno: NDArray[Any]) -> None:
+def _refuse_twice(queries: Queries, docno: NDArray[Any]) -> None:
     """Raise a ValueError for a document that is twice in a query, where it would count twice."""
-    _, document = np.unique(docno, return_inverse=True)
+    document = codes(docno)
     order = np.lexsort([document, queries.query_of_row])
     same = (np.diff(document[order]) == 0) & (np.diff(queries.query_of_row[order]) == 0)
     if same.any():
         first, second = order[int(same.argmax()) :][:2]
-        query = ids[queries.query_of_row[first]]
+        query = queries.ids[queries.query_of_row[first]]
         raise ValueError(
             f"the document {docno[first]} is twice in query {query}, in rows {first} and {second}: "
             "it would count twice"
@@ -249,7 +249,7 @@ def _refuse_twice(queries: Queries, ids: NDArray[Any], docno: NDArray[Any]) -> N
 
 def _refuse_ignored_weights(metric: RankingMetric, ranked: Queries) -> None:
     """Raise a ValueError for weights of rows that differ, if they would not change the value."""
-    of_rows = None if ranked.ranked_as == "queries" else ranked.weights
+    of_rows = None if ranked.grouped else ranked.weights
     if of_rows is not None and not metric.weighs_rows and np.ptp(of_rows) > 0:
         raise ValueError(
             f"{metric} does not weight the rows of one ranking: leave out weight=, or repeat each "
@@ -265,18 +265,6 @@ def _in_float32(queries: Queries, scores: Floats) -> Floats:
     if queries.returned is not None:
         rounded[~queries.returned] = -2 * BEYOND_FLOAT32
     return rounded
-
-
-def _without_negative_labels(queries: Queries) -> Queries:
-    """The queries with label 0 instead of negative ones."""
-    if (queries.labels >= 0).all():
-        return queries
-    return Queries(
-        np.maximum(queries.labels, 0.0),
-        group=queries.sizes if queries.ranked_as == "queries" else None,
-        weight=queries.weights,
-        returned=queries.returned,
-    )
 
 
 def _values(
@@ -296,8 +284,7 @@ def _values(
 
 def _places(docno: NDArray[Any]) -> Floats:
     """What ascends as document numbers, which are compared as text, descend, (n,)."""
-    _, place = np.unique(docno.astype(str), return_inverse=True)
-    return -place.astype(np.float64)
+    return -codes(docno.astype(str)).astype(np.float64)
 
 
 def _rules(
@@ -305,7 +292,7 @@ def _rules(
 ) -> str:
     """The rules of one metric in words, such as ``gain=exp2, ties=expected, empty=skip``."""
     if ties is None:
-        expected = "together" if queries.ranked_as == "table" else "expected"
+        expected = "together" if queries.kind is Kind.WEIGHTED_ROWS else "expected"
         ties = expected if metric.declaration.closed_ties else "worst"
         ties = "midranks" if metric.declaration.correlation else ties
     known = [parameter.name for parameter in metric.declaration.parameters]

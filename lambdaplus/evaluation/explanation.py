@@ -14,8 +14,8 @@ from lambdaplus.evaluation.conventions import CONVENTIONS, Convention
 from lambdaplus.evaluation.evaluate_run import evaluate_run
 from lambdaplus.evaluation.evaluation import queries_in_words
 from lambdaplus.evaluation.result_tables import Table, Tabular
+from lambdaplus.lists.runs import Labels, run_of
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
-from lambdaplus.ranking.runs import Labels, run_of
 
 OWN_RULES: dict[str, Any] = {"convention": CONVENTIONS["lambdaplus"], "ties": None, "empty": "skip"}
 

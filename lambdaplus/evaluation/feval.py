@@ -13,11 +13,12 @@ from lambdaplus.evaluation.evaluate_run import choose_metrics
 from lambdaplus.frameworks.call_stack import maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
+from lambdaplus.lists.own_rows import OwnRows
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import as_labels
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
-from lambdaplus.ranking.own_rows import OwnRows
-from lambdaplus.ranking.queries import Queries
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
 
@@ -74,7 +75,7 @@ class EvalMetric:
             For invalid labels or two data sets of the same number of rows; and in an evaluation, if
             no labels are of its number of rows, or they were used for another data set before.
         """
-        checked = [Queries(given).labels for given in labels]
+        checked = [as_labels(given) for given in labels]
         if not checked or len({own.size for own in checked}) < len(checked):
             raise ValueError(
                 "on() needs labels of data sets with different numbers of rows, got "

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.columns import as_vector
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
+from lambdaplus.lists.columns import as_vector
+from lambdaplus.lists.order import by_query
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.ranking.documents import by_query
 
 
 def scorer(

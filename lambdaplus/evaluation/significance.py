@@ -14,10 +14,10 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.evaluation.effects import ROUNDING, Effect, weighted_means
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.values import values
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Scored
 
 Interval = tuple[float, float]
@@ -192,22 +192,19 @@ def _bootstrap(
     labels, weights, n = runs[0].labels, runs[0].weights, runs[0].labels.size
     # Sorted scores make the sort of each sample cheaper.
     orders = [np.argsort(run.scores) for run in runs]
-    weighted = weights is not None and metric.weighs_rows
     found = np.empty((resamples, len(runs)))
     for sample in found:
         times = np.bincount(random.integers(0, n, n), minlength=n).astype(np.float64)
-        if weights is not None and weighted:
+        if weights is not None and metric.weighs_rows:
             times *= weights
         for k, (run, order) in enumerate(zip(runs, orders, strict=True)):
             rows = order[times[order] > 0]
-            sample[k] = _value(metric, labels[rows], run.scores[rows], times[rows], weighted)
+            sample[k] = _value(metric, labels[rows], run.scores[rows], times[rows])
     return found
 
 
-def _value(
-    metric: RankingMetric, labels: Floats, scores: Floats, times: Floats, weighted: bool
-) -> float:
-    if not (metric.declaration.pooled or weighted):  # kernels take a row of weight k as one row
+def _value(metric: RankingMetric, labels: Floats, scores: Floats, times: Floats) -> float:
+    if not metric.weighs_rows:  # kernels take a row of weight k as one row
         copies = np.repeat(np.arange(times.size), times.astype(np.int64))
         labels, scores, times = labels[copies], scores[copies], np.ones(copies.size)
     queries = scope(metric, Queries(labels, weight=times))

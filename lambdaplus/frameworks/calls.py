@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.arrays import checked_array
 from lambdaplus.compute.messages import warn
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.frameworks.call_stack import Caller, find_caller
@@ -23,7 +22,8 @@ from lambdaplus.frameworks.internals import own_metrics, xgboost_field, xgboost_
 from lambdaplus.frameworks.stored_fields import StoredFields, read_lightgbm, read_xgboost
 from lambdaplus.frameworks.trainings import Training, training_of
 from lambdaplus.frameworks.workers import workers_of
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import checked_array
 
 SUFFIX = "_lambdaplus"  # at the end, since XGBoost maximises metrics by the beginning of the name
 
@@ -80,7 +80,7 @@ class Call(NamedTuple):
             return
         training = self.training
         if not training.rounds:
-            training.by_query = self.queries.ranked_as == "queries"
+            training.grouped = self.queries.grouped
         training.rounds += 1
         if training.rounds <= 2 and framework_of(self.booster) == "xgboost":
             stops = self.booster.attr("best_score") is not None
@@ -95,25 +95,25 @@ class Call(NamedTuple):
         """
         if self.booster is None:
             return
-        training, has_queries = self.training, self.queries.ranked_as == "queries"
-        by_query = training.by_query
+        training, here = self.training, self.queries.grouped
+        grouped = training.grouped
         if not training.rounds and self.framework == "lightgbm":  # an objective of LightGBM
             training_data = getattr(self.data, "reference", None)
             has_some = training_data is not None and group_sizes(training_data) is not None
-            by_query = True if has_some else None
-        if by_query and not has_queries and not one_group:
+            grouped = True if has_some else None
+        if grouped and not here and not one_group:
             raise ValueError(LOST_QUERIES)
-        unknown = not (training.rounds or training.is_evaluated) and by_query is None
-        if unknown and not (has_queries or one_group) and _ranks(self.booster):
+        unknown = not (training.rounds or training.is_evaluated) and grouped is None
+        if unknown and not (here or one_group) and _ranks(self.booster):
             warn(f"if the training data has queries: {LOST_QUERIES}")
         training.is_evaluated = True
-        if by_query is False and has_queries:
+        if grouped is False and here:
             warn(
                 "the training data has no queries, but an evaluation set has, so the objective "
                 "ranks all rows as one list, and the metric each query: pass group= (or qid=) with "
                 "the training data"
             )
-            training.by_query = None
+            training.grouped = None
 
     def reported_names(self, names: Collection[str]) -> dict[str, str]:
         """The name for each metric: its own, unless the framework reports a metric of that name.

@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.compute.arrays import checked_array
-from lambdaplus.compute.columns import native
+from lambdaplus.lists.columns import native
+from lambdaplus.lists.vectors import checked_array
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lambdaplus.compute.columns import from_gpu, native
 from lambdaplus.compute.messages import hint, warn
 from lambdaplus.frameworks.data_sets import framework_of
+from lambdaplus.lists.columns import from_gpu, native
 
 
 def private(framework: str, path: str, lost: str) -> Any:

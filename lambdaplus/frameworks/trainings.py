@@ -13,7 +13,7 @@ from lambdaplus.frameworks.data_sets import Framework, framework_of
 from lambdaplus.frameworks.internals import lightgbm_parameter, xgboost_learner
 from lambdaplus.frameworks.openmp_team import OpenMPTeam, team_of
 from lambdaplus.frameworks.stored_fields import StoredFields, weights_of_rows
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 _MOST_KEPT = 8  # data sets of one training, if a framework passes arrays
 
@@ -29,7 +29,7 @@ class Training:
     threads: int = 0  # that are set for it; 0 if they are not
     team: OpenMPTeam | None = None  # those of the framework that calls
     workers: Workers = ONE_MACHINE  # of the last call, since XGBoost's may be connected later
-    by_query: bool | None = None  # whether the training data has queries, if an objective knows
+    grouped: bool | None = None  # whether the training data has queries, if an objective knows
     rounds: int = 0  # of our objective
     is_evaluated: bool = False  # whether it has a metric of ours
     renamed: frozenset[str] | None = None  # our metrics of which the framework has one, too

@@ -29,6 +29,7 @@ from lambdaplus.compute.arguments import (
 )
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.removed import removed
+from lambdaplus.lists.queries import Kind
 from lambdaplus.metrics import forms
 from lambdaplus.metrics.label_counts import (
     CountsFunction,
@@ -260,15 +261,15 @@ class RankingMetric:
         return float(self["relevant"]) if self.declaration.binary else None
 
     @property  # not cached: a metric has the same pickle and digest after it was used
-    def over_data_set(self) -> bool:
-        """Whether the whole data set is one ranking, ignoring queries."""
-        return OVER in self.declaration.parameters and self["over"] == "dataset"
+    def kind_of_rows(self) -> Kind | None:
+        """What data without queries is to the metric; None if only ``one_group`` makes it one list.
 
-    @property
-    def ranks_all_rows(self) -> bool:
-        """Whether data without queries are one ranking to the metric, also without one_group."""
-        of_rows = self.weighs_rows or OVER in self.declaration.parameters
-        return of_rows or self.compares_some or isinstance(self.cutoff, Share)
+        The metric ignores queries if it is over the data set.
+        """
+        if self.weighs_rows:
+            return Kind.WEIGHTED_ROWS
+        one_list = OVER in self.declaration.parameters or self.compares_some
+        return Kind.ONE_LIST if one_list or isinstance(self.cutoff, Share) else None
 
     @property
     def weighs_rows(self) -> bool:

@@ -4,33 +4,34 @@ from typing import Any, cast
 
 import numpy as np
 
+from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.forms.form import Coupling, MetricArrays
 from lambdaplus.metrics.label_counts import LabelCounts, as_declared, refuse_wrong_order
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.metrics.parameters import OVER
 
 
 def scope(metric: RankingMetric, queries: Queries, one_group: bool = False) -> Queries:
-    """What the metric ranks together: each query, or all rows, pooled or as one query.
+    """What the metric ranks together: each query, or all rows of the data set.
 
     A ValueError is raised if a metric of queries gets none, as ``group=`` may have been forgotten.
     """
-    declared, lists = metric.declaration, queries
-    if metric.over_data_set or queries.ranked_as == "table":
-        if declared.pooled:
-            lists = queries.without_queries("table")
-        elif metric.ranks_all_rows or one_group:
-            lists = queries.without_queries("one query")
-        else:
+    ignores_queries = OVER in metric.declaration.parameters and metric["over"] == "dataset"
+    lists = queries
+    if ignores_queries or queries.kind is Kind.WEIGHTED_ROWS:
+        kind = metric.kind_of_rows or (Kind.ONE_LIST if one_group else None)
+        if kind is None:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the data has no queries: set "
                 "group= (or qid=); if all rows are one ranking, pass one_group=True to evaluate, "
                 f"eval_metric or gradients, or train with lambda_objective({str(metric)!r}, "
                 "one_group=True)"
             )
+        lists = queries.of_kind(kind)
     if metric.compares_some:
         return lists.once(("labels", metric), lambda: _relabelled(metric, lists))
-    return lists.with_rescaled_multiplicities() if declared.pooled == "middle" else lists
+    of_middle = metric.declaration.pooled == "middle"
+    return lists.with_rescaled_multiplicities() if of_middle else lists
 
 
 def _relabelled(metric: RankingMetric, queries: Queries) -> Queries:

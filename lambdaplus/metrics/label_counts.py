@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Bools, Floats
-from lambdaplus.compute.arrays import numbers
-from lambdaplus.ranking.queries import Queries, Strata, reaches
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.strata import Strata, reaches
+from lambdaplus.lists.vectors import numbers
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 DECLARED_WITHIN = 1e-9  # relative rounding error of declared gains and discounts
@@ -45,7 +46,7 @@ class LabelCounts:
     --------
     >>> from lambdaplus import parse_metric
     >>> from lambdaplus.metrics import LabelCounts
-    >>> from lambdaplus.ranking.queries import Queries
+    >>> from lambdaplus.lists.queries import Queries
     >>> counts = LabelCounts(parse_metric("ndcg"), Queries([2, 0, 0, 1, 0], group=[3, 2]))
     >>> counts.label.tolist(), counts.count.tolist(), counts.size.tolist()
     ([0.0, 2.0, 0.0, 1.0], [2.0, 1.0, 1.0, 1.0], [3.0, 2.0])

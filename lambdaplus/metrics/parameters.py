@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.compute.arguments import check_choice, number
+from lambdaplus.compute.arguments import check_choice, number, number_of
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.arrays import checked_array, number_of
+from lambdaplus.lists.vectors import checked_array
 
 Value = str | float | tuple[float, ...]
 

@@ -14,13 +14,13 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics.components import falling
 from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
 from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.class_runs import class_runs
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
 from lambdaplus.ranking.ties import Ties
@@ -42,9 +42,9 @@ def values(
     queries, form, pooled = scored.queries, metric.declaration.form, metric.declaration.pooled
     arrays = metric_arrays(metric, queries)
     # Without queries, tied rows are one step by default, and always if rows have weights.
-    is_table = queries.ranked_as == "table"
-    weighted = is_table and queries.weights is not None
-    if pooled is not None and ties is None and is_table:
+    of_rows = queries.kind is Kind.WEIGHTED_ROWS
+    weighted = queries.multiplicities is not None
+    if pooled is not None and ties is None and of_rows:
         return _steps(metric, arrays, _entries(metric, arrays, scored))
     ranking = scored.ranking
     if ties in ("worst", "best"):
@@ -138,7 +138,7 @@ def rounded_value(metric: RankingMetric, queries: Queries, scores: Floats) -> fl
     arrays = metric_arrays(metric, queries)
     refuse_many_classes(arrays.gain.size, f"{metric} over all rows on {workers.size} workers")
     entries = round_scores(scores, arrays.code, arrays.gain.size, copies, workers).entries
-    if queries.ranked_as == "table":
+    if queries.kind is Kind.WEIGHTED_ROWS:
         return float(_steps(metric, arrays, entries)[0])
     edges, score, code, *_ = one_entry_per_document(entries)
     ranked = Ranked(np.diff(edges), np.arange(score.size), score)

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lambdaplus.compute.arguments import number
-from lambdaplus.compute.arrays import number_of
+from lambdaplus.compute.arguments import number, number_of
 from lambdaplus.metrics.declaration import Metric, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 

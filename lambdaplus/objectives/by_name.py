@@ -102,10 +102,10 @@ def _is_ours(name: str) -> bool:
     return True
 
 
-def find_objective(objective: Any, one_ranking: bool = False) -> Any:
+def find_objective(objective: Any, one_group: bool = False) -> Any:
     """The objective for a metric; anything else is returned unchanged, for the framework.
 
-    With ``one_ranking``, as in classifiers, it treats all rows as one ranking for any metric.  A
+    With ``one_group``, as in classifiers, it treats all rows as one ranking for any metric.  A
     TypeError is raised for another callable of lambdaplus, such as a metric.
     """
     ours = str(getattr(objective, "__module__", "")).startswith("lambdaplus.")
@@ -117,16 +117,16 @@ def find_objective(objective: Any, one_ranking: bool = False) -> Any:
             objective = lambda_objective(objective.removeprefix("lambda_"))
     elif isinstance(objective, Named):
         objective = lambda_objective(objective)
-    return _of_one_ranking(objective) if one_ranking else objective
+    return _with_one_group(objective) if one_group else objective
 
 
-def _of_one_ranking(objective: Any, part: bool = False) -> Any:
+def _with_one_group(objective: Any, part: bool = False) -> Any:
     """The objective with ``one_group``; some metrics rank all rows together without it."""
     if isinstance(objective, CombinedObjective):
-        parts = [(_of_one_ranking(part, part=True), weight) for part, weight in objective.parts]
+        parts = [(_with_one_group(part, part=True), weight) for part, weight in objective.parts]
         return CombinedObjective(tuple(parts))
     if isinstance(objective, ObjectiveOn):
-        return objective.of(_of_one_ranking(objective.objective, part))
+        return objective.of(_with_one_group(objective.objective, part))
     if isinstance(objective, LambdaObjective):
         if objective.metric.compares_some:
             raise ValueError(
@@ -134,7 +134,7 @@ def _of_one_ranking(objective: Any, part: bool = False) -> Any:
                 "classifier trains on 0 and 1: use a ranker, or 'auc', the share of pairs of the "
                 "two classes in order"
             )
-        if part or not objective.metric.declaration.pooled:
+        if part or not objective.metric.weighs_rows:
             return replace(objective, one_group=True)
-        return objective.on_tables
+        return objective.of_rows
     return objective

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import number
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.log_loss import LogLoss, sum_of
 from lambdaplus.objectives.objective import Objective
-from lambdaplus.ranking.queries import Queries
 
 
 @dataclass(unsafe_hash=True, repr=False)

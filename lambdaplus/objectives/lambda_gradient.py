@@ -11,21 +11,21 @@ from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.engine.gradient import LambdaGradient, queries_to_round
 from lambdaplus.engine.lists import NONE
+from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.forms.form import MetricArrays
 from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric, refuse_pairs_of
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 # The options of pairs in `gradients`.
 TEXTBOOK = {"sigma", "normalize", "pairs"}
 
 
-def is_table(weighing: WeighingMetric, queries: Queries) -> bool:
-    """Whether the data is a table to the metric: its gradient has the size of that of log-loss."""
-    one_query = queries.ranked_as == "one query"
-    return queries.ranked_as == "table" or (one_query and weighing.equal_pairs)
+def is_as_log_loss(weighing: WeighingMetric, queries: Queries) -> bool:
+    """Whether the gradient on these lists has the size of that of log-loss."""
+    equal_pairs = queries.kind is Kind.ONE_LIST and weighing.equal_pairs
+    return queries.kind is Kind.WEIGHTED_ROWS or equal_pairs
 
 
 def gradient_on(
@@ -38,19 +38,21 @@ def gradient_on(
     metric, equal_pairs = weighing
     arrays = metric_arrays(metric, queries)
     refuse_large_gains(metric, arrays, queries, options)
-    total, of_class = size_of_table(metric, queries, options.balance)
+    total, of_class = size_of_log_loss(metric, queries, options.balance)
     to_round = queries_to_round(metric, equal_pairs, arrays, queries)
     return LambdaGradient(
         metric, equal_pairs, arrays, queries.multiplicities, queries.workers_of_list,
-        is_table(weighing, queries), total, of_class,
+        is_as_log_loss(weighing, queries), total, of_class,
         float(options.sigma), options.normalize, all_pairs,
         [] if all_pairs and queries.workers_of_list.size == 1 else to_round,
     )  # fmt: skip
 
 
-def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tuple[float, Floats]:
-    """The sum of the absolute gradients of a table, and factors of the Hessians of its classes."""
-    if queries.ranked_as == "queries":
+def size_of_log_loss(
+    metric: RankingMetric, queries: Queries, balance: float
+) -> tuple[float, Floats]:
+    """The sum of the absolute gradients of one list, and factors of the Hessians of its classes."""
+    if queries.grouped:
         return 0.0, NONE
     if metric.compares_some:
         return queries.longest / 2, NONE  # as for log-loss of two equal classes
@@ -58,7 +60,7 @@ def size_of_table(metric: RankingMetric, queries: Queries, balance: float) -> tu
     # That of log-loss at the base rates, so that bounds of Hessians mean the same.
     total = float((count * (1.0 - count / count.sum())).sum())
     # Of classes, not of many labels.
-    if not balance or queries.ranked_as != "table" or count.size > MOST_CLASSES:
+    if not balance or queries.kind is not Kind.WEIGHTED_ROWS or count.size > MOST_CLASSES:
         return total, NONE
     # Rows of weight 0 do not count, nor do classes of such rows.
     return total, (count * ((count > 0).sum() / count.sum())) ** balance

@@ -14,6 +14,7 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
 from lambdaplus.engine.gradient import LambdaGradient
 from lambdaplus.frameworks.calls import Call
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
 from lambdaplus.metrics.declared_arrays import scope
 from lambdaplus.metrics.means import one_class_in_words
@@ -21,7 +22,7 @@ from lambdaplus.metrics.names import default_surrogate, share_options
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.weighted_sum import WeightedSum, terms_of
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import gradient_on, is_table
+from lambdaplus.objectives.lambda_gradient import gradient_on, is_as_log_loss
 from lambdaplus.objectives.log_loss import LogLoss, find_log_loss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import (
@@ -30,7 +31,6 @@ from lambdaplus.objectives.pair_options import (
     allows_equal_pairs,
     refuse_pairs_of,
 )
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.rounding import MOST_CLASSES
 
 DEFAULT = PairOptions()
@@ -94,8 +94,8 @@ class LambdaObjective(PairOptions, Objective):
         if self.surrogate.declaration != self.metric.declaration:
             why = f"{self.surrogate} stands in for {self.metric}, which few swaps change."
             paragraphs.append(why)
-        if self.on_tables is not self:
-            paragraphs.append(f"Of data without queries, it is {self.on_tables!r}.")
+        if self.of_rows is not self:
+            paragraphs.append(f"Of data without queries, it is {self.of_rows!r}.")
         paragraphs.append("See `lambda_objective` for options, and for data without queries.")
         return "\n\n".join(textwrap.fill(paragraph, 88) for paragraph in paragraphs)
 
@@ -108,15 +108,15 @@ class LambdaObjective(PairOptions, Objective):
 
     def _derivatives(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
         ranked = scope(self.metric, queries, self.one_group)
-        if ranked.ranked_as == "queries" or self.on_tables is self:
+        if ranked.grouped or self.of_rows is self:
             return self._of_pairs(queries, scores, dtype)
-        return self.on_tables.derivatives(queries, scores)
+        return self.of_rows.derivatives(queries, scores)
 
     def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
         return self._of_pairs(queries, scores, np.float64)
 
     @property
-    def on_tables(self) -> Objective:
+    def of_rows(self) -> Objective:
         """What it is on data without queries: a sum with log-loss, for AUC by default."""
         if not (self.metric.declaration.name == "auc" and self.normalize and self._is_default()):
             return self
@@ -136,25 +136,25 @@ class LambdaObjective(PairOptions, Objective):
 
     def _gradient_on(self, ranked: Queries) -> LambdaGradient:
         """The gradient on these lists, with a warning if it is zero whatever the scores are."""
-        weighing = self.weighed_by(of_table=ranked.ranked_as != "queries")
+        weighing = self.weighed_by(ranked.grouped)
         gradient = gradient_on(weighing, ranked, self)
         n_strata = gradient.arrays.strata[-1]
         same = n_strata == ranked.n_queries or not gradient.arrays.scale.any()
         if same and ranked.workers.size == 1:
-            where = "all labels of each query" if ranked.ranked_as == "queries" else "all labels"
+            where = "all labels of each query" if ranked.grouped else "all labels"
             why = f"{where} are the same, or no two of them differ in a way that matters to it"
             why = one_class_in_words(self.metric, ranked) or why
             warn(f"{self.metric} has nothing to rank, so its gradient is zero: {why}")
         _warn_of_price(gradient, ranked)
         return gradient
 
-    def weighed_by(self, of_table: bool) -> WeighingMetric:
-        """What weights the pairs of a table, or of queries."""
+    def weighed_by(self, grouped: bool) -> WeighingMetric:
+        """What weights the pairs of queries, or of one list."""
         if self.pairs != "default":
             return WeighingMetric(self.surrogate, self.pairs == "equal")
-        # A table's largest swap deltas are those of outliers far down, which no split mends: the
+        # One list's largest swap deltas are those of outliers far down, which no split mends: the
         # section "Whole tables" of research/results/options.md.
-        if of_table and allows_equal_pairs(self.metric) and self._is_default():
+        if not grouped and allows_equal_pairs(self.metric) and self._is_default():
             return WeighingMetric(self.metric, equal_pairs=True)
         # The swap deltas of concordance depend on all documents between the two.
         equal_pairs = (
@@ -164,7 +164,7 @@ class LambdaObjective(PairOptions, Objective):
 
     def compares_within_queries(self, queries: Queries) -> bool:
         ranked = scope(self.metric, queries, self.one_group)
-        return not is_table(self.weighed_by(of_table=ranked.ranked_as != "queries"), ranked)
+        return not is_as_log_loss(self.weighed_by(ranked.grouped), ranked)
 
     def __repr__(self) -> str:
         words = [
@@ -227,7 +227,7 @@ def lambda_objective(
     one_group : bool, default=False
         Treat a data set without queries as a single query, which is always the case for AUC, MAUC
         and MAP.  For these metrics a row of weight k counts as k identical rows; for AUC, it gets
-        the sum of their gradients (see the page "Several labels, weights and clicks").  For other
+        the sum of their gradients (see the page "What is one ranking").  For other
         metrics, a weight multiplies the gradient of its row.
     surrogate : str, RankingMetric or Declaration, optional
         The metric whose swap deltas weight the pairs; ``metric`` is still the one that is

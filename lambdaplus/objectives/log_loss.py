@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lambdaplus.compute.arguments import number
+from lambdaplus.compute.arguments import number, number_of
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.arrays import number_of
 from lambdaplus.compute.parallel import over_tasks, piece_slices
 from lambdaplus.engine.lists import NONE
 from lambdaplus.engine.log_loss import add_log_loss
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.strata import least_reaching, reaches
 from lambdaplus.metrics.parameters import RELEVANT, shortest
 from lambdaplus.objectives.pair_options import PairOptions
-from lambdaplus.ranking.queries import Queries, least_reaching, reaches
 
 _NAME = re.compile(r"\s*(?:binary_)?log_?loss\s*(?:\(\s*relevant\s*=([^()]*)\))?\s*", re.I)
 

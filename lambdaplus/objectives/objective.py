@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.frameworks.calls import Call, read_call
+from lambdaplus.lists.own_rows import OwnRows
+from lambdaplus.lists.queries import Kind, Queries
+from lambdaplus.lists.vectors import as_labels, as_weights
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
-from lambdaplus.ranking.own_rows import OwnRows
-from lambdaplus.ranking.queries import Queries
 
 # XGBoost's own ranking objectives double Hessians, and ours do so there, for equal step sizes.
 HESSIAN_FACTOR_IN_XGBOOST = 2.0
@@ -161,8 +162,8 @@ class Objective(ABC):
         return self.derivatives(queries, scores)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        """Whether pairs are within queries, or all rows are one query and not a table."""
-        return queries.ranked_as != "table"
+        """Whether pairs are within queries, or within one list whose weights are factors."""
+        return queries.kind is not Kind.WEIGHTED_ROWS
 
     def _derivatives_of(self, call: Call) -> tuple[Any, Any]:
         return self.derivatives(call.queries, call.scores)
@@ -198,9 +199,8 @@ class ObjectiveOn(Objective):
                 "of its part"
             )
         n = np.asarray(weights if labels is None else labels).size
-        checked = Queries(np.zeros(n) if labels is None else labels, weight=weights)
-        self.weights = checked.weights
-        self.labels = None if labels is None else checked.labels
+        self.labels = None if labels is None else as_labels(labels)
+        self.weights = None if weights is None else as_weights(weights, n)
         self.has_own_labels = labels is not None
         self.own_rows = tuple(rows for rows in (self.labels, self.weights) if rows is not None)
         self._own = OwnRows(self.labels, self.weights)

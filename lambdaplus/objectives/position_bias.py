@@ -19,8 +19,8 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.frameworks.call_stack import is_copied_by_lightgbm
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.frameworks.trainings import Training
+from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.objectives import Objective
-from lambdaplus.ranking.queries import Queries
 
 
 class PositionBias(Objective):
@@ -92,7 +92,7 @@ class PositionBias(Objective):
 
     def _derivatives_of(self, call: Call) -> tuple[Floats, Floats]:
         queries = call.queries
-        if queries.ranked_as == "table":
+        if queries.kind is Kind.WEIGHTED_ROWS:
             raise ValueError("position bias needs queries: set group= (or qid=)")
         scores, position = queries.check_scores(call.scores), call.positions()
         workers = queries.connected_workers

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats, Int32s, Ints, Reals
-from lambdaplus.compute.arrays import refuse_infinite
 from lambdaplus.compute.collective import Workers
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import extremes, over_tasks, piece_slices
+from lambdaplus.lists.vectors import refuse_infinite
 from lambdaplus.ranking.sort import lift_of
 
 CELLS = 2**15

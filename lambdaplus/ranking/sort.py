@@ -16,7 +16,7 @@ from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints, Rows
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.numba_import import numba
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 LARGE_BUCKET = 16  # number of documents above which a bucket is distributed again
 MOST_BUCKETS = 2048

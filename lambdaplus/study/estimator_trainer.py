@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.arrays import numbers
 from lambdaplus.compute.parallel import threads_for
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
+from lambdaplus.lists.vectors import numbers
 from lambdaplus.study.methods import Criterion, Fitted, Task
 
 

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lambdaplus.baselines.transformers import in_unit_range
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, digits_queries
 from lambdaplus.data.feature_rows import SharedFeatures
 from lambdaplus.data.folders import files_of_folds, read_file, read_fold
 from lambdaplus.data.ranking_data import sharing
-from lambdaplus.data.scoring import Column, table_kind
+from lambdaplus.data.repeated_text import RepeatedText
 from lambdaplus.data.splits import folds_of_rows, time_line
 from lambdaplus.data.table_columns import (
     Columns,
@@ -26,11 +27,12 @@ from lambdaplus.data.table_columns import (
     plan_in_words,
     read_table_data,
 )
-from lambdaplus.data.table_files import NO_QUERIES, TableFile
+from lambdaplus.data.table_files import NO_QID, TableFile
 from lambdaplus.data.time_gap import Gap, is_gap
 from lambdaplus.data.time_in_words import folds_in_time
 from lambdaplus.data.walk_forward import parts_in_time
-from lambdaplus.ranking.documents import in_unit_range
+from lambdaplus.saved_model.columns import Column
+from lambdaplus.saved_model.files import table_kind
 from lambdaplus.study.config import Config
 from lambdaplus.study.data_in_words import weights_in_words
 from lambdaplus.study.words import Nouns
@@ -68,7 +70,7 @@ def read_study_data(config: Config) -> StudyData:
 
 def _of_folder(folder: Path, config: Config) -> StudyData:
     """The folds of a folder."""
-    if config.qid == NO_QUERIES or config.order:
+    if config.qid == NO_QID or config.order:
         raise ValueError("--qid none and --order are for a single file, which is split into folds")
     plans: dict[Path, Sequence[Column]] = {}
     unsure: dict[str, None] = {}
@@ -83,8 +85,14 @@ def _of_folder(folder: Path, config: Config) -> StudyData:
     found = files_of_folds(folder, may_lack_valid=config.valid > 0)
     names = _complete(folder, [name for name, _ in found])
     shared, folds = SharedFeatures(), []
-    for i in _indices(config.folds, len(found)):  # one in memory, besides what they share
-        fold = replace(read_fold(*found[i], read, config.valid or None), name=names[i])
+    chosen = _indices(config.folds, len(found))
+    once = RepeatedText(read, shared)
+    if len(chosen) > 1 and config.scaling == "none":  # or features are not those of the files
+        for file in (found[i][1].get(part) for part in ("vali", "test") for i in chosen):
+            if file:
+                once.remember(file)
+    for i in chosen:  # one in memory, besides what they share
+        fold = replace(read_fold(*found[i], once, config.valid or None), name=names[i])
         fold = _with_features(fold, config)
         folds.append(Fold(fold.name, *(sharing(part, shared) for part in fold.parts)))
     columns = agreed(plans)

@@ -127,7 +127,7 @@ def _refuse_what_needs_queries(
     methods: Sequence[Method], metrics: Sequence[Metric], weighted: bool
 ) -> None:
     for metric in map(parse_metric, metrics):
-        if not metric.ranks_all_rows:
+        if metric.kind_of_rows is None:
             raise ValueError(
                 f"{metric} ranks the documents of each query, but the table has no queries: use "
                 "--metrics map,auc"
@@ -137,7 +137,7 @@ def _refuse_what_needs_queries(
                 f"{metric} does not weight rows: leave out --weight, or use --metrics map,auc"
             )
     for method in methods:
-        if not method.without_queries:
+        if not method.ranks_rows:
             names = ", ".join(one.name for one in find_methods(None, LabelKind(grouped=False)))
             raise ValueError(
                 f"{method.name} needs queries, but the table has none: use {names}, or an "

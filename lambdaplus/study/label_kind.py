@@ -58,7 +58,7 @@ class LabelKind:
         target, metric = method.target, ""
         if isinstance(target, LambdaObjective):
             metric = target.metric.declaration.name
-        if not self.grouped and not method.without_queries:
+        if not self.grouped and not method.ranks_rows:
             return "ranks lists of rows"
         if not self.grouped and isinstance(target, CombinedObjective):  # AUC has log-loss there
             return "for lists of rows"

@@ -198,7 +198,7 @@ class Method:
         return "lambdaplus" if module.startswith("lambdaplus.") else "yours"
 
     @property
-    def without_queries(self) -> bool:
+    def ranks_rows(self) -> bool:
         """Whether the method can rank all rows of a table that has no queries."""
         if self.origin == "yours":
             return True
@@ -206,7 +206,7 @@ class Method:
             return not ranks_queries(self.target) and "labels" not in self.fixed
         optimised = getattr(self.target, "metric", None)
         return optimised is not None and all(
-            metric.declaration.pooled for metric, _ in parts_of(optimised)
+            metric.weighs_rows for metric, _ in parts_of(optimised)
         )
 
     @property

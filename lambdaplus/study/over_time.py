@@ -11,10 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.identifiers import int_or_text
 from lambdaplus.data.time_gap import is_gap, on_a_line, parse_gap
 from lambdaplus.data.time_order import places_and_values
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.lists.keys import int_or_text
 from lambdaplus.study.plot_style import INK, SERIES, WIDTH, short, styled
 from lambdaplus.study.plots import Plot
 from lambdaplus.study.results import Results

@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data import Fold
-from lambdaplus.data.scoring import SCORES
 from lambdaplus.evaluation.result_tables import decimal
+from lambdaplus.saved_model.about import SCORES
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.methods import Method

@@ -104,5 +104,5 @@ def results_of(
         **frames, rows=rows, validated_apart=validated_apart(folds), rules=rules,
         versions=versions_in_words(), queries=relevant.size,
         without_relevant=int((~relevant).sum()),
-        n_rows=sum(test.n_documents for test in tests if test.ranked_as != "queries"), **about,
+        n_rows=sum(test.n_documents for test in tests if not test.grouped), **about,
     )  # fmt: skip

@@ -13,11 +13,12 @@ from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.model_folder import model_folder
 from lambdaplus.data.ranking_data import joined
-from lambdaplus.data.scoring import Column
 from lambdaplus.evaluation.conventions import find_convention
 from lambdaplus.metrics import Metric, parse_metric
 from lambdaplus.metrics.names import listed
+from lambdaplus.saved_model.columns import Column
 from lambdaplus.study.config import Config
+from lambdaplus.study.final_model import FinalModel, saveable, train_final, write_final
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.memory import Memory
 from lambdaplus.study.methods import Method, Task, criterion_of, parse_criterion
@@ -29,7 +30,6 @@ from lambdaplus.study.plan import (
 )
 from lambdaplus.study.results import Results
 from lambdaplus.study.runner import Runner
-from lambdaplus.study.saved_model import FinalModel, saveable, train_final, write_final
 from lambdaplus.study.seeds import FIRST_PASS, more_seeds, seeds_needed
 from lambdaplus.study.selection import best_of, by_metric, results_of
 from lambdaplus.study.store import Store
@@ -242,7 +242,7 @@ class Study:
             order, with their kinds and the values of categories, the columns that were left out
             and why, the metric with its expected value and interval, and, of labels 0 and 1, how
             scores become probabilities, and how good these are; the model in the
-            framework's own format; and ``predict.py``, which scores the rows of a file without
+            framework's own format; and ``predict.pyz``, which scores the rows of a file without
             lambdaplus.  Files that an earlier call wrote are replaced.
         method : str, optional
             By default, the one that the conclusion favours, if it is of LightGBM or XGBoost, or

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.arrays import numbers
 from lambdaplus.compute.numba_import import numba
 from lambdaplus.data import RankingData
 from lambdaplus.data.cache import read_binary
 from lambdaplus.data.ranking_data import in_memory
+from lambdaplus.lists.vectors import numbers
 from lambdaplus.study.fits import Fit, save_fits
 from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.trainers import parameters_of

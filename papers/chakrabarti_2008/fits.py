@@ -20,8 +20,8 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 from papers.algorithm_1 import algorithm_1
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rankings_by_force import Setting, permutations
 
 from lambdaplus.baselines.oracles import Loss, make_loss
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import rank
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from hypothesis import given
 from small_data import Small
 
 from lambdaplus.baselines.preference_pairs import documents_of, preference_pairs
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 
 @given(rankings())

@@ -14,7 +14,7 @@ from small_data import Small, graded
 from lambdaplus.baselines import RankSVM
 from lambdaplus.baselines.preference_pairs import preference_pairs
 from lambdaplus.baselines.rank_svm import PrimalObjective
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 Array = NDArray[Any]
 

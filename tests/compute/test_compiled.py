@@ -20,7 +20,7 @@ def double(x):
     return 2 * x
 assert double(21) == 42 and double.stats.cache_path is None, double.stats
 from lambdaplus.ranking.sort import rank
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 print(rank(Queries([0, 1], group=[2]), [0.5, 0.7]).row.tolist())
 """
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import Fold, read_columns, read_data, read_folds, read_table
-from lambdaplus.data.scoring import features_of
 from lambdaplus.data.table_columns import Columns, read_table_data
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.saved_model.features import features_of
 
 pd = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

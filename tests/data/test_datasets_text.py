@@ -17,8 +17,8 @@ from lambdaplus.data import (
     read_letor,
     read_qrels,
     read_trec_run,
-    scoring,
 )
+from lambdaplus.saved_model import letor_lines
 
 SAMPLE = """\
 # a comment on a separate line
@@ -152,7 +152,7 @@ BLOCK_FEATURES = [
 
 @pytest.fixture
 def blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 60)
+    monkeypatch.setattr("lambdaplus.saved_model.letor_lines.LETOR_BATCH", 60)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -191,17 +191,17 @@ def test_a_large_file_is_parsed_once_into_one_array(
 ) -> None:
     """In time and memory that are linear in its size."""
     monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
-    monkeypatch.setattr(scoring, "LETOR_BATCH", 2**15)
+    monkeypatch.setattr(letor_lines, "LETOR_BATCH", 2**15)
     row = " ".join(f"{j}:{j / 7:.3f}" for j in range(1, 101))
     text = "".join(f"{i % 3} qid:{i // 10} {row}\n" for i in range(2_000)).encode()
     parsed: list[int] = []
-    parse = scoring._parsed
+    parse = letor_lines._parsed
 
     def noted(text: bytes) -> Any:
         parsed.append(len(text))
         return parse(text)
 
-    monkeypatch.setattr(scoring, "_parsed", noted)
+    monkeypatch.setattr(letor_lines, "_parsed", noted)
     tracemalloc.start()
     try:
         data = read(text, tmp_path)
@@ -293,7 +293,7 @@ def test_a_file_that_expands_without_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Before it fills the memory."""
-    monkeypatch.setattr("lambdaplus.data.scoring.EXPANDED_BYTES", 2**20)
+    monkeypatch.setattr("lambdaplus.saved_model.files.EXPANDED_BYTES", 2**20)
     file = tmp_path / name
     file.write_bytes(COMPRESS[file.suffix](b"0" * 2**21))
     reader: Any = read_qrels if name.startswith("qrels") else read_data
@@ -306,9 +306,9 @@ def test_a_line_without_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Before it fills the memory, also in a file that is not compressed."""
-    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 2**12)
-    for module in ("scoring", "run_files"):
-        monkeypatch.setattr(f"lambdaplus.data.{module}.LONGEST_LINE", 2**14)
+    monkeypatch.setattr("lambdaplus.saved_model.letor_lines.LETOR_BATCH", 2**12)
+    for module in ("saved_model.files", "data.run_files"):
+        monkeypatch.setattr(f"lambdaplus.{module}.LONGEST_LINE", 2**14)
     file = tmp_path / name
     file.write_bytes(COMPRESS.get(file.suffix, bytes)(b" 1" * 2**22))
     reader: Any = read_qrels if name == "qrels" else read_letor
@@ -325,7 +325,7 @@ def test_blank_lines_without_end_take_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAMBDAPLUS_CACHE", "off")
-    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 2**14)
+    monkeypatch.setattr("lambdaplus.saved_model.letor_lines.LETOR_BATCH", 2**14)
     text = b"\n \r\n" * 2**20 + b"1 qid:1 1:1\n"
     tracemalloc.start()
     try:
@@ -359,8 +359,8 @@ def test_identifiers_that_are_no_utf8_stay_apart(tmp_path: Path) -> None:
 def test_a_quotation_mark_in_a_comment_does_not_hide_the_ends_of_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lambdaplus.data.scoring.LETOR_BATCH", 60)
-    monkeypatch.setattr("lambdaplus.data.scoring.LONGEST_LINE", 100)
+    monkeypatch.setattr("lambdaplus.saved_model.letor_lines.LETOR_BATCH", 60)
+    monkeypatch.setattr("lambdaplus.saved_model.files.LONGEST_LINE", 100)
     file = tmp_path / "train.txt"
     file.write_text('1 qid:1 1:2 # a screen of 21"\n' + "0 qid:1 1:1\n" * 40)
     assert read_letor(file).labels.size == 41

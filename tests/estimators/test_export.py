@@ -13,7 +13,7 @@ import pytest
 import xgboost as xgb
 
 import lambdaplus as lp
-from lambdaplus.data.scoring import score_file
+from lambdaplus.saved_model.scores import score_file
 
 RANDOM = np.random.default_rng(0)
 FRAME = pd.DataFrame(

@@ -13,7 +13,7 @@ from test_conventions import TREC, trec_eval
 from lambdaplus import evaluate, explain
 from lambdaplus.data import read_letor, read_qrels, read_scores, read_trec_run
 from lambdaplus.evaluation.evaluate_run import evaluate_run
-from lambdaplus.ranking.runs import Run, run_of_dictionaries
+from lambdaplus.lists.runs import Run, run_of_dictionaries
 
 # TREC --------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from small_trainings import forms
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 
 def call(labels: Any, scores: Any, weight: Any, group: Any) -> Any:

@@ -11,10 +11,10 @@ from sklearn.metrics import roc_auc_score
 
 import lambdaplus as lp
 from lambdaplus.compute.thresholds import THRESHOLDS
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.means import mean_values
 from lambdaplus.ranking.class_runs import class_runs
-from lambdaplus.ranking.queries import Queries
 
 LINEAR = "auc", "mauc(over=dataset)", "gini"
 

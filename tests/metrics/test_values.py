@@ -443,7 +443,7 @@ def test_rows_without_queries_are_one_ranking_if_so_said(name: str) -> None:
     as_one = evaluate(labels, scores, metrics=name, one_group=True)
     assert as_one[name] == close(one_value(name, labels, scores))
     assert as_one.n_queries == 1
-    if parse_metric(name).ranks_all_rows:
+    if parse_metric(name).kind_of_rows:
         assert evaluate(labels, scores, metrics=name)[name] == as_one[name]
     else:
         with pytest.raises(ValueError, match=rf"{name}.*no queries.*group=.*one_group=True"):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lambdaplus import LogLoss, combine, lambda_objective
 from lambdaplus.compute.parallel import limit_threads
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 SIZES = [40, 3, 700, 8]
 QUERY = np.repeat(np.arange(4), SIZES)

@@ -17,9 +17,9 @@ from small_data import GRADED, TRAINED, Small, graded, gradient_of, queries_read
 
 import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics.catalogue import NDCG
 from lambdaplus.objectives import lambda_gradient
-from lambdaplus.ranking.queries import Queries
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [

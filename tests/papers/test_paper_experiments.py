@@ -26,8 +26,8 @@ from lambdaplus.baselines import StructuralSVM
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Evaluation
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import rank
 from lambdaplus.study import Fitted, Method, Task
 from papers import welleck_2016, yue_2007

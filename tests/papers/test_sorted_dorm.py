@@ -14,8 +14,8 @@ from small_data import Small, graded, tiny
 from lambdaplus.baselines.cutting_planes import Solution, solve
 from lambdaplus.baselines.oracles import make_loss
 from lambdaplus.baselines.oracles.dorm import DORMOracle
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.ranking.queries import Queries
 from papers.chakrabarti_2008 import sorted_dorm
 from papers.chakrabarti_2008.sorted_dorm import SortedDORM, sorted_by
 

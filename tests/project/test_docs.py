@@ -36,13 +36,17 @@ COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TEXTS = {
     str(page.relative_to(ROOT)): page.read_text()
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    for page in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
+    )
 }
 LOCKED = (ROOT / "constraints.txt").read_text()
 PAGES = [ROOT / name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 # Newer than what the package needs: LightGBM's own position=, XGBoost's external memory and Dask.
-SINCE = {"large-data": ("xgboost", "3.0"), "labels-weights-clicks": ("lightgbm", "4.1")}
+SINCE = {"large-data": ("xgboost", "3.0"), "labels-and-clicks": ("lightgbm", "4.1")}
 OPTIONAL = {
     "mlflow", "onnxmltools", "onnxruntime", "optuna", "optuna_integration", "shap", "treelite",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The package has layers (docs/contributing.md): a lower layer never imports an upper one."""
+"""The package has layers (docs/house.md): a lower layer never imports an upper one."""
 
 import ast
 import re
@@ -10,9 +10,12 @@ from pathlib import Path
 from places import ROOT
 
 PACKAGE = ROOT / "lambdaplus"
-CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
+FOR_CONTRIBUTORS = "".join(
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("first-change", "house")
+)
 LAYERS = (
-    {"compute"},
+    {"compute", "saved_model"},
+    {"lists"},
     {"ranking"},
     {"data", "metrics", "frameworks"},
     {"engine"},
@@ -30,7 +33,7 @@ OF_STUDY = (
     {
         "study",
         "from_config",
-        "saved_model",
+        "final_model",
         "report_models",
         "rounds_in_words",
         "over_time",
@@ -62,8 +65,8 @@ def imported_names(source: str) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "use absolute imports: a relative one hides the layer"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+            package = "lambdaplus.saved_model." if node.level else ""
+            names |= {f"{package}{node.module}.{alias.name}" for alias in node.names}
     return names
 
 
@@ -95,6 +98,14 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert len(list(TopologicalSorter(graph).static_order())) == len(paths)  # or a CycleError
 
 
+def test_imports_are_absolute_but_in_the_program_that_is_packed_beside_a_model() -> None:
+    """A relative one hides the layer."""
+    for path in FILES:
+        nodes = [*ast.walk(ast.parse(path.read_text()))]
+        levels = {node.level for node in nodes if isinstance(node, ast.ImportFrom)}
+        assert levels <= ({0, 1} if module_of(path) == "saved_model" else {0}), path
+
+
 def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
     lower = [path for path in FILES if LAYER[module_of(path)] <= LAYER["objectives"]]
     importing = {
@@ -106,13 +117,15 @@ def test_floors_below_the_interfaces_import_no_boosting_framework() -> None:
     assert importing == {
         "frameworks/internals.py",
         "baselines/mcrank.py",  # which LightGBM trains
-        "data/scoring.py",  # a program that is copied beside models
+        "saved_model/boosters.py",  # of a program that is packed beside models
     }
 
 
 def test_the_program_beside_a_model_needs_no_lambdaplus() -> None:
-    names = imported_names((PACKAGE / "data" / "scoring.py").read_text())
-    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    modules = [*(PACKAGE / "saved_model").rglob("*.py")]
+    names = set().union(*(imported_names(path.read_text()) for path in modules))
+    others = {name for name in names if not name.startswith("lambdaplus.saved_model.")}
+    packages = {name.partition(".")[0] for name in others} - sys.stdlib_module_names
     assert packages == {"numpy", "polars", "lightgbm", "xgboost"}
 
 
@@ -131,9 +144,9 @@ def test_the_library_imports_nothing_that_is_not_in_the_wheel() -> None:
             assert not imported_modules(path.read_text(), folder), f"{path} imports {folder}"
 
 
-def test_the_page_for_contributors_names_files_that_are_there() -> None:
+def test_the_pages_for_contributors_name_files_that_are_there() -> None:
     files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[a-z]*/**/*.*")]
-    named = re.findall(r"`([a-z][a-z_0-9/]*(?:\.py|/))`", CONTRIBUTING)
+    named = re.findall(r"`([a-z][a-z_0-9/]*(?:\.py|/))`", FOR_CONTRIBUTORS)
     assert len(named) > 40
     for name in {*named} - {"dist/"}:  # what `make release` makes
         assert any(f"/{name}" in file for file in files), name

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -23,15 +22,16 @@ import xgboost
 from commands import invoke
 from killed_runs import contents
 
-from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.data import read_letor, read_table, scoring
+from lambdaplus.data import read_letor, read_table
 from lambdaplus.data.output_folder import OutputFolder
-from lambdaplus.data.scoring import score_file
 from lambdaplus.data.table_files import TableFile
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.runs import run_of_dictionaries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.names import split_names
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.ranking.runs import run_of_dictionaries
+from lambdaplus.saved_model.features import numbered_features
+from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, find_methods, study_of
 from lambdaplus.study.fits import Fit, load_fits, save_fits
 from lambdaplus.study.store import Store
@@ -145,20 +145,6 @@ def test_the_current_folder_is_searched_for_a_class_that_is_asked_for_only(
     (tmp_path / "sklearn").mkdir()
     [method] = find_methods("sklearn.svm:LinearSVC")
     assert method.name == "sklearn.svm:LinearSVC"
-
-
-@pytest.mark.parametrize("module", ["numpy", "json", "csv", "typing", "__future__"])
-def test_code_beside_a_model_does_not_run(tmp_path: Path, module: str) -> None:
-    """The folder of a script is on its path: one with predict.py in it may have other files."""
-    (tmp_path / f"{module}.py").write_text("open('ran', 'w').close()")
-    program = shutil.copy(scoring.__file__, tmp_path / "predict.py")
-    done = subprocess.run(
-        [sys.executable, program, "a.csv"],
-        cwd=tmp_path, env={**os.environ, "PYTHONSAFEPATH": ""}, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    assert "has no about.json" in done.stderr
-    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
@@ -502,19 +488,7 @@ def test_a_model_of_other_columns_than_described_is_an_error(
 def test_numbers_that_no_feature_has_are_an_error(tmp_path: Path, name: str) -> None:
     (tmp_path / "new.txt").write_text("1 qid:1 1:1\n")
     with pytest.raises(ValueError, match=r"its columns have no names"):
-        [*scoring.numbered_features(tmp_path / "new.txt", [name])]
-
-
-def test_the_program_of_a_model_prints_names_without_control_characters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "new.csv").write_text("caf\u00e9\x1b[2J\x9b31m\u202e\n1\n")
-    (tmp_path / "about.json").write_text(json.dumps(ABOUT))
-    monkeypatch.setattr(scoring, "__file__", str(tmp_path / "predict.py"))
-    monkeypatch.setitem(scoring.SCORERS, "lightgbm", lambda model: None)
-    (tmp_path / "model.txt").touch()
-    assert scoring.main([str(tmp_path / "new.csv")]) == 2
-    assert r"it has: café\x1b[2J\x9b31m\u202e." in capsys.readouterr().err.replace("é", r"é")
+        [*numbered_features(tmp_path / "new.txt", [name])]
 
 
 # Names and identifiers ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.ranking.sort import LARGE_BUCKET as RUN
 from lambdaplus.ranking.sort import rank
 

@@ -1,4 +1,4 @@
-"""Scores of trials that an earlier one of a search beats are dropped, in whatever order they end."""
+"""Scores of trials of a search that an earlier one beats are dropped, in whatever order they end."""
 
 import itertools
 import math

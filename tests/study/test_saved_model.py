@@ -17,7 +17,8 @@ from test_comparison_data import own_table
 
 from lambdaplus import ranking_trees
 from lambdaplus.data import digits_queries
-from lambdaplus.data.scoring import ABOUT, score_file
+from lambdaplus.saved_model.about import ABOUT
+from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.methods import Fitted
 
@@ -29,10 +30,10 @@ def about(folder: Path) -> Any:
 
 
 def by_script(folder: Path, file: Path) -> list[float]:
-    """Scores by ``predict.py``, where lambdaplus cannot be imported."""
+    """Scores by ``predict.pyz``, where lambdaplus cannot be imported."""
     blocked = "import runpy, sys; sys.modules['lambdaplus'] = None; sys.argv = sys.argv[1:]; "
     program = blocked + "runpy.run_path(sys.argv[0], run_name='__main__')"
-    command = [sys.executable, "-c", program, str(folder / "predict.py"), str(file)]
+    command = [sys.executable, "-c", program, str(folder / "predict.pyz"), str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     return [*map(float, done.stdout.split())]
 
@@ -148,7 +149,7 @@ def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path:
     invoke("compare", "--methods", "xgboost:map", *options)
     assert about(model)["framework"] == "xgboost"
     assert sorted(path.name for path in model.iterdir() if path.is_file()) == sorted(
-        (ABOUT, "predict.py", "model.json")
+        (ABOUT, "predict.pyz", "model.json")
     )
     (model / ABOUT).write_text("{}")
     said = invoke("compare", "--methods", "xgboost:map", *options, ends=2).output

@@ -16,7 +16,8 @@ from sklearn.metrics import log_loss
 
 import lambdaplus as lp
 from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.scoring import SCORES, score_file
+from lambdaplus.saved_model.about import SCORES
+from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, Study, find_methods, study_of
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.probabilities import (
@@ -117,10 +118,10 @@ def test_both_programs_print_them_and_say_what_numbers_are(saved: Any) -> None:
     for place in (0, 1):
         options = [str(new)]
         options.insert(place, "--probabilities")
-        command = [sys.executable, "-c", program, str(model / "predict.py"), *options]
+        command = [sys.executable, "-c", program, str(model / "predict.pyz"), *options]
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
         assert [*map(float, done.stdout.split())] == p.tolist()
-        assert done.stderr == "predict.py: probabilities of the label 1\n"
+        assert done.stderr == "predict.pyz: probabilities of the label 1\n"
     done = invoke("predict", model, new, "--probabilities")
     assert [*map(float, done.stdout.split())] == p.tolist()
     assert done.stderr == "probabilities of the label 1\n"
@@ -142,7 +143,7 @@ def test_compare_says_what_numbers_are_and_how_good_probabilities_are(tmp_path: 
         f"folds: log-loss {shown['log_loss']} (its own log-odds: {shown['before']}; the share of "
         f"positives alone: {shown['of_share']})."
     ) in said
-    assert "predict.py FILE [--probabilities]" in said
+    assert "predict.pyz FILE [--probabilities]" in said
 
 
 def test_a_model_without_probabilities_says_why(tmp_path: Path) -> None:

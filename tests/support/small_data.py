@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from lambdaplus.data import Fold, read_folds
 from lambdaplus.evaluation import evaluate
 from lambdaplus.frameworks.calls import read_call
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import CATALOGUE
-from lambdaplus.ranking.queries import Queries
 
 # Every metric as an objective, and one of each kind for tests that train.
 OBJECTIVE_NAMES = tuple(d.name + ("@5" if d.cutoff == "required" else "") for d in CATALOGUE)

@@ -10,8 +10,8 @@ from lambdaplus.baselines.oracles.dorm import DORMOracle
 from lambdaplus.baselines.oracles.mrr_map import MRRMapOracle
 from lambdaplus.baselines.oracles.partial_order import PartialOrderOracle
 from lambdaplus.compute.arguments import check_choice, whole_number
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 LOSSES = ("auc", "map", "mrr", "ndcg")

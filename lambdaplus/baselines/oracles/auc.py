@@ -10,7 +10,7 @@ import numpy as np
 
 from lambdaplus.baselines.active_pairs import active_pairs, pairs_by_query
 from lambdaplus.baselines.oracles.constraint import Constraint
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 

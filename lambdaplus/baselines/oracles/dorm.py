@@ -10,10 +10,10 @@ from lambdaplus.baselines.oracles.constraint import Constraint, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking, rank
 
 

@@ -6,9 +6,9 @@ Chakrabarti et al. 2008, eq. 5, sec. 3.6 and fact 3.5.
 from lambdaplus.baselines.oracles.constraint import Constraint, of_each_query, split
 from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
+from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import metric_arrays
-from lambdaplus.ranking.queries import Queries
 from lambdaplus.ranking.sort import Ranking
 
 

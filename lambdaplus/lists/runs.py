@@ -12,10 +12,10 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import checked_array, refuse_rounding
-from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.documents import rows_by_query
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.order import rows_by_query
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import checked_array, refuse_rounding
 
 Labels = ArrayLike | Mapping[Any, Mapping[Any, float]]
 """Labels or scores: (n,), or a value by query and document number."""
@@ -66,9 +66,7 @@ class Run:
     @property
     def query_ids(self) -> NDArray[Any]:
         """The identifier of each query, (n_queries,): its qid, or 0, 1, ..."""
-        if self.qid is None:
-            return np.arange(self.queries.n_queries)
-        return identifiers(self.qid)[self.queries.boundaries[:-1]]
+        return self.queries.ids
 
     def by_query(self) -> Run:
         """The run with the rows of each query adjacent, otherwise in their order."""

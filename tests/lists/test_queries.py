@@ -15,8 +15,8 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdaplus.ranking.documents import by_query
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.order import by_query
+from lambdaplus.lists.queries import Kind, Queries
 
 NAN, INF = float("nan"), float("inf")
 
@@ -131,12 +131,12 @@ def test_group_and_qid_give_the_same_boundaries(sizes) -> None:
     n = sum(sizes)
     names = [f"q{-i}" for i, size in enumerate(sizes) for _ in range(size)]
     for queries in (Queries([0] * n, group=sizes), Queries([0] * n, qid=names)):
-        assert queries.ranked_as == "queries"
+        assert queries.grouped
         assert queries.boundaries.tolist() == [0, *itertools.accumulate(sizes)]
         assert queries.sizes.tolist() == sizes
         assert (queries.n_queries, queries.n_documents) == (len(sizes), n)
     table = Queries([0] * n)
-    assert table.ranked_as == "table"
+    assert table.kind is Kind.WEIGHTED_ROWS
     assert table.boundaries.tolist() == [0, n]
 
 
@@ -147,7 +147,7 @@ def test_weights_count_copies_without_queries_only() -> None:
     assert alone.multiplicities.tolist() == weight
     assert grouped.multiplicities is None
     assert grouped.query_weights.tolist() == [1.0, 4.0]
-    one_query = alone.without_queries("one query")
+    one_query = alone.of_kind(Kind.ONE_LIST)
     assert one_query.multiplicities is None
     assert one_query.query_weights.tolist() == [3.0]
     assert Queries([0, 1]).multiplicities is Queries([0, 1]).query_weights is None

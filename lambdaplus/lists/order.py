@@ -1,4 +1,4 @@
-"""Features of documents, and an order of their rows in which those of each query are adjacent."""
+"""An order of rows in which those of each query are adjacent, and features in this order."""
 
 from typing import Any, NamedTuple, Self
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Floats, Ints
-from lambdaplus.compute.identifiers import identifiers
-from lambdaplus.ranking.queries import Queries, vector
+from lambdaplus.lists.keys import identifiers
+from lambdaplus.lists.queries import Queries
+from lambdaplus.lists.vectors import vector
 
 
 class Documents(NamedTuple):
@@ -72,13 +73,3 @@ def rows_by_query(qid: NDArray[Any]) -> Ints:
     """An order of the rows, (n,) int64, in which the rows of each query are adjacent."""
     _, first, query = np.unique(qid, return_index=True, return_inverse=True)
     return np.argsort(first[query], kind="stable")
-
-
-def in_unit_range(features: Floats, boundaries: Ints) -> Floats:
-    """Each column, (n, d), linearly scaled to [0, 1] in each query; 0 where it is constant."""
-    sizes = np.diff(boundaries)
-    low, high = (
-        np.repeat(extreme.reduceat(features, boundaries[:-1]), sizes, axis=0)
-        for extreme in (np.minimum, np.maximum)
-    )
-    return np.asarray((features - low) / np.where(high > low, high - low, 1.0))

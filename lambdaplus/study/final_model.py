@@ -14,7 +14,8 @@ from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.versions import versions_in_words
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.model_folder import write_model
-from lambdaplus.data.scoring import LEFT_OUT, MODELS, Column
+from lambdaplus.saved_model.boosters import MODELS
+from lambdaplus.saved_model.columns import LEFT_OUT, Column
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit
@@ -159,7 +160,7 @@ def write_final(folder: Path, final: FinalModel, config: Config, columns: Sequen
 
 
 def _as_data(found: Probabilities | str) -> dict[str, Any]:
-    """Probabilities by the names that `predict.py` reads, as of an exported classifier."""
+    """Probabilities by the names that a saved model reads, as of an exported classifier."""
     if isinstance(found, str):
         return {"a": None, "b": None, "no_probabilities": found}
     how_good = {name: value for name, value in asdict(found).items() if name not in ("a", "b")}

@@ -7,10 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from lambdaplus.compute.arrays import checked_array, unmasked
-from lambdaplus.compute.columns import as_vector
+from lambdaplus.compute.array_types import Ints
+from lambdaplus.lists.columns import as_vector
+from lambdaplus.lists.vectors import as_sizes, checked_array, unmasked
 
 LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
 
@@ -71,6 +72,30 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
                 "integers: pass integers or text"
             )
     return array
+
+
+def first_rows(ids: NDArray[Any]) -> Ints:
+    """The first row of each query, (n_queries,) int64; a ValueError if its rows are apart."""
+    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    _, first = np.unique(ids[starts], return_index=True)
+    if first.size < starts.size:
+        row = starts[np.setdiff1d(np.arange(starts.size), first)[0]]
+        raise ValueError(
+            f"the rows of query {ids[row]!s} are not adjacent (it begins again in row {row}): "
+            "sort the data by qid"
+        )
+    return starts.astype(np.int64)
+
+
+def numbered(group: ArrayLike, n: int | None = None) -> Ints:
+    """The number of the query of each row, (n,) int64, by the sizes of queries."""
+    sizes = as_sizes(group, n)
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
+def codes(ids: NDArray[Any]) -> Ints:
+    """The number of the identifier of each row, (n,) int64, in ascending order of identifiers."""
+    return np.unique(ids, return_inverse=True)[1]
 
 
 def int_or_text(names: Sequence[str]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakSet
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.ranking.queries import Queries
+from lambdaplus.lists.queries import Queries
 
 
 class OwnRows:

@@ -1,0 +1,37 @@
+"""Tables: the rows of a CSV, TSV or Parquet file, in batches."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .csv_tables import csv_tables
+from .files import opened, table_kind
+from .parquet_tables import parquet_tables
+from .table_rows import TableRows
+
+
+def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Iterator[TableRows]:
+    """The rows of a file in batches of about this many bytes; by default, all in one.
+
+    A ValueError names the file, and a damaged line, or one of these columns that is missing.
+    """
+    import polars as pl
+
+    errors = (pl.exceptions.PolarsError, pl.exceptions.PanicException, csv.Error)
+    read = parquet_tables if table_kind(file) == ".parquet" else csv_tables
+    rows = 0
+    try:
+        with opened(file) as stream:  # polars would interpret a path as a pattern or a URL
+            for table in read(file, stream, size, columns):
+                yield table._replace(first=rows + 1)
+                rows += table.frame.height
+    except errors as error:
+        # Advice of polars follows the message.
+        message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
+        raise ValueError(f"{file}: {message}") from None
+    if not rows:
+        raise ValueError(f"{file} has no rows below its header")
