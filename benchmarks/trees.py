@@ -1,7 +1,7 @@
 """Which trees suit rankings: a study of leaves, samples of rows and columns, and steps.
 
     python benchmarks/trees.py fit SET [...] --trees 'node=.5;tree=.5,node=1' --seeds 0,1,2
-    python benchmarks/trees.py show [--by-set]
+    python benchmarks/trees.py show [--by-set] [--less TREES]
 
 SET is named as in `list_sets`.  Trees are named by what they have in common in both frameworks:
 leaves, rate (twice as large in XGBoost, whose Hessians of rankings are twice as large), shares of
@@ -198,7 +198,7 @@ def fit(key: tuple[Any, ...]) -> dict[str, Any]:
     if framework == "catboost":
         return train(key, ROUNDS, ROUNDS, EVERY)
     rate = rate_of(trees)
-    every = 10 if rate < 0.03 or on.startswith("generated:") else 5
+    every = 10 if rate < 0.03 or on.startswith(("generated:", "flights:")) else 5
     return train(key, round(60 / rate), round(patience / rate), every)
 
 
@@ -319,18 +319,21 @@ def time_of(found: list[tuple[list[Best], list[Best]]]) -> str:
     return f"{np.exp(np.mean(np.log(ratios))):.2f}" if ratios else ""
 
 
-def by_trees(fits: Fits, framework: str, name: str, metric: str, kinds: Kinds) -> Table:
-    """Other trees less those of `ranking_trees`, with one objective, by kind of data."""
+def by_trees(
+    fits: Fits, framework: str, name: str, metric: str, kinds: Kinds, less: str = CHOSEN
+) -> Table:
+    """Other trees less these, with one objective, by kind of data."""
     rows = []
     for trees in dict.fromkeys(key[2] for key in fits if key[1::2] == (framework, name)):
-        pair = (trees, name), (CHOSEN, name)
+        pair = (trees, name), (less, name)
         found = [pairs_of(fits, framework, *pair, metric, begin) for begin in kinds.values()]
-        if trees != CHOSEN and any(found):
+        if trees != less and any(found):
             every = list(chain.from_iterable(found))
             cells = [difference(of_kind) for of_kind in found]
             rows.append([in_words(trees), *cells, difference(every), time_of(every)])
     foot = (
-        f"{metric.upper()} of test rows at the best validation round, less that of ranking_trees; "
+        f"{metric.upper()} of test rows at the best validation round, less that of "
+        f"{in_words(less) or 'the base'}; "
         "in brackets: sets; ±: standard error over trainings; time: processor seconds to the best "
         "round, relative"
     )
@@ -345,7 +348,7 @@ def show(given: argparse.Namespace) -> None:
     found = {}
     for framework, title in FRAMEWORK_NAMES.items():
         for name in names:
-            found[f"{title}, {name}"] = by_trees(fits, framework, name, "map", kinds)
+            found[f"{title}, {name}"] = by_trees(fits, framework, name, "map", kinds, given.less)
         for metric in ("auc", "map"):
             found[f"Tables, {title}, {metric.upper()}"] = by_trees(
                 fits, framework, "log-loss", metric, {"tables": ("table:",)}
@@ -361,6 +364,7 @@ def main() -> None:
     parser.add_argument("--metrics", type=lambda text: text.split(","), default=["map"])
     parser.add_argument("--frameworks", type=lambda text: text.split(","), default=[*THEIRS])
     parser.add_argument("--patience", type=float, default=4.0, help="rounds times rate")
+    parser.add_argument("--less", default=CHOSEN, help="trees from which others differ in tables")
     parser.add_argument("--by-set", action="store_true", help="a column for each set of data")
     run(parser.parse_args(), fit, tasks, show)
 

@@ -255,7 +255,8 @@ class RankingClassifier(HoldsOutRows):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        if isinstance(find_objective(self.objective), Objective):
+        # A prediction reads the tags, too, and the threshold says what was fitted.
+        if hasattr(self, "offset_") or isinstance(find_objective(self.objective), Objective):
             tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
         return tags
 

@@ -126,6 +126,20 @@ def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name not in parameters}
 
 
+def hiding_own_parameters(kind: Any) -> Any:
+    """A class of LightGBM's estimators, which gives LightGBM none of its ``_own_parameters``.
+
+    It is no base class, since `get_params` of LightGBM looks for that of the first two bases.
+    """
+
+    def params_for(self: Any, stage: str) -> dict[str, Any]:
+        params = required("lightgbm", super(kind, self), "_process_params")(stage)
+        return {name: value for name, value in params.items() if name not in self._own_parameters}
+
+    kind._process_params = params_for
+    return kind
+
+
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     names = ("_handle", "handle")  # of LightGBM 4 and 3

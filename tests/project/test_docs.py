@@ -218,3 +218,16 @@ def test_the_links_of_a_page_lead_somewhere(name: str) -> None:
         found = (page.parent / file).resolve() if file else page
         assert found.exists(), target
         assert not anchor or anchor in anchors(found), target
+
+
+def words(*names: str) -> int:
+    return sum(len((ROOT / name).read_text().split()) for name in names)
+
+
+def test_pages_stay_short() -> None:
+    of_users = [name for name in TEXTS if name.count("/") < 2 and "benchmarks" not in name]
+    assert words(*of_users) < 13_000, "say things once, and link"
+    for name in ("accuracy", "options"):  # their tables are beside the results
+        assert words(f"docs/research/results/{name}.md") <= 800
+    assert words("docs/one-ranking.md") <= 600
+    assert words("docs/first-change.md") <= 300

@@ -1,4 +1,4 @@
-"""Scores of trials of a search that an earlier one beats are dropped, in whatever order they end."""
+"""Scores of trials of a search that an earlier one beats are dropped, whatever ends first."""
 
 import itertools
 import math
