@@ -119,8 +119,8 @@ class RankingClassifier(HoldsOutRows):
                 f"the model to continue from ranks {other} first, not {self.pos_label_}: pass "
                 f"pos_label={np.asarray(other).item()!r}"
             )
-        self._train(call, objective, **self._class_weights())
-        held_out = self._held_out(call, objective, start)
+        last_scores = self._train(call, objective, **self._class_weights())
+        held_out = self._held_out(call, objective, start, last_scores)
         self.offset_, self._rounds_of_offset = threshold_by_share(held_out), self._rounds_used()
         self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
         if not self._no_probabilities:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import lambdaplus.lightgbm as lgb
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
@@ -22,6 +23,7 @@ from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_IND
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    LastScores,
     hiding_own_parameters,
     lack_of_features_explained,
     learnt_by_lightgbm,
@@ -98,7 +100,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         }
         return {names.get(name, name): value for name, value in {**params, **call}.items()}
 
-    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
+    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
         self._prepare(call)
         params, ours = self.get_params(), isinstance(objective, Objective)
         if ours:
@@ -142,6 +144,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         with unknown_objective_explained(objective, "LightGBM"), lack_of_features_explained():
             _fit(of_lightgbm, call)
         self.__dict__.update(learnt_by_lightgbm(of_lightgbm))
+        return None
 
 
 class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ignore[misc]
@@ -268,6 +271,15 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         self.pos_label = pos_label
         self.cv = cv
         super().__init__(objective=objective, **kwargs)
+
+    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
+        last = LastScores()
+        boosting = {self.get_params().get(name) for name in lightgbm_aliases("boosting")}
+        # Of rankings, scores set the threshold; where DART's are read, it drops trees for a round.
+        if isinstance(objective, Objective) and "dart" not in boosting:
+            call["callbacks"] = [*(call.get("callbacks") or ()), last]
+        super()._train(call, objective, **changed)
+        return last.scores
 
     def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]

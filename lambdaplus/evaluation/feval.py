@@ -122,7 +122,7 @@ class EvalMetric:
             if call.caller.takes_it_for == "objective":
                 name = str(self.metrics[0])
                 raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
-            call.evaluates(self.one_group)
+            call.check_evaluation_set(self.one_group)
             queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():
