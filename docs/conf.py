@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "mathml",  # this one and those below are in _ext
     "names",
+    "downloads",
 ]
 exclude_patterns = ["_ext", "_extra", "_templates"]
 templates_path = ["_templates"]

@@ -77,10 +77,9 @@ def read_file(file: Path, columns: Columns) -> TableData:
                 "files may number the values otherwise"
             )
         return read_table_data(TableFile.read(file), columns, categories=False)
-    grouped = columns.qid != NO_QID
-    if columns != (Columns() if grouped else Columns(NO_QID)):
+    if columns != (Columns() if columns.grouped else Columns(NO_QID)):
         raise ValueError(f"{file} is not {KINDS}, so its columns have no names")
-    return TableData(read_letor(file, grouped=grouped), None, [])
+    return TableData(read_letor(file, grouped=columns.grouped), None, [])
 
 
 def read_folds(

@@ -78,6 +78,11 @@ class Columns:
             raise ValueError(f"order is the column of labels or weights, {self.order!r}")
 
     @property
+    def grouped(self) -> bool:
+        """Whether a column has the query of each row."""
+        return self.qid != NO_QID
+
+    @property
     def roles(self) -> dict[str, str]:
         """The column of each role that has one."""
         roles = ("qid", "label", "weight", "order")
@@ -196,8 +201,9 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         raise ValueError(
             f"{error}. Labels are numbers, such as 1 for yes and 0 for no, or grades from 0"
         ) from None
-    grouped = columns.qid != NO_QID
-    qid = table.identifiers(columns.qid) if grouped else np.zeros(labels.size, dtype=np.int64)
+    qid = (
+        table.identifiers(columns.qid) if columns.grouped else np.zeros(labels.size, dtype=np.int64)
+    )
     rows = rows_by_query(qid)
     order = table.places(columns.order)[rows] if columns.order else None
     features: dict[str, Floats] = {}
@@ -227,7 +233,7 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
         names,
         weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
-        grouped=grouped,
+        grouped=columns.grouped,
     )
     return TableData(data, order, [*_with_constants(found, data)])
 
@@ -357,7 +363,7 @@ def _why_no_feature(
     qid: NDArray[Any],
 ) -> str:  # fmt: skip
     """Why a column that could be a feature is left out unless it is named; empty if it is one."""
-    name, grouped = column.name, columns.qid != NO_QID
+    name, grouped = column.name, columns.grouped
     keeps = f"--features +{name} keeps it"
     if column.kind == "category":
         declared = table.is_declared(name)

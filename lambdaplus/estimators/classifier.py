@@ -18,7 +18,7 @@ from lambdaplus.estimators.calibration import fit_calibrator, threshold_by_share
 from lambdaplus.estimators.class_codes import encode
 from lambdaplus.estimators.held_out import UNSEEN, HoldsOutRows
 from lambdaplus.estimators.parent import arguments
-from lambdaplus.lists.columns import as_vector
+from lambdaplus.lists.vectors import as_vector
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 

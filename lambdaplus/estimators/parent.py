@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
-from lambdaplus.lists.columns import as_vector, columns_of, from_gpu, from_narwhals, native
+from lambdaplus.lists.columns import columns_of, from_gpu, from_narwhals, native
+from lambdaplus.lists.vectors import as_vector
 
 
 class ArgumentNames(NamedTuple):

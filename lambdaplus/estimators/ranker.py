@@ -23,9 +23,9 @@ from lambdaplus.estimators.search_scores import (
     warn_of_several_metrics,
 )
 from lambdaplus.estimators.search_splits import warn_of_split_queries
-from lambdaplus.lists.columns import as_vector, columns_of, from_narwhals
+from lambdaplus.lists.columns import columns_of, from_narwhals
 from lambdaplus.lists.order import Documents, by_query
-from lambdaplus.lists.vectors import as_weights
+from lambdaplus.lists.vectors import as_vector, as_weights
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lambdaplus.evaluation.feval import EvalMetric, eval_metric
-from lambdaplus.lists.columns import as_vector
 from lambdaplus.lists.order import by_query
+from lambdaplus.lists.vectors import as_vector
 from lambdaplus.metrics import Metric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 

@@ -1,4 +1,4 @@
-"""Forms in which users pass features, and the vectors of labels, weights, sizes and queries."""
+"""Forms in which users pass features: frames, tables, and arrays of other devices or bytes."""
 
 from typing import Any
 
@@ -35,30 +35,6 @@ def native(values: Any) -> Any:
     for i in places:
         values.isetitem(i, native(values.iloc[:, i]))
     return values
-
-
-def as_vector(values: Any) -> Any:
-    """A single column as a vector; all else as it is, but in this machine's memory and byte order.
-
-    A column is an array of shape (n, 1), a frame or table with one column, or a list of lists of
-    one entry.
-    """
-    values = from_gpu(from_narwhals(values))
-    if isinstance(values, list | tuple):
-        nested = bool(values) and isinstance(values[0], list | tuple | np.ndarray)
-        is_column = nested and all(np.shape(one) == (1,) for one in values)
-        return [one[0] for one in values] if is_column else list(values)
-    shape = getattr(values, "shape", ())
-    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:
-        if hasattr(values, "iloc"):
-            values = values.iloc[:, 0]
-        elif hasattr(values, "to_series"):  # of polars
-            values = values.to_series()
-        elif hasattr(values, "column_names"):  # of pyarrow
-            values = values.column(0)
-        elif isinstance(values, np.ndarray):
-            values = np.ravel(values)
-    return native(values)
 
 
 def columns_of(X: Any) -> list[Any] | None:

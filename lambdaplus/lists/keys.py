@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Ints
-from lambdaplus.lists.columns import as_vector
-from lambdaplus.lists.vectors import as_sizes, checked_array, unmasked
+from lambdaplus.lists.vectors import as_sizes, as_vector, checked_array, unmasked
 
 LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
 

@@ -1,5 +1,6 @@
 """An order of rows in which those of each query are adjacent, and features in this order."""
 
+from itertools import starmap
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,11 +21,8 @@ class Documents(NamedTuple):
 
     def has_rows_as(self, other: Self) -> bool:
         """Whether the queries have the same rows, in the same order, as those of others."""
-        if self.rows is None or other.rows is None:
-            same = self.rows is other.rows
-        else:
-            same = np.array_equal(self.rows, other.rows)
-        return same and np.array_equal(self.queries.sizes, other.queries.sizes)
+        pairs: Any = (self.rows, other.rows), (self.queries.sizes, other.queries.sizes)
+        return all(starmap(np.array_equal, pairs))  # None is equal to None only
 
     def in_order(self, values: Any) -> Any:
         """Values of the original rows in this order; None stays None."""

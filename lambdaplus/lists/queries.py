@@ -47,8 +47,12 @@ class Queries:
     Attributes
     ----------
     kind : Kind
-    workers : Workers
-        Those of the training, of which this one has these rows.
+    n_documents, n_queries : int
+    grouped : bool
+        Whether there are queries, and not one list of all rows.
+    workers, workers_of_list : Workers
+        Those of the training, of which this one has these rows, and those that have a part of the
+        rows of each list: of queries, this one alone.
     multiplicities : (n,) float64, optional
         The weights, if rows of weight k count as k rows.
     """
@@ -69,7 +73,8 @@ class Queries:
         if group is not None and qid is not None:
             raise ValueError("pass either group= (sizes) or qid= (one per row), not both")
         self.kind = kind if group is None and qid is None else Kind.QUERIES
-        self.workers = workers
+        self.grouped = self.kind is Kind.QUERIES
+        self.workers, self.workers_of_list = workers, ONE_MACHINE if self.grouped else workers
         self.weights: Floats | None = None
         if weight is not None:
             self.weights = as_weights(weight, n, whole=False)
@@ -87,6 +92,7 @@ class Queries:
             self.boundaries, self._ids = np.append(first, n), ids[first]
         self.returned = None if returned is None else as_flags(returned, n, "returned")
         self.multiplicities = self.weights if self.kind is Kind.WEIGHTED_ROWS else None
+        self.n_documents, self.n_queries = n, self.boundaries.size - 1
         self._results: dict[Hashable, Any] = {}
 
     def _check_whole(self) -> None:
@@ -112,19 +118,6 @@ class Queries:
         return self._results.setdefault(key, compute())  # type: ignore[no-any-return]
 
     @property
-    def n_documents(self) -> int:
-        return int(self.labels.size)
-
-    @property
-    def n_queries(self) -> int:
-        return int(self.boundaries.size - 1)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there are queries, and not one list of all rows."""
-        return self.kind is Kind.QUERIES
-
-    @property
     def ids(self) -> NDArray[Any]:
         """The identifier of each query, (n_queries,): its qid, or 0, 1, ..."""
         return np.arange(self.n_queries) if self._ids is None else self._ids
@@ -138,11 +131,6 @@ class Queries:
     def query_of_row(self) -> Ints:
         """The number of the query of each row, (n,) int64."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
-
-    @property
-    def workers_of_list(self) -> Workers:
-        """Those that have a part of the rows of each list; of queries, this one alone."""
-        return ONE_MACHINE if self.grouped else self.workers
 
     @property
     def connected_workers(self) -> Workers:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Bools, Floats, Ints
 from lambdaplus.compute.parallel import extremes
-from lambdaplus.lists.columns import as_vector, columns_of, from_gpu, from_narwhals
+from lambdaplus.lists.columns import columns_of, from_gpu, from_narwhals, native
 
 
 def checked_array(values: Any, name: str) -> NDArray[Any]:
@@ -93,6 +93,30 @@ def refuse_rounding(integers: Iterable[int], name: str) -> None:
                 "integers beyond 2**53 would become equal to others; subtract an offset, or pass "
                 "ranks"
             )
+
+
+def as_vector(values: Any) -> Any:
+    """A single column as a vector; all else as it is, but in this machine's memory and byte order.
+
+    A column is an array of shape (n, 1), a frame or table with one column, or a list of lists of
+    one entry.
+    """
+    values = from_gpu(from_narwhals(values))
+    if isinstance(values, list | tuple):
+        nested = bool(values) and isinstance(values[0], list | tuple | np.ndarray)
+        is_column = nested and all(np.shape(one) == (1,) for one in values)
+        return [one[0] for one in values] if is_column else list(values)
+    shape = getattr(values, "shape", ())
+    if isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 1:
+        if hasattr(values, "iloc"):
+            values = values.iloc[:, 0]
+        elif hasattr(values, "to_series"):  # of polars
+            values = values.to_series()
+        elif hasattr(values, "column_names"):  # of pyarrow
+            values = values.column(0)
+        elif isinstance(values, np.ndarray):
+            values = np.ravel(values)
+    return native(values)
 
 
 MOST_NAMES = 20  # of columns in an error

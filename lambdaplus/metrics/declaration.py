@@ -268,8 +268,8 @@ class RankingMetric:
         """
         if self.weighs_rows:
             return Kind.WEIGHTED_ROWS
-        one_list = OVER in self.declaration.parameters or self.compares_some
-        return Kind.ONE_LIST if one_list or isinstance(self.cutoff, Share) else None
+        some = OVER in self.declaration.parameters or self.compares_some
+        return Kind.ONE_LIST if some or isinstance(self.cutoff, Share) else None
 
     @property
     def weighs_rows(self) -> bool:

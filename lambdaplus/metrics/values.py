@@ -83,7 +83,7 @@ def values(
 
 
 def _entries(metric: RankingMetric, arrays: MetricArrays, scored: Scored) -> Entries:
-    """The entries of a table; without a sort if it is long, and the metric linear in the rank."""
+    """The entries of weighted rows; long lists are not sorted if the metric is linear in ranks."""
     queries, classes = scored.queries, arrays.gain.size
     is_linear = metric.declaration.discount is falling and metric.declaration.pooled == "middle"
     is_long = queries.n_documents > THRESHOLDS.long_list and classes <= MOST_CLASSES

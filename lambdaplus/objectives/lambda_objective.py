@@ -107,13 +107,17 @@ class LambdaObjective(PairOptions, Objective):
         return self._derivatives(call.queries, call.scores, np.float32)
 
     def _derivatives(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        ranked = scope(self.metric, queries, self.one_group)
+        ranked = self._lists(queries)
         if ranked.grouped or self.of_rows is self:
-            return self._of_pairs(queries, scores, dtype)
+            return self._of_pairs(ranked, scores, dtype)
         return self.of_rows.derivatives(queries, scores)
 
     def as_term(self, queries: Queries, scores: ArrayLike) -> tuple[Floats, Floats]:
-        return self._of_pairs(queries, scores, np.float64)
+        return self._of_pairs(self._lists(queries), scores, np.float64)
+
+    def _lists(self, queries: Queries) -> Queries:
+        """What is ranked together."""
+        return scope(self.metric, queries, self.one_group)
 
     @property
     def of_rows(self) -> Objective:
@@ -127,8 +131,7 @@ class LambdaObjective(PairOptions, Objective):
         """Whether the weights of pairs are those that the metric has by default."""
         return self.pairs == "default" and self.surrogate == default_surrogate(self.metric)
 
-    def _of_pairs(self, queries: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
-        ranked = scope(self.metric, queries, self.one_group)
+    def _of_pairs(self, ranked: Queries, scores: ArrayLike, dtype: type) -> tuple[Any, Any]:
         if not ranked.n_queries:  # a worker without rows
             return np.empty(0), np.empty(0)
         gradient = ranked.once(self, lambda: self._gradient_on(ranked))
@@ -163,7 +166,7 @@ class LambdaObjective(PairOptions, Objective):
         return WeighingMetric(self.surrogate, equal_pairs)
 
     def compares_within_queries(self, queries: Queries) -> bool:
-        ranked = scope(self.metric, queries, self.one_group)
+        ranked = self._lists(queries)
         return not is_as_log_loss(self.weighed_by(ranked.grouped), ranked)
 
     def __repr__(self) -> str:

@@ -31,7 +31,11 @@ class Ranking(NamedTuple):
 
 def rank(queries: Queries, scores: ArrayLike) -> Ranking:
     """Rank every query by descending score."""
-    checked, order = queries.check_scores(scores), queries.row_order
+    return _ranked(queries, queries.check_scores(scores))
+
+
+def _ranked(queries: Queries, checked: Floats) -> Ranking:
+    order = queries.row_order
     ranking = Ranking(np.empty(checked.size, dtype=order.dtype), np.empty(checked.size))
     over_queries(sort_lists, queries.boundaries, checked, order, *ranking)
     return ranking
@@ -206,7 +210,7 @@ class Scored:
     @property
     def ranking(self) -> Ranking:
         if self._ranking is None:
-            self._ranking = rank(self.queries, self.scores)
+            self._ranking = _ranked(self.queries, self.scores)
         return self._ranking
 
     def entries(self, relevant: float | None) -> Entries:

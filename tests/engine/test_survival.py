@@ -98,8 +98,8 @@ def test_all_pairs_of_a_table_weigh_the_same(metric: str) -> None:
 
 def test_named_weights_of_pairs_are_those_of_the_training() -> None:
     swapped = lambda_objective("concordance", pairs="swap")
-    assert swapped.weighed_by(of_table=True) == swapped.weighed_by(of_table=False)
-    assert not swapped.weighed_by(of_table=True).equal_pairs
+    assert swapped.weighed_by(grouped=False) == swapped.weighed_by(grouped=True)
+    assert not swapped.weighed_by(grouped=False).equal_pairs
     with pytest.raises(ValueError, match="concordance has no option 'pairs'"):
         lambda_objective("concordance(pairs=swap)")
     with pytest.raises(ValueError, match="map, mrr has no option 'pairs', which is for auc"):
