@@ -2,8 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
 from lambdaplus.compute.array_types import Floats
@@ -21,6 +20,7 @@ from lambdaplus.estimators.metrics_by_name import (
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
+from lambdaplus.estimators.signatures import with_parameters_of
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     LastScores,
@@ -40,24 +40,6 @@ if lgb.__version__.startswith("3."):
 
 
 _TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMModel.fit).parameters  # from 4.7 on
-_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
-
-
-def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
-    """Show the parameters of LightGBM's class in a signature, where scikit-learn reads them."""
-
-    def shown(constructor: _Constructor) -> _Constructor:
-        own = dict(inspect.signature(constructor).parameters)
-        others = own.pop("kwargs")
-        theirs = (
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)  # in any LightGBM 4
-            for parameter in inspect.signature(parent).parameters.values()
-            if parameter.name not in (*own, "kwargs")
-        )
-        vars(constructor)["__signature__"] = inspect.Signature([*own.values(), *theirs, others])
-        return constructor
-
-    return shown
 
 
 def _fit(model: Any, call: dict[str, Any]) -> None:
@@ -175,7 +157,7 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
 
     _parent: ClassVar = lgb.LGBMRanker
 
-    @_with_parameters_of(lgb.LGBMRanker)
+    @with_parameters_of(lgb.LGBMRanker)
     def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
         super().__init__(objective=objective, **kwargs)
@@ -262,7 +244,7 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     _parent: ClassVar = lgb.LGBMClassifier
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 
-    @_with_parameters_of(lgb.LGBMClassifier)
+    @with_parameters_of(lgb.LGBMClassifier)
     def __init__(
         self, *, objective: Any = "map", eval_metric: Any = None, pos_label: Any = None,
         cv: str | None = "auto", **kwargs: Any,

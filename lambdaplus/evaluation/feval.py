@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.evaluation.evaluate_run import choose_metrics
+from lambdaplus.evaluation.chosen_metrics import choose_metrics
 from lambdaplus.frameworks.call_stack import maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
