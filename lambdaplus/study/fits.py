@@ -7,9 +7,9 @@ that a study can be evaluated with other metrics without training again.  Nothin
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -78,14 +78,6 @@ class Fit:
     @property
     def group(self) -> Group:
         return self.method, self.fold, self.seed
-
-    @property
-    def has_scores(self) -> bool:
-        return self.test.size > 0
-
-    def without_scores(self) -> Self:
-        """What validation data selects among, and no more."""
-        return replace(self, validation=np.zeros(0), test=np.zeros(0))
 
 
 def save_fits(file: Path, fits: Sequence[Fit]) -> None:

@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from lambdaplus.compute.messages import warn
 from lambdaplus.data import Fold
@@ -78,7 +80,7 @@ class Store:
         except ValueError as damaged:
             warn(f"{damaged}; it is being fitted again")
             return None
-        scored = frozenset(fit.metric for fit in fits if fit.has_scores)
+        scored = frozenset(fit.metric for fit in fits if fit.test.size)
         return Stored({fit.metric: fit.value for fit in fits}, scored)
 
     def find_all(self, trials: Sequence[Task], fold: Fold) -> dict[Task, Stored]:
@@ -108,7 +110,8 @@ class Store:
             searched = task.method.is_searched(task.config)
             if searched and not metrics.isdisjoint(known.scored):
                 fits = load_fits(self.file_of(task))
-                shorter = [fit.without_scores() if fit.metric in metrics else fit for fit in fits]
+                none: dict[str, Any] = {"validation": np.zeros(0), "test": np.zeros(0)}
+                shorter = [replace(fit, **none) if fit.metric in metrics else fit for fit in fits]
                 save_fits(self.file_of(task), shorter)
                 dropped[task] = known._replace(scored=known.scored - metrics)
         return dropped

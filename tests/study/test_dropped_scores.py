@@ -51,7 +51,7 @@ def test_scores_of_the_first_of_the_best_trials_remain(in_order: Study) -> None:
         assert [fit.trial for fit in fits] == [*range(len(in_order))]
         values = [fit.value for fit in fits]
         best = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
-        assert [fit.has_scores for fit in fits] == best
+        assert [fit.test.size > 0 for fit in fits] == best
         assert 1 < sum(best) < len(best)  # or neither would be seen
 
 
@@ -80,7 +80,7 @@ def test_scores_that_a_killed_run_has_left_are_dropped_by_the_next(
     study = search(tmp_path)
     for task in study.tasks:
         train_and_store(study.file_of(task), task, FOLDS[0].parts)
-    assert all(fit.has_scores for task in study.tasks for fit in load_fits(study.file_of(task)))
+    assert all(fit.test.size > 0 for task in study.tasks for fit in load_fits(study.file_of(task)))
     study.finish()
     assert study.kept == len(study)
     assert contents(study) == contents(in_order)
