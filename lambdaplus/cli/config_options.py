@@ -10,7 +10,6 @@ import typer
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 from lambdaplus.frameworks.ranking_trees import SIZES
-from lambdaplus.metrics.names import split_names
 from lambdaplus.study.config import Config
 
 OTHERS = ("data", "every", "grid")
@@ -58,6 +57,8 @@ def parsed(name: str, value: Any) -> Any:
         return value
     if int in get_args(kind):
         return _seeds(value)
+    from lambdaplus.metrics.names import split_names  # not for --help
+
     if names := tuple(split_names(value)):
         return names
     raise ValueError(f"--{name} {value!r} is empty: leave it out for the default")

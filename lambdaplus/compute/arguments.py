@@ -6,8 +6,6 @@ from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 MAX = sys.float_info.max
 
 
@@ -71,12 +69,18 @@ def check_text(**texts: Any) -> None:
 
 def _counts(value: Any) -> bool:
     """Whether the value is no flag and no duration, which are numbers to Python or NumPy."""
-    return not is_flag(value) and not isinstance(value, np.timedelta64)
+    return not is_flag(value) and not _is_of_numpy(value, "timedelta64")
 
 
 def is_flag(value: Any) -> bool:
     """Whether the value is True or False, not a number or text."""
-    return isinstance(value, (bool, np.bool_))
+    return isinstance(value, bool) or _is_of_numpy(value, "bool_")
+
+
+def _is_of_numpy(value: Any, kind: str) -> bool:
+    """Whether the value is of a class of NumPy, which a command that only checks options lacks."""
+    numpy = sys.modules.get("numpy")  # without which there is no such value
+    return numpy is not None and isinstance(value, getattr(numpy, kind))
 
 
 def whole_number(name: str, value: Any, least: int = 0, below: int = 2**63) -> int:

@@ -5,25 +5,19 @@ They have all parameters, arguments and attributes of their parents, and add nam
 with the metric of the objective, and checks of the data.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+from lambdaplus.compute.lazy_names import importer, modules_of
+
+if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.estimators.lightgbm_estimators import LightGBMClassifier as LightGBMClassifier
     from lambdaplus.estimators.lightgbm_estimators import LightGBMRanker as LightGBMRanker
     from lambdaplus.estimators.xgboost_estimators import XGBoostClassifier as XGBoostClassifier
     from lambdaplus.estimators.xgboost_estimators import XGBoostRanker as XGBoostRanker
-
-_MODULES = {  # a framework may be missing
-    "LightGBMClassifier": "lightgbm_estimators",
-    "LightGBMRanker": "lightgbm_estimators",
-    "XGBoostClassifier": "xgboost_estimators",
-    "XGBoostRanker": "xgboost_estimators",
-}
-__all__ = sorted(_MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+else:  # with __getattr__, type checkers would accept misspelt names
+    _MODULES = modules_of(
+        ("lambdaplus.estimators.lightgbm_estimators", "LightGBMClassifier LightGBMRanker"),
+        ("lambdaplus.estimators.xgboost_estimators", "XGBoostClassifier XGBoostRanker"),
+    )
+    __all__ = sorted(_MODULES)
+    __getattr__ = importer(__name__, _MODULES)

@@ -119,8 +119,8 @@ class RankingClassifier(HoldsOutRows):
                 f"the model to continue from ranks {other} first, not {self.pos_label_}: pass "
                 f"pos_label={np.asarray(other).item()!r}"
             )
-        self._train(call, objective, **self._class_weights())
-        held_out = self._held_out(call, objective, start)
+        last_scores = self._train(call, objective, **self._class_weights())
+        held_out = self._held_out(call, objective, start, last_scores)
         self.offset_, self._rounds_of_offset = threshold_by_share(held_out), self._rounds_used()
         self._no_probabilities = held_out.why_not or held_out.lacks_a_class()
         if not self._no_probabilities:
@@ -255,7 +255,8 @@ class RankingClassifier(HoldsOutRows):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        if isinstance(find_objective(self.objective), Objective):
+        # A prediction reads the tags, too, and the threshold says what was fitted.
+        if hasattr(self, "offset_") or isinstance(find_objective(self.objective), Objective):
             tags.classifier_tags.multi_class = tags.classifier_tags.multi_label = False
         return tags
 

@@ -18,6 +18,7 @@ from lambdaplus.objectives import Objective
 
 FEW_POSITIVES = 500  # with as many, half of the rows sets the threshold
 SCALE_ROWS = 50_000  # whose mean and deviation of scores are off by half a per cent of a deviation
+CHECKED_ROWS = 50  # whose scores by training and by prediction are compared
 UNSEEN = "Pass cv='auto' or eval_set="
 """Why a model has no probabilities, if the user chose that."""
 
@@ -45,7 +46,20 @@ class HoldsOutRows(FrameworkEstimator):
     def _scores(self, X: Any) -> Floats:
         return np.array(self._raw(canonical(X)), dtype=np.float64)
 
-    def _held_out(self, call: dict[str, Any], objective: Objective, start: Any) -> HeldOut:
+    def _scores_of_training(self, X: Any, last_scores: Floats | None) -> Floats:
+        """Scores of the training rows: the last ones of the training, if they are those of `_raw`.
+
+        Those of LightGBM are, to the last bit, but with initial scores and linear leaves.
+        """
+        if last_scores is not None:
+            few = np.arange(min(CHECKED_ROWS, len(last_scores)))
+            if np.array_equal(last_scores[few], self._scores(rows_of(X, few))):
+                return last_scores
+        return self._scores(X)
+
+    def _held_out(
+        self, call: dict[str, Any], objective: Objective, start: Any, last_scores: Floats | None
+    ) -> HeldOut:
         """Scores of an evaluation set, or of training rows by models that did not see them.
 
         The scores of training rows by the model itself are used only if there is no other way,
@@ -68,24 +82,29 @@ class HoldsOutRows(FrameworkEstimator):
             "A class with a single row cannot be held out: pass eval_set=": least < 2,
         }
         for why_not in (reason for reason, applies in reasons.items() if applies):
-            return HeldOut(self._scores(X) + shift, codes, weights, why_not)
+            scores = self._scores_of_training(X, last_scores)
+            return HeldOut(scores + shift, codes, weights, why_not)
         halves = StratifiedKFold(2, shuffle=True, random_state=0)
         splits = [*halves.split(np.empty((len(used), 0)), codes[used])]
         splits = splits[:1] if codes[used].sum() >= FEW_POSITIVES else splits
-        scores, scale = np.zeros(len(codes)), self._scale(X, used, weights)
+        last_scores = None if last_scores is None else last_scores[used]
+        scores, scale = np.zeros(len(codes)), self._scale(X, used, weights, last_scores)
         for train, rest in ((used[one], used[other]) for one, other in splits):
-            half = self._trained_on(train, call, objective)
-            of_half = half._scale(X, train, weights)
+            half, last_scores = self._trained_on(train, call, objective)
+            of_half = half._scale(X, train, weights, last_scores)
             scores[rest] = of_half.moved(half._scores(rows_of(X, rest)), to=scale)
         rows = used[np.concatenate([rest for _, rest in splits])]
         weights = None if weights is None else weights[rows]
         return HeldOut((scores + shift)[rows], codes[rows], weights)
 
-    def _scale(self, X: Any, rows: Ints, weights: Any) -> Scale:
+    def _scale(self, X: Any, rows: Ints, weights: Any, last_scores: Floats | None) -> Scale:
         """The scale of scores of training rows, by a sample of them."""
+        places = np.arange(len(rows))
         if len(rows) > SCALE_ROWS:
-            rows = np.random.default_rng(0).choice(rows, SCALE_ROWS, replace=False)
-        return Scale.of(self._scores(rows_of(X, rows)), None if weights is None else weights[rows])
+            places = np.random.default_rng(0).choice(places, SCALE_ROWS, replace=False)
+        rows, last_scores = rows[places], None if last_scores is None else last_scores[places]
+        scores = self._scores_of_training(rows_of(X, rows), last_scores)
+        return Scale.of(scores, None if weights is None else weights[rows])
 
     def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
         """Scores of the last evaluation set that does not hold the training rows."""
@@ -101,8 +120,10 @@ class HoldsOutRows(FrameworkEstimator):
                 return HeldOut(scores + self._shift(X, start), codes, weights)
         return None
 
-    def _trained_on(self: Any, rows: Ints, call: dict[str, Any], objective: Any) -> Any:
-        """A model that is trained like this one, for as many rounds, on these rows."""
+    def _trained_on(
+        self: Any, rows: Ints, call: dict[str, Any], objective: Any
+    ) -> tuple[Any, Floats | None]:
+        """A model that is trained like this one, for as many rounds, on these rows; its scores."""
         params = {**self.get_params(deep=False), **self._rounds(), "cv": None}
         half = type(self)(**{name: v for name, v in params.items() if name != "callbacks"})
         of_rows = {
@@ -113,5 +134,5 @@ class HoldsOutRows(FrameworkEstimator):
         same = {name: call[name] for name in _OF_COLUMNS if call.get(name) is not None}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model itself has said all that concerns the user
-            half._train({**of_rows, **same}, objective, **self._class_weights())
-        return half
+            last_scores = half._train({**of_rows, **same}, objective, **self._class_weights())
+        return half, last_scores

@@ -2,11 +2,10 @@
 
 import inspect
 import warnings
-from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, ClassVar
 
 import lambdaplus.lightgbm as lgb
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
@@ -21,8 +20,11 @@ from lambdaplus.estimators.metrics_by_name import (
 from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
+from lambdaplus.estimators.signatures import with_parameters_of
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
+    LastScores,
+    hiding_own_parameters,
     lack_of_features_explained,
     learnt_by_lightgbm,
     lightgbm_aliases,
@@ -31,56 +33,36 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.objectives import Objective
-from lambdaplus.objectives.by_name import find_objective, unknown_objective_explained
+from lambdaplus.objectives.by_name import unknown_objective_explained
 
 if lgb.__version__.startswith("3."):
     raise ImportError("the estimators need LightGBM 4: pip install 'lightgbm>=4'")
 
 
 _TAKES_EVAL_X = "eval_X" in inspect.signature(lgb.LGBMModel.fit).parameters  # from 4.7 on
-_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
-
-# Beside the estimators, which prediction must not change, and not in pickles and clones of them.
-_TRAINED: WeakKeyDictionary[Any, tuple[dict[str, Any], Any]] = WeakKeyDictionary()
 
 
-def _with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
-    """Show the parameters of LightGBM's class in a signature, where scikit-learn reads them."""
-
-    def shown(constructor: _Constructor) -> _Constructor:
-        own = dict(inspect.signature(constructor).parameters)
-        others = own.pop("kwargs")
-        theirs = (
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)  # in any LightGBM 4
-            for parameter in inspect.signature(parent).parameters.values()
-            if parameter.name not in (*own, "kwargs")
-        )
-        vars(constructor)["__signature__"] = inspect.Signature([*own.values(), *theirs, others])
-        return constructor
-
-    return shown
-
-
-def _fit(parent: Any, call: dict[str, Any]) -> None:
+def _fit(model: Any, call: dict[str, Any]) -> None:
     """Fit one of LightGBM's estimators, with evaluation sets in the form of its version."""
     sets = call["eval_set"]
     if not sets or not _TAKES_EVAL_X:
-        parent.fit(**call)
-    elif isinstance(parent, lgb.LGBMRanker):
+        model.fit(**call)
+    elif isinstance(model, lgb.LGBMRanker):
         X, y = zip(*sets, strict=True)
-        parent.fit(**{**call, "eval_set": None}, eval_X=X, eval_y=y)
+        model.fit(**{**call, "eval_set": None}, eval_X=X, eval_y=y)
     else:
         # In the newer form, LGBMClassifier does not recognise the training rows, and does not
         # encode labels.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
-            parent.fit(**call)
+            model.fit(**call)
 
 
+@hiding_own_parameters
 class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[misc]
-    """An estimator of which one of LightGBM's own class trains and predicts.
+    """An estimator that has what one of its parent, with other parameters, learns in `fit`.
 
-    That one has the parameters that LightGBM knows, and what it learns belongs to both.
+    Among this is the objective of the training, as `find_objective` read it.
     """
 
     _names: ClassVar = ArgumentNames(
@@ -100,27 +82,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         }
         return {names.get(name, name): value for name, value in {**params, **call}.items()}
 
-    def _as_parent(self, **changed: Any) -> Any:
-        """An estimator of LightGBM's class, with these parameters changed."""
-        params = {k: v for k, v in self.get_params().items() if k not in self._own_parameters}
-        if isinstance(find_objective(self.objective), Objective):
-            params["objective"] = None
-        return self._parent(**{**params, **changed})
-
-    def _trained(self) -> Any:
-        """An estimator of LightGBM's class that has learnt what this one has.
-
-        It is kept until an attribute changes, since making it takes as long as scoring one row.
-        """
-        before, parent = _TRAINED.get(self, ({}, None))
-        now = vars(self)
-        if before.keys() != now.keys() or any(before[name] is not now[name] for name in now):
-            parent = self._as_parent()
-            vars(parent).update(learnt_by_lightgbm(self))
-            _TRAINED[self] = dict(now), parent
-        return parent
-
-    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> None:
+    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
         self._prepare(call)
         params, ours = self.get_params(), isinstance(objective, Objective)
         if ours:
@@ -159,10 +121,12 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         if not metric_is_set and (ours or metrics is not None):
             # LightGBM would evaluate the metric of its own objective, which refuses many labels.
             changed["metric"] = "None"
-        parent = self._as_parent(objective=objective, **changed)
+        given = {name: v for name, v in params.items() if name not in self._own_parameters}
+        of_lightgbm = self._parent(**{**given, "objective": objective, **changed})
         with unknown_objective_explained(objective, "LightGBM"), lack_of_features_explained():
-            _fit(parent, call)
-        self.__dict__.update(learnt_by_lightgbm(parent))
+            _fit(of_lightgbm, call)
+        self.__dict__.update(learnt_by_lightgbm(of_lightgbm))
+        return None
 
 
 class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ignore[misc]
@@ -193,7 +157,7 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
 
     _parent: ClassVar = lgb.LGBMRanker
 
-    @_with_parameters_of(lgb.LGBMRanker)
+    @with_parameters_of(lgb.LGBMRanker)
     def __init__(self, *, objective: Any = "ndcg", eval_metric: Any = None, **kwargs: Any) -> None:
         self.eval_metric = eval_metric
         super().__init__(objective=objective, **kwargs)
@@ -215,7 +179,7 @@ class LightGBMRanker(RankingEstimator, _OfLightGBM, lgb.LGBMRanker):  # type: ig
         """Scores of the rows, (n,), or other outputs that LGBMRanker's `predict` has."""
         call = arguments(super().predict, X, *args, **kwargs)
         call["X"] = self._features(X, call.get("validate_features", True))
-        return self._trained().predict(**call)
+        return super().predict(**call)
 
 
 class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  # type: ignore[misc]
@@ -280,7 +244,7 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     _parent: ClassVar = lgb.LGBMClassifier
     _other_outputs: ClassVar = ("raw_score", "pred_leaf", "pred_contrib")
 
-    @_with_parameters_of(lgb.LGBMClassifier)
+    @with_parameters_of(lgb.LGBMClassifier)
     def __init__(
         self, *, objective: Any = "map", eval_metric: Any = None, pos_label: Any = None,
         cv: str | None = "auto", **kwargs: Any,
@@ -289,6 +253,15 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         self.pos_label = pos_label
         self.cv = cv
         super().__init__(objective=objective, **kwargs)
+
+    def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
+        last = LastScores()
+        boosting = {self.get_params().get(name) for name in lightgbm_aliases("boosting")}
+        # Of rankings, scores set the threshold; where DART's are read, it drops trees for a round.
+        if isinstance(objective, Objective) and "dart" not in boosting:
+            call["callbacks"] = [*(call.get("callbacks") or ()), last]
+        super()._train(call, objective, **changed)
+        return last.scores
 
     def _rounds(self) -> dict[str, Any]:
         names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
@@ -309,7 +282,7 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
     def _raw(self, X: Any, **kwargs: Any) -> Any:
         if not any(kwargs.get(name) for name in self._other_outputs):
             kwargs["raw_score"] = True
-        return lgb.LGBMModel.predict(self._trained(), X, **kwargs)
+        return lgb.LGBMModel.predict(self, X, **kwargs)
 
     def _of_parent(self, method: str, X: Any, **kwargs: Any) -> Any:
-        return getattr(self._trained(), method)(X, **kwargs)
+        return getattr(lgb.LGBMClassifier, method)(self, X, **kwargs)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
+from lambdaplus.compute.array_types import Floats
 from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.lists.columns import columns_of, from_gpu, from_narwhals, native
@@ -35,7 +36,8 @@ class FrameworkEstimator:
 
     objective: Any
     eval_metric: Any
-    _train: Callable[..., None]  # trains with the arguments of a call of the parent's fit
+    _train: Callable[..., Floats | None]
+    """Trains with the arguments of a call of the parent's fit; the scores of its rows, if known."""
 
     _columns: list[Any] | None = None  # of the frame that fit was given
     _levels: Mapping[str, Sequence[str]] = {}  # of its categories

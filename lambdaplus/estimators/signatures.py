@@ -1,4 +1,4 @@
-"""Signatures of methods with the names that their parents' methods take.
+"""Signatures with the names that their parents take, of methods and constructors.
 
 scikit-learn's metadata routing reads the names of arguments from the signature of a class's own
 methods, and makes `set_fit_request` and the like of them.
@@ -9,10 +9,11 @@ import inspect
 import types
 from collections.abc import Callable, Collection
 from functools import update_wrapper
-from typing import Any
+from typing import Any, TypeVar
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _OWN = __name__.partition(".")[0]  # the package
+_Constructor = TypeVar("_Constructor", bound=Callable[..., None])
 
 
 def show_names_of_parents(
@@ -46,6 +47,23 @@ def show_names_of_parents(
             setattr(kind, name, available)
         else:
             setattr(kind, name, shown)
+
+
+def with_parameters_of(parent: Any) -> Callable[[_Constructor], _Constructor]:
+    """Show the parameters of LightGBM's class in a signature, where scikit-learn reads them."""
+
+    def shown(constructor: _Constructor) -> _Constructor:
+        own = dict(inspect.signature(constructor).parameters)
+        others = own.pop("kwargs")
+        theirs = (
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)  # in any LightGBM 4
+            for parameter in inspect.signature(parent).parameters.values()
+            if parameter.name not in (*own, "kwargs")
+        )
+        vars(constructor)["__signature__"] = inspect.Signature([*own.values(), *theirs, others])
+        return constructor
+
+    return shown
 
 
 def _of_framework(kind: type, name: str) -> Callable[..., Any] | None:

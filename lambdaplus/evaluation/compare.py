@@ -6,8 +6,6 @@ the result is a `RunComparison` (`run_comparison`).
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -17,9 +15,7 @@ from lambdaplus.evaluation.aligned_runs import FoldRuns, aligned_folds, systems
 from lambdaplus.evaluation.effects import (
     Bounds,
     Effect,
-    RunMeans,
     of_difference,
-    on_queries,
     over_folds,
     within,
 )
@@ -30,18 +26,16 @@ from lambdaplus.evaluation.evaluation import (
     rules_in_words,
     sample_in_words,
 )
+from lambdaplus.evaluation.on_fold import OnFold
 from lambdaplus.evaluation.run_comparison import RunComparison, RunPair
 from lambdaplus.evaluation.significance import (
     TESTS,
-    RowStatistics,
     Test,
     holm,
     interval_over_queries,
     rounded,
-    row_statistics,
     wilcoxon,
 )
-from lambdaplus.metrics.means import mean_of
 
 
 def compare_runs(
@@ -172,7 +166,7 @@ def compare_runs(
     alone = len(folds) == 1 or seeds  # or else the means of folds are compared
     for metric in first.per_query:
         bounds = bounds_of(first, metric)
-        on_folds = [_OnFold.of(fold, metric, alone) for fold in folds]
+        on_folds = [OnFold.of(fold, metric, alone) for fold in folds]
         by_run = [fold.means() for fold in on_folds]
         means[metric] = {
             name: float(np.mean([np.mean(fold[name]) for fold in by_run])) for name in names
@@ -207,7 +201,7 @@ def effect_of(metric: str, *systems: Sequence[Evaluation]) -> Effect:
     every = {str(place): [*runs] for place, runs in enumerate(systems)}
     folds = aligned_folds(every)
     alone = len(folds) == 1 or any(len(runs) > len(folds) for runs in systems)
-    return over_folds([_OnFold.of(fold, metric, alone).of_systems(*every) for fold in folds])
+    return over_folds([OnFold.of(fold, metric, alone).of_systems(*every) for fold in folds])
 
 
 def _foot(
@@ -241,65 +235,6 @@ def _foot(
     return f"{sample}{weighted}. {marks} (two-tailed {by}, Holm correction over the table).{more}"
 
 
-@dataclass(frozen=True, eq=False)
-class _OnFold:
-    """The values of a metric of all runs on one fold."""
-
-    values: dict[str, Floats]  # (runs, queries) of each system, or (runs, 1) over all rows
-    weights: Floats | None
-    by_query: bool
-    rows: RowStatistics | None
-
-    @classmethod
-    def of(cls, fold: FoldRuns, metric: str, alone: bool) -> Self:
-        """With their errors over rows if the fold is tested alone, or with several seeds."""
-        first, rows = fold.first, fold.rows.get(metric, [])
-        by_query = not rows and len(first.per_query[metric]) == first.n_queries
-        statistics = row_statistics(metric_named(first, metric), rows) if rows and alone else None
-        return cls(fold.values[metric], first.weights if by_query else None, by_query, statistics)
-
-    @property
-    def can_be_tested(self) -> bool:
-        """Whether two models can be compared on this fold alone."""
-        return self.rows is not None or (
-            self.by_query and next(iter(self.values.values())).shape[1] > 1
-        )
-
-    def means(self) -> dict[str, Floats]:
-        """The mean of each run over the queries on which all runs have a value."""
-        defined = ~np.isnan(np.concatenate([*self.values.values()])).any(axis=0)
-        weights = None if self.weights is None else self.weights[defined]
-        return {
-            name: np.array([mean_of(run[defined], weights) for run in of_system])
-            for name, of_system in self.values.items()
-        }
-
-    def of_systems(self, *names: str) -> RunMeans:
-        """The runs of one system or two."""
-        if self.by_query:
-            return on_queries(*(self.values[name] for name in names), weights=self.weights)
-        counts = tuple(len(self.values[name]) for name in names)
-        means = np.concatenate([self.values[name][:, 0] for name in names])
-        if self.rows is None:
-            return RunMeans(means, np.full((len(means),) * 2, np.nan), np.nan, counts)
-        places = self.places(*names)
-        return RunMeans(means, self.rows.covariance[np.ix_(places, places)], np.inf, counts)
-
-    def places(self, *names: str) -> list[int]:
-        """The numbers of the runs of these systems among all runs."""
-        owners = [name for name, of_system in self.values.items() for _ in of_system]
-        return [place for name in names for place, owner in enumerate(owners) if owner == name]
-
-    def difference(self, a: str, b: str) -> tuple[Floats, Floats]:
-        """By query on which all runs of both have a value: the difference of means, the weight."""
-        if not self.by_query:
-            return np.empty(0), np.empty(0)
-        gap: Floats = self.values[a].mean(axis=0) - self.values[b].mean(axis=0)
-        weights = np.ones_like(gap) if self.weights is None else self.weights
-        known = ~np.isnan(gap) & (weights > 0.0)
-        return gap[known], weights[known]
-
-
 def bounds_of(evaluation: Evaluation, metric: str) -> Bounds:
     """The lowest and highest possible value of a metric, if they are known."""
     try:
@@ -309,7 +244,7 @@ def bounds_of(evaluation: Evaluation, metric: str) -> Bounds:
 
 
 def _interval(
-    on_folds: Sequence[_OnFold], name: str, value: float, bounds: Bounds, confidence: float
+    on_folds: Sequence[OnFold], name: str, value: float, bounds: Bounds, confidence: float
 ) -> tuple[float, float]:
     """The interval of the value of a system over all rows."""
     rows = on_folds[0].rows
@@ -320,7 +255,7 @@ def _interval(
 
 
 def _tested(
-    metric: str, a: str, b: str, on_folds: Sequence[_OnFold], bounds: Bounds, test: Test,
+    metric: str, a: str, b: str, on_folds: Sequence[OnFold], bounds: Bounds, test: Test,
     confidence: float,
 ) -> RunPair:  # fmt: skip
     """The test of a pair of systems."""

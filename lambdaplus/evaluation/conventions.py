@@ -5,13 +5,17 @@ documents, and in the value of a query without relevant documents.  Each convent
 against the output of its tool.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lambdaplus.compute.arguments import check_choice, check_flag
-from lambdaplus.metrics import Metric, RankingMetric, parse_metric
-from lambdaplus.metrics.values import Ties
+from lambdaplus.ranking.ties import Ties
+
+if TYPE_CHECKING:  # the help of a command shows names of conventions, and needs no metric
+    from lambdaplus.metrics import Metric, RankingMetric
 
 Empty = Literal["skip"] | float
 TieRule = Ties | Literal["docno"]
@@ -104,6 +108,8 @@ class Convention:
 
     def metric(self, name: Metric, **options: Any) -> RankingMetric:
         """The metric with the options of the tool, unless its name or the options set others."""
+        from lambdaplus.metrics import parse_metric
+
         rule = self.rule(parse_metric(name, **options))
         return parse_metric(name, defaults=rule.options, **options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.evaluation.chosen_metrics import choose_metrics
 from lambdaplus.evaluation.conventions import (
-    CONVENTIONS,
     Convention,
     Empty,
     TieRule,
@@ -26,7 +26,7 @@ from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.lists.runs import Labels, Run, run_of
 from lambdaplus.metrics import Metric, RankingMetric
 from lambdaplus.metrics.means import mean_of, refuse_overflow, scored_lists, warn_of_one_class
-from lambdaplus.metrics.names import SPELLINGS, listed, share_options
+from lambdaplus.metrics.names import listed
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.values import values
 from lambdaplus.ranking.sort import Scored
@@ -123,34 +123,6 @@ def evaluate(
     return evaluate_run(
         run, metrics, convention, ties=ties, empty=empty, one_group=one_group, **options
     )
-
-
-def choose_metrics(
-    names: list[Metric],
-    options: Mapping[str, Any],
-    convention: Convention = CONVENTIONS["lambdaplus"],
-) -> list[RankingMetric]:
-    """Parse names, passing to each metric the options that it has."""
-    if not names:
-        raise ValueError("no metric was given")
-    shares = share_options(names, options)
-    metrics = [convention.metric(name, **own) for name, own in zip(names, shares, strict=True)]
-    _refuse_equal_names(metrics)
-    return metrics
-
-
-def _refuse_equal_names(metrics: list[RankingMetric]) -> None:
-    """Raise a ValueError for different metrics with the same name."""
-    by_name: dict[str, RankingMetric] = {}
-    for metric in metrics:
-        declared = SPELLINGS.get(metric.declaration.name, metric.declaration)
-        if metric.declaration != declared:
-            raise ValueError(
-                f"your own metric is called {metric.declaration.name}, which is the name of a "
-                f"metric of the library ({declared.title}): rename it"
-            )
-        if by_name.setdefault(str(metric), metric) != metric:
-            raise ValueError(f"two different metrics are called {metric}: rename one of them")
 
 
 def evaluate_run(

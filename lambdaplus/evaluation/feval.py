@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
-from lambdaplus.evaluation.evaluate_run import choose_metrics
+from lambdaplus.evaluation.chosen_metrics import choose_metrics
 from lambdaplus.frameworks.call_stack import maximise_early_stopping
 from lambdaplus.frameworks.calls import read_call
 from lambdaplus.frameworks.trainings import Training
@@ -122,7 +122,7 @@ class EvalMetric:
             if call.caller.takes_it_for == "objective":
                 name = str(self.metrics[0])
                 raise TypeError(f"{self!r} is no objective: pass lambda_objective({name!r})")
-            call.evaluates(self.one_group)
+            call.check_evaluation_set(self.one_group)
             queries = self._queries(call.queries, call.training)
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():

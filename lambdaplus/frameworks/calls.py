@@ -88,7 +88,7 @@ class Call(NamedTuple):
                 _warn_of_default_metric(self.booster)
             training.is_evaluated |= stops  # by the training that this one continues
 
-    def evaluates(self, one_group: bool) -> None:
+    def check_evaluation_set(self, one_group: bool) -> None:
         """Raise a ValueError if the training data has queries and this set has none.
 
         A training without queries, which may have its reasons, is warned of.

@@ -126,6 +126,36 @@ def learnt_by_lightgbm(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if name not in parameters}
 
 
+def hiding_own_parameters(kind: Any) -> Any:
+    """A class of LightGBM's estimators, which gives LightGBM none of its ``_own_parameters``.
+
+    It is no base class, since `get_params` of LightGBM looks for that of the first two bases.
+    """
+
+    def params_for(self: Any, stage: str) -> dict[str, Any]:
+        params = required("lightgbm", super(kind, self), "_process_params")(stage)
+        return {name: value for name, value in params.items() if name not in self._own_parameters}
+
+    kind._process_params = params_for
+    return kind
+
+
+class LastScores:
+    """A callback of LightGBM that keeps the scores of the training rows after the last round.
+
+    A training that early stopping ends has none, since its model is that of an earlier round.
+    """
+
+    order = 100  # after early stopping, which raises an exception in the last round
+    scores: NDArray[np.float64] | None = None
+
+    def __call__(self, state: Any) -> None:
+        if state.iteration + 1 == state.end_iteration:
+            names, lost = ["_Booster__inner_predict"], "scores are predicted again, which is slower"
+            read = private_attribute("lightgbm", state.model, names, lost)
+            self.scores = None if read is None else np.array(read(data_idx=0))
+
+
 def is_constructed(data: Any) -> bool:
     """Whether a lightgbm.Dataset is constructed, after which it may drop labels."""
     names = ("_handle", "handle")  # of LightGBM 4 and 3

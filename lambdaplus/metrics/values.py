@@ -6,7 +6,7 @@ tied rows together, as a threshold cannot split them.
 """
 
 from dataclasses import replace
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from lambdaplus.metrics.parameters import Share
 from lambdaplus.ranking.class_runs import class_runs
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
-
-Ties = Literal["expected", "worst", "best", "stable", "together"]
+from lambdaplus.ranking.ties import Ties
 
 
 def values(

@@ -3,12 +3,12 @@
 From a configuration to a conclusion:
 
 1. A `Config` says what is asked.  `study_of` reads the folds and finds each `Method`.
-2. A `Study` plans its trainings.  A `Task` is one: a method with one set of parameters on a fold
-   with a seed, and its data.
-3. The trainer of the method takes a task and returns a `Fitted`, which can predict, for each metric
-   that selects.
-4. A record `Fit` has what was asked and what came out for one of these metrics, without data and
-   model.  The records of a training are one file.
+2. A `Study` plans its tasks.  A `Task` is one training that is to be made: a method with one set of
+   parameters on a fold with a seed, and its data.
+3. A runner trains the tasks that are not stored.  The trainer of the method takes a task and
+   returns a `Fitted`, a model that can predict, for each metric that selects.
+4. A `Fit` is the record of a training for one of these metrics: what was asked and what came out,
+   without data and model.  The fits of a task are one file of the store.
 5. `Results` are tables of these records: selection by validation values, and test values.
 6. A `Summary` tests differences and says which method is best.  Tables, plots, the report and the
    saved model follow from it.
@@ -26,34 +26,42 @@ True
 'lightgbm:lambda_map'
 """
 
-from lambdaplus.compute.versions import installed_versions, versions_in_words
-from lambdaplus.study.config import Config
-from lambdaplus.study.fits import Fit
-from lambdaplus.study.from_config import study_of
-from lambdaplus.study.method_names import find_methods
-from lambdaplus.study.methods import Fitted, Method, Task
-from lambdaplus.study.registry import METHODS
-from lambdaplus.study.report import write_report
-from lambdaplus.study.results import Results, write_tables
-from lambdaplus.study.study import Study
-from lambdaplus.study.summary import Summary
-from lambdaplus.study.tables import results_table
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "METHODS",
-    "Config",
-    "Fit",
-    "Fitted",
-    "Method",
-    "Results",
-    "Study",
-    "Summary",
-    "Task",
-    "find_methods",
-    "installed_versions",
-    "results_table",
-    "study_of",
-    "versions_in_words",
-    "write_report",
-    "write_tables",
-]
+from lambdaplus.compute.lazy_names import importer, modules_of
+
+if TYPE_CHECKING:  # at run time, names are imported when they are first used
+    from lambdaplus.compute.versions import installed_versions as installed_versions
+    from lambdaplus.compute.versions import versions_in_words as versions_in_words
+    from lambdaplus.study.config import Config as Config
+    from lambdaplus.study.fits import Fit as Fit
+    from lambdaplus.study.from_config import study_of as study_of
+    from lambdaplus.study.method_names import find_methods as find_methods
+    from lambdaplus.study.methods import Fitted as Fitted
+    from lambdaplus.study.methods import Method as Method
+    from lambdaplus.study.methods import Task as Task
+    from lambdaplus.study.registry import METHODS as METHODS
+    from lambdaplus.study.report import write_report as write_report
+    from lambdaplus.study.result_files import write_tables as write_tables
+    from lambdaplus.study.results import Results as Results
+    from lambdaplus.study.study import Study as Study
+    from lambdaplus.study.summary import Summary as Summary
+    from lambdaplus.study.tables import results_table as results_table
+else:  # with __getattr__, type checkers would accept misspelt names
+    _MODULES = modules_of(
+        ("lambdaplus.study.config", "Config"),
+        ("lambdaplus.study.fits", "Fit"),
+        ("lambdaplus.study.from_config", "study_of"),
+        ("lambdaplus.compute.versions", "installed_versions versions_in_words"),
+        ("lambdaplus.study.method_names", "find_methods"),
+        ("lambdaplus.study.methods", "Fitted Method Task"),
+        ("lambdaplus.study.registry", "METHODS"),
+        ("lambdaplus.study.report", "write_report"),
+        ("lambdaplus.study.result_files", "write_tables"),
+        ("lambdaplus.study.results", "Results"),
+        ("lambdaplus.study.study", "Study"),
+        ("lambdaplus.study.summary", "Summary"),
+        ("lambdaplus.study.tables", "results_table"),
+    )
+    __all__ = sorted(_MODULES)
+    __getattr__ = importer(__name__, _MODULES)

@@ -1,18 +1,18 @@
 """The configuration of a study, set on the command line, in a TOML file or in Python."""
 
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import UnionType
-from typing import Any, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Self
 
-from lambdaplus.compute.arguments import check_choice, number, whole_number
+from lambdaplus.compute.arguments import check_choice, whole_number
 from lambdaplus.compute.removed import removed
-from lambdaplus.data.column_names import Columns
-from lambdaplus.data.time_gap import is_gap
 from lambdaplus.frameworks.ranking_trees import SIZES
+from lambdaplus.study.config_values import check_values
+
+if TYPE_CHECKING:  # the help of `lambdaplus compare` reads the fields, and needs no data
+    from lambdaplus.data.column_names import Columns
 
 SCALINGS = ("none", "query")
 ROUNDS = (1000, 80)  # and their patience
@@ -21,14 +21,6 @@ ROUNDS_OF_TABLES = (2000, 150)
 DEFAULT_TREES = {True: ("middle",), False: ("table",)}
 """Sizes for data with queries, and for tables without."""
 LOOKS = 200  # evaluations on validation data in a trial of full length
-
-_LEAST = {"trials": 0, "rounds": 1, "patience": 1, "every": 1}
-_ABOVE_0 = {"rate": 1.0, "margin": math.inf, "see": math.inf, "budget": math.inf}  # and at most
-_KINDS: dict[Any, tuple[str, str, Any]] = {
-    str: ("text", "texts", str),
-    int: ("a whole number", "whole numbers", int),
-    float: ("a number", "numbers", int | float),
-}
 
 
 @dataclass(frozen=True)
@@ -204,10 +196,12 @@ class Config:
             raise ValueError(f"{path}: {error}") from None
 
     def __post_init__(self) -> None:
+        from lambdaplus.data.time_gap import is_gap
+
         gap: Any = self.gap
         if isinstance(gap, int | float) and not isinstance(gap, bool):  # as TOML has numbers
             object.__setattr__(self, "gap", str(gap or ""))
-        self._check_values()
+        check_values(self)
         if self.budget is not None and self.see is None:
             raise ValueError("budget is the time in which seeds are added: set see as well")
         for size in self.trees:
@@ -229,17 +223,6 @@ class Config:
                     "of the values to try"
                 )
 
-    def _check_values(self) -> None:
-        """Raise a ValueError for a value of the wrong type, or a number out of its range."""
-        for option in fields(self):
-            _check_type(option.name, getattr(self, option.name), option.type)
-        for name, least in _LEAST.items():
-            if (value := getattr(self, name)) is not None:
-                whole_number(name, value, least, below=2**31)
-        for name, most in _ABOVE_0.items():
-            if (value := getattr(self, name)) is not None:
-                number(name, value, most=most)
-
     def with_defaults(self, *, grouped: bool) -> Self:
         """The configuration with the defaults for data with queries, or for a table without.
 
@@ -260,8 +243,10 @@ class Config:
         return replace(self, rounds=rounds, patience=patience, every=every, trees=trees)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> "Columns":
         """The names of the columns of a table."""
+        from lambdaplus.data.column_names import Columns
+
         return Columns(**{column.name: getattr(self, column.name) for column in fields(Columns)})
 
     @property
@@ -288,23 +273,3 @@ class Config:
         except (TypeError, UnicodeEncodeError) as error:
             raise ValueError(f"a study cannot be written as TOML: {error}") from None
         return text
-
-
-def _check_type(name: str, value: Any, kind: Any) -> None:
-    """Raise a ValueError if the value is not of the type that a field is annotated with."""
-    if isinstance(kind, UnionType):  # with None, for a default
-        if value is None:
-            return
-        kind = get_args(kind)[0]
-    listed = get_origin(kind) is tuple
-    singular, plural, types = _KINDS.get(
-        get_args(kind)[0] if listed else kind, ("a table", "", Mapping)
-    )
-    values = value if listed and isinstance(value, tuple) else [value]
-    right = isinstance(value, tuple) == listed and all(
-        isinstance(item, types) and not isinstance(item, bool) for item in values
-    )
-    if not right:
-        raise ValueError(
-            f"{name} = {value!r} should be {f'a list of {plural}' if listed else singular}"
-        )

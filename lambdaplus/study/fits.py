@@ -1,10 +1,7 @@
-"""The records of finished trainings, which are kept on disk so that no training is repeated.
+"""A fit is the record of a training; those of a task are a file, so that none is trained twice.
 
-A training is one file of arrays, which is written completely or not at all.  Its name is a digest
-of what trains it, by `~lambdaplus.compute.digests`; what has no digest is fitted again.
-
-The file contains scores but no test metrics, so that a study can be evaluated with other metrics
-without fitting again.  Nothing is pickled.
+A file of arrays is written completely or not at all.  It contains scores but no test metrics, so
+that a study can be evaluated with other metrics without training again.  Nothing is pickled.
 """
 
 import json
@@ -17,10 +14,7 @@ from typing import Any
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.compute.messages import warn
-from lambdaplus.data import Fold
 from lambdaplus.data.atomic_files import atomic_write
-from lambdaplus.data.output_folder import refuse_link
 from lambdaplus.study.methods import Group
 
 _ARRAYS = ("curve", "validation", "test")
@@ -46,7 +40,7 @@ class Fit:
     value : float
         The validation value that selects; NaN if there is none.
     validation, test : (n,) float64
-        Scores of validation and test documents; empty if an earlier trial was better.
+        Scores of validation and test documents; empty if an earlier trial of a search is as good.
     seconds : float
         Time of training, without prediction; the same for all metrics of a training.
     warnings : sequence of str
@@ -133,30 +127,3 @@ def _is_sound(fit: Fit) -> bool:
     listed = all(array.ndim == 1 and array.dtype == np.float64 for array in arrays)
     finite = listed and np.isfinite(fit.validation).all() and np.isfinite(fit.test).all()
     return bool(numbers and words and finite and isinstance(fit.parameters, dict))
-
-
-def fits_folder(folder: Path) -> Path:
-    """Where the fits of a study with this folder are stored."""
-    refuse_link(folder / "fits")
-    return folder / "fits"
-
-
-def stored_values(file: Path, fold: Fold, beaten: Mapping[str, float]) -> dict[str, float]:
-    """The values by metric of a stored training; none if it has to be fitted, also again.
-
-    A damaged file causes a warning.  Scores are left out of trials that an earlier one beats,
-    perhaps in another search; ``beaten`` has the best values of the earlier ones of this search.
-    """
-    if not file.is_file():  # a pipe with its name would never end
-        return {}
-    try:
-        fits = load_fits(file)
-        sizes = fold.valid.labels.size, fold.test.labels.size
-        if any((fit.validation.size, fit.test.size) not in (sizes, (0, 0)) for fit in fits):
-            raise ValueError(f"{file} has not as many scores as the data has rows: remove it")
-    except ValueError as damaged:
-        warn(f"{damaged}; it is being fitted again")
-        return {}
-    if any(not fit.test.size and fit.value > beaten.get(fit.metric, -math.inf) for fit in fits):
-        return {}
-    return {fit.metric: fit.value for fit in fits}

@@ -1,7 +1,11 @@
 """The plan of a study: each method, with each set of its parameters, on each fold and seed."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from lambdaplus.compute.digests import digest
@@ -13,8 +17,46 @@ from lambdaplus.metrics import RankingMetric
 from lambdaplus.metrics.declared_arrays import has_values
 from lambdaplus.study.config import Config
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Criterion, Method, Parameters, Task, criterion_of
+from lambdaplus.study.methods import Criterion, Group, Method, Parameters, Task, criterion_of
 from lambdaplus.study.search_spaces import draw
+
+
+@dataclass(eq=False)
+class Plan:
+    """All tasks of a study, which grow by seeds alone."""
+
+    folds: Sequence[Fold]
+    methods: Sequence[Method]
+    metrics: Sequence[RankingMetric]
+    config: Config
+    threads: int
+    added: list[Task] = field(default_factory=list, init=False)
+
+    @cached_property
+    def first(self) -> list[Task]:
+        """Those of the seeds of the configuration."""
+        return tasks_of(self.folds, self.methods, self.metrics, self.config, self.threads)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """All, in the order in which they are trained."""
+        return self.first + self.added
+
+    def add_seeds(self, seeds: tuple[int, ...]) -> list[Task]:
+        """Plan more trainings of the methods that seeds change."""
+        random = [method for method in self.methods if method.random]
+        config = replace(self.config, seeds=seeds)
+        new = tasks_of(self.folds, random, self.metrics, config, self.threads)
+        self.added += new
+        return new
+
+
+def groups_of(tasks: Iterable[Task]) -> dict[Group, list[Task]]:
+    """The tasks by group, among whose trials, in their order, validation data selects."""
+    groups: dict[Group, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
+    return groups
 
 
 def tasks_of(

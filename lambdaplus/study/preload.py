@@ -4,7 +4,7 @@ import contextlib
 
 from lambdaplus.evaluation import eval_metric
 from lambdaplus.objectives import lambda_objective
-from lambdaplus.study import fitting
+from lambdaplus.study import training
 
 with contextlib.suppress(ImportError):
     import lightgbm  # noqa: F401
@@ -14,4 +14,4 @@ with contextlib.suppress(ImportError):
 lambda_objective("ndcg")([0, 1], [0.0, 1.0], None, [2])  # small enough to start no threads
 eval_metric("ndcg")([0, 1], [0.0, 1.0], None, [2])
 
-__all__ = ["fitting"]
+__all__ = ["training"]

@@ -1,16 +1,13 @@
-"""A study: its plan, its fits, which are kept, and their results."""
+"""A study, which joins its plan, the runner of its tasks, the store of their fits, and results."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from lambdaplus.compute.arguments import whole_number
 from lambdaplus.data import Fold, RankingData
@@ -22,14 +19,20 @@ from lambdaplus.metrics.names import listed
 from lambdaplus.saved_model.columns import Column
 from lambdaplus.study.config import Config
 from lambdaplus.study.final_model import FinalModel, saveable, train_final, write_final
-from lambdaplus.study.fits import Fit, fits_folder, load_fits, stored_values
-from lambdaplus.study.fitting import run_tasks
+from lambdaplus.study.fits import Fit
 from lambdaplus.study.memory import Memory
-from lambdaplus.study.methods import Group, Method, Task, criterion_of, parse_criterion
-from lambdaplus.study.plan import refuse_folds_without_values, refuse_repeated_names, tasks_of
+from lambdaplus.study.methods import Method, Task, criterion_of, parse_criterion
+from lambdaplus.study.plan import (
+    Plan,
+    groups_of,
+    refuse_folds_without_values,
+    refuse_repeated_names,
+)
 from lambdaplus.study.results import Results
+from lambdaplus.study.runner import Runner
 from lambdaplus.study.seeds import FIRST_PASS, more_seeds, seeds_needed
 from lambdaplus.study.selection import best_of, by_metric, results_of
+from lambdaplus.study.store import Store
 from lambdaplus.study.summary import Summary
 
 
@@ -62,8 +65,6 @@ class Study:
 
     Attributes
     ----------
-    kept : int
-        Number of fits that were stored already when `run` began.
     seeds : tuple of int
         Those of the configuration and, with ``see``, those that were added.
 
@@ -93,10 +94,9 @@ class Study:
     notes: tuple[str, ...] = ()
     all_rows: RankingData | None = None
     columns: Sequence[Column] = ()
-    kept: int = field(default=0, init=False)
     seeds: tuple[int, ...] = field(default=(), init=False)
-    _values: dict[Task, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
-    _failed: dict[Task, Fit] = field(default_factory=dict, init=False, repr=False)
+    _tables: tuple[Any, Results] | None = field(default=None, init=False, repr=False)
+    """The results after a number of tasks of a run have ended."""
 
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
@@ -122,11 +122,17 @@ class Study:
         whole_number("jobs", self.jobs, least=1)
         whole_number("threads", self.threads, least=1)
         refuse_folds_without_values(self.folds, self._evaluated, self._convention)
+        self._store = Store(self.folder)
+        self._runner = Runner(self.folds, self._store, self.jobs)
 
     @cached_property
+    def _plan(self) -> Plan:
+        return Plan(self.folds, self.methods, self._evaluated, self.config, self.threads)
+
+    @property
     def tasks(self) -> list[Task]:
         """All trainings, fold by fold."""
-        return tasks_of(self.folds, self.methods, self._evaluated, self.config, self.threads)
+        return self._plan.tasks
 
     def __len__(self) -> int:
         """Number of trainings."""
@@ -137,49 +143,43 @@ class Study:
         """What the fits need."""
         return Memory.of(self.folds, self.methods, self.jobs)
 
-    @cached_property
-    def _groups(self) -> dict[Group, list[Task]]:
-        groups: dict[Group, list[Task]] = {}
-        for task in self.tasks:
-            groups.setdefault(task.group, []).append(task)
-        return groups
-
-    @cached_property
-    def _store(self) -> Path:
-        folder = self.folder
-        if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="lambdaplus-")
-            folder = Path(self._temporary.name)
-        return fits_folder(Path(folder))
-
     def file_of(self, task: Task) -> Path:
         """Where a training is stored when it is finished."""
-        return self._store / f"{task.key}.npz"
+        return self._store.file_of(task)
 
     @property
     def unused(self) -> int:
         """Number of stored fits if none is of this study: those of another study or version."""
-        names = {path.stem for path in self._store.glob("*.npz")}
-        return 0 if names & {task.key for task in self.tasks} else len(names)
+        stored = self._store.keys()
+        return len(stored) if stored.isdisjoint(task.key for task in self.tasks) else 0
+
+    @property
+    def kept(self) -> int:
+        """Number of fits that were stored already when `run` began."""
+        return self._runner.kept
 
     @property
     def finished(self) -> set[str]:
         """Keys of the stored fits."""
-        return {task.key for task in self._values}
+        return {task.key for task in self._runner.stored}
 
     @property
     def errors(self) -> dict[str, str]:
         """First error of each method that failed."""
         errors: dict[str, str] = {}
-        for fit in self._failed.values():
-            errors.setdefault(fit.method, f"{fit.fold}: {fit.error}")
+        for task, error in self._runner.failed.items():
+            errors.setdefault(task.method.name, f"{task.fold}: {error}")
         return errors
 
     @property
     def fits(self) -> list[Fit]:
         """The records of all trainings that have ended, in the order of the plan."""
-        stored = [task for task in self.tasks if task in self._values]
-        return [*itertools.chain(*map(self._fits_of, stored)), *self._failed.values()]
+        stored = (task for task in self.tasks if task in self._runner.stored)
+        failed = self._runner.failed.items()
+        return [
+            *itertools.chain(*map(self._store.fits_of, stored)),
+            *(Fit(*task.group, task.trial, error=error) for task, error in failed),
+        ]
 
     def chosen(self, method: str, metric: Metric) -> list[Fit]:
         """The fits on which a metric is evaluated, of each fold and seed that is finished."""
@@ -189,33 +189,13 @@ class Study:
 
     def task_of(self, fit: Fit) -> Task:
         """The training of a record."""
-        return self._groups[fit.group][fit.trial]
+        return groups_of(self.tasks)[fit.group][fit.trial]
 
     def _finished_groups(self, method: str) -> Iterator[list[Fit]]:
         """The fits of each fold and seed, if all are finished."""
-        for group, tasks in self._groups.items():
-            if group[0] == method and all(task in self._values for task in tasks):
-                yield [fit for task in tasks for fit in self._fits_of(task)]
-
-    def _fits_of(self, task: Task) -> list[Fit]:
-        # The file may be that of the same data under another name, or of another search.
-        fits = load_fits(self.file_of(task))
-        return [replace(fit, fold=task.fold, trial=task.trial) for fit in fits]
-
-    def _is_stored(self, task: Task) -> bool:
-        [fold] = [fold for fold in self.folds if fold.name == task.fold]
-        if values := stored_values(self.file_of(task), fold, self._beaten(task)):
-            self._values[task] = values
-        return bool(values)
-
-    def _beaten(self, task: Task) -> dict[str, float]:
-        """The best validation value of the finished earlier trials of a search, by metric."""
-        # Later trials may have ended before, but of equal ones the first is chosen.
-        trials = self._groups[task.group][: task.trial]
-        searched = task.method.is_searched(self.config)
-        earlier = [self._values[t] for t in trials if searched and t in self._values]
-        names = map(str, task.metrics if earlier else ())
-        return {m: float(np.nanmax([-np.inf, *(values[m] for values in earlier)])) for m in names}
+        for group, tasks in groups_of(self.tasks).items():
+            if group[0] == method and all(task in self._runner.stored for task in tasks):
+                yield [*itertools.chain(*map(self._store.fits_of, tasks))]
 
     def run(self) -> Iterator[Task]:
         """Run all fits that are not stored yet, and yield each task when it finishes or fails.
@@ -224,40 +204,14 @@ class Study:
         trainings grows once.  The iteration can be stopped at any time, since finished fits are
         stored.
         """
-        self._values.clear()  # files may be gone or damaged since the last run
-        self._failed.clear()
-        self.kept = 0
-        yield from self._run(self.tasks)
-        if self.config.see is not None and not self._failed and self.seeds == self.config.seeds:
-            yield from self._run(self._add_seeds(seeds_needed(Summary(self.results), self.jobs)))
-
-    def _add_seeds(self, number: int) -> list[Task]:
-        """Plan more trainings of the methods that seeds change, up to so many seeds."""
-        self.seeds = more_seeds(self.seeds, number)
-        added = replace(self.config, seeds=self.seeds[len(self.config.seeds) :])
-        random = [method for method in self.methods if method.random]
-        tasks = tasks_of(self.folds, random, self._evaluated, added, self.threads)
-        self.tasks.extend(tasks)
-        self.__dict__.pop("_groups", None)
-        return tasks
-
-    def _run(self, tasks: Sequence[Task]) -> Iterator[Task]:
-        stored = [task for task in tasks if self._is_stored(task)]
-        self.kept += len(stored)
-        self.__dict__.pop("results", None)  # computed from fewer fits
-        yield from stored
-        missing = [task for task in tasks if task not in self._values]
-        if missing:
-            self.memory.refuse_too_little()
-        running = run_tasks(missing, self.folds, self.jobs, self.file_of, self._beaten)
-        with contextlib.closing(running):
-            for task, error in running:
-                self.__dict__.pop("results", None)
-                if not error and not self._is_stored(task):
-                    error = "it ended without a result"
-                if error:
-                    self._failed[task] = Fit(*task.group, task.trial, error=error)
-                yield task
+        # Another one than before, since files may be gone or damaged.
+        self._runner = Runner(self.folds, self._store, self.jobs)
+        yield from self._runner.run(self.tasks, self.memory)
+        if self.config.see is None or self._runner.failed or self.seeds != self.config.seeds:
+            return
+        self.seeds = more_seeds(self.seeds, seeds_needed(Summary(self.results), self.jobs))
+        added = self._plan.add_seeds(self.seeds[len(self.config.seeds) :])
+        yield from self._runner.run(added, self.memory)
 
     def finish(self, watch: Callable[[int], None] = lambda finished: None) -> None:
         """Run all fits; after each, call ``watch`` with the number of fits so far.
@@ -328,13 +282,19 @@ class Study:
         """The methods that can be saved; a ValueError if there is none, or not the one named."""
         return saveable(self.methods, self.config, self.folds, self.columns, method)
 
-    @cached_property
+    @property
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
+        ended = self._runner, self._runner.ended
+        if self._tables is None or self._tables[0] != ended:
+            self._tables = ended, self._make_tables()
+        return self._tables[1]
+
+    def _make_tables(self) -> Results:
         names = [method.name for method in self.methods]
         groups = itertools.chain.from_iterable(map(self._finished_groups, names))
         config = replace(self.config, seeds=self.seeds)
         return results_of(
             groups, self.folds, self.methods, self._evaluated, config, errors=self.errors,
-            planned=len(self), finished=len(self._values), notes=self.notes,
+            planned=len(self), finished=len(self._runner.stored), notes=self.notes,
         )  # fmt: skip

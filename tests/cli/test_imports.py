@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("typer")
 
-HEAVY = {
-    "numpy", "numba", "scipy", "sklearn", "joblib", "polars", "lightgbm", "xgboost",
-    "lambdaplus.data", "lambdaplus.metrics", "lambdaplus.evaluation", "lambdaplus.study",
+PACKAGES = {
+    "numpy", "numba", "scipy", "sklearn", "joblib", "polars", "lightgbm", "xgboost", "matplotlib",
 }  # fmt: skip
+HEAVY = PACKAGES | {f"lambdaplus.{room}" for room in ("data", "metrics", "evaluation", "study")}
 STUDY = {"lambdaplus.study", "lightgbm", "xgboost"}
 RUNS = """import sys
 from lambdaplus.cli import app
@@ -28,6 +28,8 @@ finally:
         ("--help", "Score the rows of a file", HEAVY),
         ("--bogus", "No such option", HEAVY),
         ("bogus", "No such command", HEAVY),
+        ("compare --help", "Number of parallel fits", PACKAGES),
+        ("compare --bogus", "No such option", PACKAGES),
         ("predict --help", "Folder that compare --save-model", HEAVY),
         ("predict none a.csv", "lambdaplus predict: ", STUDY),
         ("evaluate none", "lambdaplus evaluate: ", STUDY),

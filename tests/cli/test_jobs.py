@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from commands import invoke
 
-from lambdaplus.cli import compare_command
+from lambdaplus.cli import comparison
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_jobs_and_threads_are_those_that_the_process_may_use(
         seen.append((jobs, threads))
         raise ValueError("seen")
 
-    monkeypatch.setattr(compare_command, "study_of", study_of)
+    monkeypatch.setattr(comparison, "study_of", study_of)
     assert "seen" in invoke("compare", "--jobs", asked, ends=2).output
     assert seen == [used]

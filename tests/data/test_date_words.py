@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lambdaplus.data.column_names import Columns
 from lambdaplus.data.date_words import DATES
-from lambdaplus.data.table_columns import Columns, read_table_data
+from lambdaplus.data.table_columns import read_table_data
 from lambdaplus.data.table_files import TableFile
 
 pd = pytest.importorskip("pandas")

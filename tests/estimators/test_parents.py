@@ -1,10 +1,12 @@
 """Estimators are their parents: parameters, bits of trainings, copies, and arguments."""
 
 import difflib
+import inspect
 import pickle
 from pathlib import Path
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pytest
 from graded_estimators import (
@@ -143,22 +145,37 @@ def test_copies_have_the_same_parameters_and_predictions(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [LightGBMRanker, LightGBMClassifier])
-def test_predictions_follow_every_change_of_an_estimator(kind: Any) -> None:
-    """LightGBM's estimator behind it is kept between predictions, but not in copies."""
+def test_predictions_follow_every_change_of_an_estimator(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And change nothing of it; LightGBM is given its own parameters alone."""
     X, y, qid = GRADED.features, GRADED.binary, GRADED.qid
     more = {"qid": qid} if kind is LightGBMRanker else {}
-    model = kind(n_estimators=5, verbose=-1).fit(X, y, **more)
+    model = kind(n_estimators=5, verbose=-1, eval_metric="auc").fit(X, y, **more)
     before, size = dict(vars(model)), len(pickle.dumps(model))
     first = model.predict(X[:50], raw_score=True)
-    assert model._trained() is model._trained()
     assert vars(model) == before  # nor the same object in it
     assert len(pickle.dumps(model)) == size
     with pytest.raises(NotFittedError):
         clone(model).predict(X)
+    given: list[dict[str, Any]] = []
+    predict = lightgbm.Booster.predict
+
+    def seen(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given.append(kwargs)
+        return predict(self, *args, **kwargs)
+
+    monkeypatch.setattr(lightgbm.Booster, "predict", seen)
     model.n_jobs = 2
-    assert model._trained().n_jobs == 2
-    assert model.set_params(n_jobs=3)._trained().n_jobs == 3
-    assert model.set_params(pred_early_stop=True)._trained().get_params()["pred_early_stop"]
+    model.predict(X)
+    model.set_params(n_jobs=3).predict(X)
+    model.set_params(pred_early_stop=True).predict(X)
+    assert [one["num_threads"] for one in given] == [2, 3, 3]
+    assert [one.get("pred_early_stop") for one in given] == [None, None, True]
+    own = {*inspect.signature(kind).parameters} - {*inspect.signature(kind._parent).parameters}
+    assert own >= {"eval_metric"}
+    assert all(own.isdisjoint(one) and one["objective"] == "None" for one in given)
+    monkeypatch.undo()
     other = pickle.loads(pickle.dumps(model))
     model.fit(X, 1 - y, **more)
     again = kind(n_estimators=5, verbose=-1).fit(X, 1 - y, **more)

@@ -82,7 +82,7 @@ def test_a_second_run_fits_nothing_and_writes_the_same(
     def refuse(*_: Any) -> None:
         raise AssertionError("it was fitted again")
 
-    monkeypatch.setattr("lambdaplus.study.fitting.fit_and_save", refuse)
+    monkeypatch.setattr("lambdaplus.study.runner.train_and_store", refuse)
     run_paper(paper, [letor], tmp_path, **SIZES[paper.name])
     assert (tmp_path / "findings.md").read_text() == before  # measured times are kept, too
 

@@ -24,11 +24,11 @@ LAYERS = (
     {"study", "cli", "__main__"},
 )
 OF_STUDY = (
-    {"words", "config", "boosters", "search_spaces", "label_kind", "methods"},
+    {"words", "config_values", "config", "boosters", "search_spaces", "label_kind", "methods"},
     {"validation", "trainers", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
-    {"fits", "fitting", "memory", "preload"},
-    {"results", "crossed_choice", "selection", "probabilities"},
+    {"fits", "training", "store", "memory", "preload", "runner"},
+    {"results", "result_files", "crossed_choice", "selection", "probabilities"},
     {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
     {
         "study",

@@ -33,7 +33,8 @@ from lambdaplus.objectives import lambda_objective
 from lambdaplus.saved_model.features import numbered_features
 from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, find_methods, study_of
-from lambdaplus.study.fits import Fit, fits_folder, load_fits, save_fits
+from lambdaplus.study.fits import Fit, load_fits, save_fits
+from lambdaplus.study.store import Store
 
 TABLE = "qid,label,score\n1,0,0.5\n1,1,0.25\n2,1,0.5\n2,0,0.1\n"
 
@@ -319,7 +320,7 @@ def test_plots_are_not_written_through_a_link(tmp_path: Path) -> None:
     assert not [*(tmp_path / "elsewhere").iterdir()]
     (tmp_path / "out" / "fits").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(FileExistsError, match="fits is a symbolic link"):
-        fits_folder(tmp_path / "out")
+        _ = Store(tmp_path / "out").folder
 
 
 def test_the_lock_has_the_rights_that_the_user_gives_to_files(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from places import ROOT
@@ -27,16 +28,26 @@ def test_a_public_name_is_that_of_its_module() -> None:
         assert name in getattr(module, "__all__", [name])  # few modules have no __all__
 
 
-def test_type_checkers_read_what_is_imported() -> None:
+@pytest.mark.parametrize("package", ["", ".estimators", ".evaluation", ".study"])
+def test_type_checkers_read_what_is_imported(package: str) -> None:
     """The imports that only type checkers see, against the table."""
-    nodes = ast.walk(ast.parse(Path(lambdaplus.__file__).read_text()))
+    module: Any = import_module(f"lambdaplus{package}")
+    tree = ast.parse(Path(module.__file__).read_text())
+    typed = [node for node in tree.body if isinstance(node, ast.If)]
     found = {
-        alias.asname: node.module.removeprefix("lambdaplus.")
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lambdaplus")
+        alias.asname: node.module
+        for node in ast.walk(typed[0])
+        if isinstance(node, ast.ImportFrom) and node.module != "typing"
         for alias in node.names
     }
-    assert found == lambdaplus._MODULES
+    full = {
+        name: f"lambdaplus.{one.removeprefix('lambdaplus.')}"
+        for name, one in module._MODULES.items()
+    }
+    assert found == full
+    assert {*full} <= {*module.__all__} <= {*dir(module), *full}
+    with pytest.raises(AttributeError, match="has no attribute 'misspelt'"):
+        _ = module.misspelt
 
 
 def test_the_reference_lists_what_is_public() -> None:

@@ -10,9 +10,9 @@ from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.feature_rows import FeatureRows
 from lambdaplus.study import Config, Fitted, Method, Study, Task, find_methods, study_of
-from lambdaplus.study.fitting import laid_out
 from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.memory import Memory
+from lambdaplus.study.runner import laid_out
 
 FEATURES = np.random.default_rng(0).normal(size=(120, 3)).round(3)
 LABELS = np.arange(120) % 3

@@ -15,7 +15,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, Task, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
-from lambdaplus.study.results import write_tables
+from lambdaplus.study.result_files import write_tables
 from lambdaplus.study.tables import results_table
 from lambdaplus.study.validation import values_of
 

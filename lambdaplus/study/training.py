@@ -1,14 +1,11 @@
-"""From tasks to fits on disk: training and prediction, here or in processes."""
+"""One training: a task is trained, its model scores documents, and its fits are stored."""
 
-import contextlib
 import copy
 import functools
-import importlib
 import math
-import multiprocessing
 import time
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +14,8 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.numba_import import numba
-from lambdaplus.compute.processes import run_here, run_in_processes, working_folder
-from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.cache import fingerprint, read_binary, write_binary
+from lambdaplus.data import RankingData
+from lambdaplus.data.cache import read_binary
 from lambdaplus.data.ranking_data import in_memory
 from lambdaplus.lists.vectors import numbers
 from lambdaplus.study.fits import Fit, save_fits
@@ -27,48 +23,10 @@ from lambdaplus.study.methods import Criterion, Fitted, Task
 from lambdaplus.study.trainers import parameters_of
 from lambdaplus.study.validation import values_of
 
-PRELOADED = "lambdaplus.study.preload"
 
+def train_and_store(file: Path, task: Task, parts: Sequence[RankingData] | Sequence[Path]) -> None:
+    """Train, score validation and test documents, and store a fit for each metric of the task.
 
-def run_tasks(
-    tasks: Sequence[Task],
-    folds: Sequence[Fold],
-    jobs: int,
-    file_of: Callable[[Task], Path],
-    beaten: Callable[[Task], Mapping[str, float]],
-) -> Generator[tuple[Task, str]]:
-    """Fit and store; yield each task and its error, if any, when it ends."""
-    # A daemonic process, such as a worker of multiprocessing.Pool, cannot start processes.
-    parallel = jobs > 1 and not multiprocessing.current_process().daemon
-    fitted = {task.fold for task in tasks}
-    parts: dict[str, Sequence[Any]] = {fold.name: fold.parts for fold in folds}
-    nothing: Any = None  # in place of data, which each fit copies or reads from files
-    with working_folder() if parallel else contextlib.nullcontext() as folder:
-        if folder is not None:
-            parts = {name: [laid_out(part, folder) for part in parts[name]] for name in fitted}
-        calls = (
-            (file_of(task), replace(task, train=nothing, valid=nothing), beaten(task),
-             parts[task.fold])
-            for task in tasks
-        )  # fmt: skip
-        if parallel:
-            ended = run_in_processes(fit_from_disk, calls, jobs, PRELOADED)
-        else:
-            importlib.import_module(PRELOADED)  # no part of training times
-            ended = run_here(fit_and_save, calls)
-        with contextlib.closing(ended):
-            yield from ((tasks[place], error) for place, error in ended)
-
-
-def fit_and_save(
-    file: Path,
-    task: Task,
-    beaten: Mapping[str, float],
-    parts: Sequence[RankingData] | Sequence[Path],
-) -> None:
-    """Train, score validation and test documents, and store a record for each metric of the task.
-
-    Scores are omitted for trials that are not better than ``beaten``, the best earlier values.
     Training and each prediction get arrays of their own, which they may change in place.
     """
     train, valid, test = parts
@@ -85,18 +43,21 @@ def fit_and_save(
     for metric in task.metrics:
         name, model = str(metric), models[str(metric)]
         curve = np.asarray(model.curve, dtype=np.float64)
+        of_valid, of_test = scores(model, valid, "validation"), scores(model, test, "test")
         if has_one_per_metric and curve.size:
             value = math.nan if np.isnan(curve).all() else float(np.nanmax(curve))
         else:
-            value = _value(metric, valid, scores(model, valid, "validation"))
-        of_parts = np.zeros(0), np.zeros(0)
-        # The first of equal trials is chosen, so that a later one has to be better.
-        if name not in beaten or value > beaten[name]:
-            of_parts = scores(model, valid, "validation"), scores(model, test, "test")
+            value = _value(metric, valid, of_valid)
         progress = int(model.rounds), int(model.every), curve, value
         asked = *task.group, task.trial, name, parameters
-        fits.append(Fit(*asked, *progress, *of_parts, seconds, notes))
+        fits.append(Fit(*asked, *progress, of_valid, of_test, seconds, notes))
     save_fits(file, fits)
+
+
+def train_in_process(file: Path, task: Task, *work: Any) -> None:
+    """`train_and_store` in a separate process, with the number of threads of its settings."""
+    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
+    train_and_store(file, task, *work)
 
 
 def _trained(task: Task) -> tuple[Any, float, list[str]]:
@@ -111,28 +72,6 @@ def _trained(task: Task) -> tuple[Any, float, list[str]]:
         seconds = time.perf_counter() - start
     notes = dict.fromkeys(str(warning.message) for warning in caught)
     return fitted, max(0.0, seconds - sum(compiling)), [*notes]
-
-
-def fit_from_disk(file: Path, task: Task, *work: Any) -> None:
-    """`fit_and_save` in a separate process, with the number of threads of its settings."""
-    numba.set_num_threads(min(task.threads, numba.get_num_threads()))
-    fit_and_save(file, task, *work)
-
-
-def laid_out(data: RankingData, root: Path) -> Path:
-    """Write the data to a folder from which processes read it."""
-    folder = root / fingerprint(data)
-    if not folder.exists():
-        try:
-            write_binary(data, folder)
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"could not write the folds for parallel fits ({error.strerror}): set TMPDIR to a "
-                "folder with more space, or use one job, which needs none",
-                str(root),
-            ) from error
-    return folder
 
 
 def _own(data: RankingData | Path) -> RankingData:
