@@ -18,7 +18,8 @@ OF_KINDS = (  # words, kind in the results, and metric; the page Accuracy has al
     (LONG, LONG, "MAP"),
     (f"{LONG}, trees that see every row", f"{LONG}, trees that see every row", "MAP"),
     ("short lists with grades, flights", REAL, "MAP"),
-    ("short lists, a metric that nobody else trains", REAL, "RECALL@20"),
+    ("short lists, metrics that nobody else trains", REAL, "AUC"),
+    ("", REAL, "RECALL@20"),
     ("clean labels: images of digits", "images of digits", "MAP"),
     ("categories and missing cells", "categories and missing cells", "MAP"),
 )
@@ -52,11 +53,12 @@ def boxes() -> str:
 
 def kinds() -> str:
     """lambdaplus less the best built-in objective with the same trees, by kind of data."""
-    table = next(t for t in measured("accuracy")["tables"] if t["title"] == "By kind")
-    values = {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
+    alone, both = map(_by_kind, ("By kind", "By kind, pairs with log-loss"))
     shown = [
-        [words, metric.replace("RECALL", "recall"),
-         *(_cell(values[kind][f"{metric}, {name}"]) for name in FRAMEWORKS.values())]
+        [words, metric.replace("RECALL", "recall"), *(
+            _cell(found.get(kind, {}).get(f"{metric}, {name}", ""), named=found is alone)
+            for found in (alone, both) for name in FRAMEWORKS.values()
+        )]
         for words, kind, metric in OF_KINDS
     ]  # fmt: skip
     of_tables = [_less_log_loss(framework) for framework in FRAMEWORKS]
@@ -67,12 +69,20 @@ def kinds() -> str:
             (("claims", "Gini"), "Tweedie"),
         )
     )
+    none = [""] * 3
     shown += [
-        ["tables without queries", "AUC", *of_tables],
-        ["decimals: returns", "rank correlation", f"{of_ranks} (squared error of ranks)", ""],
-        ["decimals: claims", "Gini", f"{of_tweedie} (Tweedie)", ""],
+        ["tables without queries", "AUC", *of_tables, *none[1:]],
+        ["decimals: returns", "rank correlation", f"{of_ranks} (squared error of ranks)", *none],
+        ["decimals: claims", "Gini", f"{of_tweedie} (Tweedie)", *none],
     ]  # fmt: skip
-    return Table(("data", "metric", *FRAMEWORKS.values()), shown).to_markdown()
+    heads = (*FRAMEWORKS.values(), *(f"with log-loss, {name}" for name in FRAMEWORKS.values()))
+    return Table(("data", "metric", *heads), shown).to_markdown()
+
+
+def _by_kind(title: str) -> dict[str, dict[str, str]]:
+    """The cells of a table of `benchmarks/accuracy.py` by kind of data and column."""
+    table = next(t for t in measured("accuracy")["tables"] if t["title"] == title)
+    return {row[0]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
 
 
 def _less_log_loss(framework: str) -> str:
@@ -81,8 +91,8 @@ def _less_log_loss(framework: str) -> str:
     return f"{_cell(found['lambda_auc'])} (log-loss)"
 
 
-def _cell(text: str) -> str:
-    """A difference with three digits, bold if it has a star; a name in brackets as code."""
+def _cell(text: str, named: bool = True) -> str:
+    """A difference with three digits, bold if it has a star; what follows, names as code."""
     if not text:
         return ""
     difference, _, name = text.partition(" (")
@@ -93,6 +103,8 @@ def _cell(text: str) -> str:
     rounded = round(float(mean), 3) + 0.0  # not -0.0
     cell = short(f"{rounded:+.3f} ± {float(error):.3f}")
     cell = f"**{cell}**" if star else cell
+    if not named:
+        return cell + ", level" * text.endswith(", level")
     return f"{cell} ({_code(name)}" if name else cell
 
 
