@@ -109,8 +109,8 @@ class HoldsOutRows(FrameworkEstimator):
     def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
         """Scores of the last evaluation set that does not hold the training rows."""
         names, sets = self._names, call.get("eval_set") or []
-        arguments = (call.get(names.eval_weights), call.get(names.eval_start))
-        of_sets = (by_set(given, len(sets)) for given in arguments)
+        arguments = (names.eval_weights, names.eval_start)
+        of_sets = (by_set(name, call.get(name), len(sets)) for name in arguments)
         for (X, codes), weights, start in reversed([*zip(sets, *of_sets, strict=True)]):
             scores = self._scores(X)
             # The same scores tell the training rows in any container.
