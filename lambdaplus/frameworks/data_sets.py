@@ -120,7 +120,7 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
 def _width(X: Any) -> int:
     """The number of features of an array, frame or list of rows; 0 if it does not say."""
     rows = isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray)
-    shape = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))
+    shape: Any = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))
     return int(shape[1]) if len(shape) == 2 else 0
 
 
