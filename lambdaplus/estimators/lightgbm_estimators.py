@@ -198,7 +198,9 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
         The class to rank first; by default, the rarer one, whose rows have the smaller sum of
-        weights.  Where both have about the same, it differs between samples: pass it then.
+        weights; ``class_weight``, which is for training alone, does not count ("balanced" would
+        make both the same).  Where both have about the same, it differs between samples: pass it
+        then.
     cv : {"auto", None}, default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
         evaluation set of `fit` that does not hold training rows or, without one, those of two
