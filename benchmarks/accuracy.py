@@ -267,15 +267,15 @@ def decided(fits: Fits, sets: Sequence[str]) -> Table:
     p = iter(holm(np.array([one.p_value for every in found.values() for one in every])))
     rows = []
     for metric, every in found.items():
-        sure = [next(p) < LEVEL for _ in every]
+        sure = [bool(next(p) < LEVEL) for _ in every]
         level = [
             is_level(one) for one, tested in zip(every, sure, strict=True) if not tested
         ]  # fmt: skip
         smallest = np.median([seen(one, LEVEL) for one in every]) if every else math.nan
         rows.append([
             metric.upper(), len(every),
-            sum(s and one.mean > 0 for s, one in zip(sure, every, strict=True)),
-            sum(s and one.mean < 0 for s, one in zip(sure, every, strict=True)),
+            *(sum(s and sign * one.mean > 0 for s, one in zip(sure, every, strict=True))
+              for sign in (1, -1)),
             sum(level), len(every) - sum(sure) - sum(level), f"{smallest:.4f}",
         ])  # fmt: skip
     foot = (

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.data.model_program import PROGRAM, write_program
+from lambdaplus.data.model_program import LAUNCHER, PROGRAM, write_launcher, write_program
 from lambdaplus.saved_model.about import ABOUT
 from lambdaplus.saved_model.boosters import MODELS
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
 
-NAMES = (ABOUT, PROGRAM, *MODELS.values())
+NAMES = (ABOUT, PROGRAM, LAUNCHER, *MODELS.values())
 """The files of a saved model."""
-_EARLIER = "predict.py"
-"""Beside models of lambdaplus before 0.3."""
 
 
 @contextmanager
@@ -33,7 +31,7 @@ def model_folder(folder: Path) -> Iterator[Path]:
     with OutputFolder(folder) as output:
         output.refuse_foreign(NAMES)
         yield output.made
-        output.publish(outdated=(*NAMES, _EARLIER), last=ABOUT)
+        output.publish(outdated=NAMES, last=ABOUT)
 
 
 def write_model(
@@ -54,6 +52,7 @@ def write_model(
     """
     save(str(folder / MODELS[framework]))
     write_program(folder / PROGRAM)
+    write_launcher(folder / LAUNCHER)
     used = [column for column in columns if column.kind != LEFT_OUT]
     left_out = {column.name: column.why for column in columns if column.kind == LEFT_OUT}
     described = {

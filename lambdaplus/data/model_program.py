@@ -14,6 +14,19 @@ from saved_model.command import main
 
 sys.exit(main(sys.argv[0], sys.argv[1:]))
 """
+LAUNCHER = "predict.py"
+_LAUNCH = f'''"""Runs {PROGRAM}, which lies beside it, for commands with its earlier name."""
+
+import sys
+
+if not sys.flags.safe_path:
+    del sys.path[0]  # nothing that lies beside it is imported
+
+import runpy
+
+sys.argv[0] = __file__.removesuffix("{LAUNCHER}") + "{PROGRAM}"
+runpy.run_path(sys.argv[0], run_name="__main__")
+'''
 
 
 def write_program(file: Path) -> None:
@@ -28,3 +41,8 @@ def write_program(file: Path) -> None:
             entry = ZipInfo(name)  # of 1980, whatever the clock and the zone
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # as on Unix
             archive.writestr(entry, modules[name].read_bytes() if name in modules else _MAIN)
+
+
+def write_launcher(file: Path) -> None:
+    """Write a few lines that run the program beside them."""
+    file.write_text(_LAUNCH, encoding="utf-8")

@@ -72,7 +72,7 @@ def _few_rows(folds: Sequence[Fold]) -> Iterator[str]:
 def _one_large(positives: Ints, names: Sequence[object], nouns: Nouns) -> Iterator[str]:
     total, largest = int(positives.sum()), int(positives.argmax())
     most = int(positives[largest])
-    if positives.size < LEAST_QUERIES or most < LARGE * total:
+    if positives.size < LEAST_QUERIES or not total or most < LARGE * total:
         return
     yield (
         f"One {nouns.query}, {names[largest]}, has {most / total:.0%} of the positives ({most:,} "

@@ -61,7 +61,7 @@ def test_other_files_stay_and_a_run_repeats_nothing(home: Path, jobs: int) -> No
     assert without_lock(contents(home)) == without_lock(after)
 
 
-OF_A_MODEL = [f"model/{name}" for name in ("model.txt", "about.json", "predict.pyz")]
+OF_A_MODEL = [f"model/{name}" for name in ("model.txt", "about.json", "predict.pyz", "predict.py")]
 
 
 @pytest.mark.parametrize(

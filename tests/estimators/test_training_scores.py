@@ -51,7 +51,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         ({"objective": "auc", "linear_tree": True}, {}, 4500),
         ({}, {"eval_set": [(X[:500] + 0.1, Y[:500])], "callbacks": [STOPS]}, 500),
     ],
-    ids=str,
+    ids=["defaults", "one half", "weights of 0", "balanced", "init_score", "linear", "eval_set"],
 )
 def test_thresholds_and_probabilities_are_those_of_predictions(
     parameters: dict[str, Any], fit: dict[str, Any], predicted: int,

@@ -75,11 +75,24 @@ def test_the_program_that_an_earlier_version_wrote_is_replaced(tmp_path: Path) -
         (made / "predict.py").write_text("print(1)")
         (made / "about.json").write_text("{}")
     trained(folder, "lightgbm", PLAN, 3)
-    assert not (folder / "predict.py").exists()
+    assert PROGRAM in (folder / "predict.py").read_text()
     assert (folder / PROGRAM).exists()
     (folder / "predict.py").write_text("print(2)")  # of the user
-    trained(folder, "lightgbm", PLAN, 3)
+    with pytest.raises(FileExistsError, match=r"predict\.py"):
+        trained(folder, "lightgbm", PLAN, 3)
     assert (folder / "predict.py").read_text() == "print(2)"
+
+
+@pytest.mark.parametrize("options", [(), ("-I",), ("-P",)])
+def test_its_earlier_name_runs_it(options: tuple[str, ...], scored: Any) -> None:
+    folder, file, scores = scored
+    for name in ("runpy", "numpy", "saved_model"):
+        (folder / "model" / f"{name}.py").write_text("raise SystemExit('imported')")
+    done = run(*options, "model/predict.py", str(file), cwd=folder)
+    assert (done.returncode, [*map(float, done.stdout.split())]) == (0, scores)
+    wrong = run(*options, "model/predict.py", cwd=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert f"{PROGRAM} [--probabilities] FILE" in wrong.stderr
 
 
 # The command --------------------------------------------------------------------------------------

@@ -54,6 +54,13 @@ def test_few_positives_to_choose_or_test_with_are_told() -> None:
     assert not [*data_warnings(enough, LabelKind.of(enough), Nouns.of("none"))]
 
 
+def test_labels_that_are_all_0_in_queries_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "d.csv"
+    file.write_text("\n".join(["qid,a,label", *(f"{i // 5},{i % 7},0" for i in range(200))]))
+    with pytest.raises(ValueError, match=r"no test query of Fold1 has a value of map, .*relevant"):
+        study_of(Config(data=str(file)))
+
+
 def warned(positives: list[int], rows: int = 12) -> list[str]:
     """Of queries with these numbers of positives, the last two for validation and test."""
     parts = []

@@ -166,7 +166,7 @@ def test_a_model_replaces_that_of_an_earlier_run_unless_it_was_changed(tmp_path:
     invoke("compare", "--methods", "xgboost:map", *options)
     assert about(model)["framework"] == "xgboost"
     assert sorted(path.name for path in model.iterdir() if path.is_file()) == sorted(
-        (ABOUT, "predict.pyz", "model.json")
+        (ABOUT, "predict.pyz", "predict.py", "model.json")
     )
     (model / ABOUT).write_text("{}")
     said = invoke("compare", "--methods", "xgboost:map", *options, ends=2).output
