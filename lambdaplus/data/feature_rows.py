@@ -81,6 +81,11 @@ class FeatureRows:
         return self.read()
 
 
+def matrices_of(features: FeatureRows | Floats) -> Sequence[Any]:
+    """The matrices that hold the features of a part."""
+    return features.matrices if isinstance(features, FeatureRows) else (features,)
+
+
 class SharedFeatures:
     """Matrices with the features of each query once, however many parts of folds it is in."""
 

@@ -11,9 +11,9 @@ import numpy as np
 from lambdaplus.compute.arguments import number_of
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.spellings import as_read
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.lists.runs import Run, run_of_dictionaries
+from lambdaplus.lists.spellings import as_read
 from lambdaplus.saved_model.exact_numbers import changed
 from lambdaplus.saved_model.files import LONGEST_LINE, opened
 from lambdaplus.saved_model.words import require

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
-from lambdaplus.compute.messages import warn
 from lambdaplus.data.date_words import DATES
-from lambdaplus.data.spellings import spelled_twice
 from lambdaplus.lists.keys import as_text, identifiers, int_or_text
+from lambdaplus.lists.spellings import say_different, spelled_twice
 from lambdaplus.saved_model.files import KINDS, opened, table_kind
 from lambdaplus.saved_model.table_rows import FLAGS, TableRows
 from lambdaplus.saved_model.tables import tables
@@ -143,10 +142,7 @@ class TableFile(TableRows):
         if ids.dtype.kind == "U" and (both := spelled_twice(words)):
             are_whole = all(re.fullmatch(r"-?[0-9]+(\.0+)?", word) for word in both)
             why = ", since others are no whole numbers" if are_whole else ""
-            warn(
-                f"{self.place(name)} has {both[0]!r} and {both[1]!r}, which are different{why}: "
-                "write each identifier in one way"
-            )
+            say_different(both, self.place(name), why)
         return ids
 
     def repeats(self, name: str) -> bool:

@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.compute.messages import warn
 from lambdaplus.estimators.calibration import HeldOut, Scale
 from lambdaplus.estimators.parent import FrameworkEstimator, by_set
+from lambdaplus.estimators.seen_rows import TrainingRows
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.lists.order import rows_of
 from lambdaplus.objectives import Objective
@@ -107,17 +109,29 @@ class HoldsOutRows(FrameworkEstimator):
         return Scale.of(scores, None if weights is None else weights[rows])
 
     def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
-        """Scores of the last evaluation set that does not hold the training rows."""
+        """Scores of the last evaluation set that does not hold training rows."""
         names, sets = self._names, call.get("eval_set") or []
-        arguments = (call.get(names.eval_weights), call.get(names.eval_start))
-        of_sets = (by_set(given, len(sets)) for given in arguments)
-        for (X, codes), weights, start in reversed([*zip(sets, *of_sets, strict=True)]):
+        arguments = (names.eval_weights, names.eval_start)
+        of_sets = (by_set(name, call.get(name), len(sets)) for name in arguments)
+        training = None
+        for i, (X, codes), weights, start in reversed(
+            [*zip(range(len(sets)), sets, *of_sets, strict=True)]
+        ):
             scores = self._scores(X)
             # The same scores tell the training rows in any container.
             alike = np.array_equal(codes, call["y"])
-            if not (alike and np.array_equal(scores, self._scores(call["X"]))):
-                weights = None if weights is None else np.asarray(weights)
-                return HeldOut(scores + self._shift(X, start), codes, weights)
+            if alike and np.array_equal(scores, self._scores(call["X"])):
+                continue
+            training = training or TrainingRows(call["X"], call["y"])
+            if (seen := int(training.among(X, codes).sum())) > 0:
+                warn(
+                    f"{seen} of the {len(codes)} rows of evaluation set {i} are training rows, so "
+                    "it sets neither threshold nor probabilities, and its metrics are too good: "
+                    "pass rows that are not in X"
+                )
+                continue
+            weights = None if weights is None else np.asarray(weights)
+            return HeldOut(scores + self._shift(X, start), codes, weights)
         return None
 
     def _trained_on(

@@ -198,10 +198,12 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         Metrics for evaluation sets, by default that of the objective.
     pos_label : label, optional
         The class to rank first; by default, the rarer one, whose rows have the smaller sum of
-        weights.  Where both have about the same, it differs between samples: pass it then.
+        weights; ``class_weight``, which is for training alone, does not count ("balanced" would
+        make both the same).  Where both have about the same, it differs between samples: pass it
+        then.
     cv : {"auto", None}, default="auto"
         Threshold and probabilities need scores of rows that the model has not seen: the last
-        evaluation set of `fit` that does not hold the training rows or, without one, those of two
+        evaluation set of `fit` that does not hold training rows or, without one, those of two
         more models, each of which is trained on half of the rows.  With 500 rows of the trained
         class, only one of them is trained, and none if a half had fewer rows than two leaves need.
         On few rows, a half takes nearly as long as the model itself: on 10,000, `fit` takes two to
@@ -264,8 +266,11 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         return last.scores
 
     def _rounds(self) -> dict[str, Any]:
-        names = [name for name in lightgbm_aliases("num_iterations") if name in self.get_params()]
-        return dict.fromkeys(names, max(1, self.booster_.current_iteration()))
+        def given(parameter: str) -> list[str]:
+            return [name for name in lightgbm_aliases(parameter) if name in self.get_params()]
+
+        rounds = dict.fromkeys(given("num_iterations"), max(1, self.booster_.current_iteration()))
+        return rounds | dict.fromkeys(given("early_stopping_round"), 0)  # there is nothing to watch
 
     def _rounds_used(
         self, start_iteration: int = 0, num_iteration: int | None = None, **_: Any

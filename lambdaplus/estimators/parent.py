@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.estimators.signatures import show_names_of_parents
-from lambdaplus.frameworks.data_sets import canonical
+from lambdaplus.frameworks.data_sets import canonical, refuse_other_features
 from lambdaplus.lists.columns import columns_of, from_gpu, from_narwhals, native
 from lambdaplus.lists.vectors import as_vector
 
@@ -73,9 +73,11 @@ class FrameworkEstimator:
             )
             for X, y in sets
         ] or None
+        for i, (X, _) in enumerate(call["eval_set"] or ()):
+            refuse_other_features(f"evaluation set {i}", X, call["X"])
         for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
-            if isinstance(call.get(name), dict | tuple):  # in a form that all parents take
-                call[name] = by_set(call[name], len(sets))
+            if call.get(name) is not None:  # in a form that all parents take
+                call[name] = by_set(name, call[name], len(sets))
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.
@@ -154,17 +156,18 @@ def levels_of(X: Any) -> dict[str, list[str]]:
     return levels
 
 
-def by_set(argument: Any, n: int) -> list[Any]:
-    """An ``eval_...`` argument as a list with an entry, which may be None, for each set.
+def by_set(name: str, argument: Any, n: int) -> list[Any]:
+    """The argument of this name as a list with an entry, which may be None, for each set.
 
-    In a dictionary, as LightGBM takes it, keys are the numbers of sets.
+    In a dictionary, as LightGBM takes it, keys are the numbers of sets.  A ValueError is raised for
+    a list of another length: LightGBM would take the sets without an entry as unweighted.
     """
     if argument is None or (isinstance(argument, list | tuple | dict) and not argument):
         return [None] * n
     if isinstance(argument, dict):
         if unknown := set(argument) - set(range(n)):
             raise ValueError(
-                f"an eval_ argument has entries for {sorted(unknown, key=str)}, and the {n} "
+                f"{name} has entries for {sorted(unknown, key=str)}, and the {n} "
                 "evaluation sets are numbered from 0"
             )
         return [*map(argument.get, range(n))]
@@ -172,6 +175,9 @@ def by_set(argument: Any, n: int) -> list[Any]:
         argument[0] is None or hasattr(argument[0], "__len__")
     )
     entries = [argument] if n == 1 and not listed else list(argument)
-    if len(entries) > n:
-        raise ValueError(f"an eval_ argument has {len(entries)} entries for {n} evaluation sets")
-    return [*map(as_vector, entries), *[None] * (n - len(entries))]
+    if len(entries) != n:
+        raise ValueError(
+            f"{name} has {len(entries)} entries for {n} evaluation sets: pass a list with one for "
+            "each, which is None for a set without"
+        )
+    return [*map(as_vector, entries)]

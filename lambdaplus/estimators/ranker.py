@@ -143,8 +143,9 @@ class RankingEstimator(FrameworkEstimator):
                 "has values of its own in their order: sort rows and labels by qid first"
             )
         sets, names = call.get("eval_set") or [], self._names
-        arguments = (eval_qid, *map(call.get, ("eval_group", names.eval_weights, names.eval_start)))
-        ids, groups, weights, starts = (by_set(given, len(sets)) for given in arguments)
+        ids = by_set("eval_qid", eval_qid, len(sets))
+        arguments = ("eval_group", names.eval_weights, names.eval_start)
+        groups, weights, starts = (by_set(name, call.get(name), len(sets)) for name in arguments)
         held_out = []
         for i, (X, y) in enumerate(sets):
             # The frameworks recognise the training data among evaluation sets.

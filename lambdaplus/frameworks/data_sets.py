@@ -109,12 +109,19 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
             f"{name} has the columns {columns}, which are not those of the training data, in their "
             f"order: {other}"
         )
-    width, expected = (getattr(data, "shape", (0,))[1:] for data in (X, of_training))
+    width, expected = _width(X), _width(of_training)
     if width and expected and width != expected:
         raise ValueError(
-            f"{name} has {width[0]} features, and the training data {expected[0]}: pass the same "
+            f"{name} has {width} features, and the training data {expected}: pass the same "
             "features in the same order"
         )
+
+
+def _width(X: Any) -> int:
+    """The number of features of an array, frame or list of rows; 0 if it does not say."""
+    rows = isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray)
+    shape: Any = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))
+    return int(shape[1]) if len(shape) == 2 else 0
 
 
 def group_sizes(data: Any) -> Ints | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.compute.array_types import Ints
+from lambdaplus.lists.spellings import warn_of_spellings
 from lambdaplus.lists.vectors import as_sizes, as_vector, checked_array, unmasked
 
 LONGEST = 200  # characters of an identifier; NumPy's text takes as many for each row
@@ -35,7 +36,8 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
     """Convert identifiers of (n) rows to an array without merging different ones.
 
     A ValueError is raised for another number of entries than rows, a missing entry, numbers mixed
-    with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.
+    with text (NumPy would merge 7 and "7"), and floats that are too large to be exact.  A warning
+    is given of queries in two spellings.
     """
     values = as_vector(values)
     texts = isinstance(values, (list, tuple)) and all(
@@ -70,6 +72,8 @@ def identifiers(values: Any, name: str = "qid", n: int | None = None) -> NDArray
                 f"{name} contains floats of 2**{bits} or more, which cannot represent all "
                 "integers: pass integers or text"
             )
+    if name == "qid" and array.dtype.kind == "U":
+        warn_of_spellings(array.tolist(), name)
     return array
 
 

@@ -48,6 +48,7 @@ def unmasked(values: Any, name: str) -> NDArray[Any]:
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     """Convert to float64; a ValueError as in `checked_array`, for text, or if numbers merge."""
     array = checked_array(values, name)
+    finer = array.dtype.kind == "f" and array.dtype.itemsize > 8  # than float64
     text = array.dtype.kind in "SUT"
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         refuse_rounding(array[(array > 2**53) | (array < -(2**53))].tolist(), name)
@@ -55,19 +56,26 @@ def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
         objects = array.ravel().tolist()
         text = any(isinstance(x, (str, bytes)) for x in objects)
         refuse_rounding((x for x in objects if isinstance(x, int)), name)
+        finer = not all(isinstance(x, float | int) for x in objects)  # decimals and fractions
     if text:
         raise ValueError(f"{name} must be numbers, not text: convert it, for example with float()")
     try:
         converted = array.astype(np.float64, copy=copy)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from None
-    is_long_double = array.dtype.kind == "f" and array.dtype.itemsize > 8
-    if is_long_double and np.unique(converted).size < np.unique(array).size:
+    if finer and _different(converted) < _different(array):
         raise ValueError(
             f"{name} contains numbers that differ, but are equal as float64: subtract an offset, "
             "or pass ranks"
         )
     return converted
+
+
+def _different(array: NDArray[Any]) -> int:
+    """How many different numbers there are."""
+    if array.dtype.kind == "O":
+        return len({x for x in array.ravel().tolist() if x is not None and x == x})
+    return np.unique(array[array == array]).size
 
 
 def refuse_infinite(array: NDArray[np.floating[Any]], name: str, why: str = "") -> None:

@@ -74,12 +74,20 @@ class _Decompressed(io.RawIOBase):
 
 
 def pieces(file: Path, stream: BinaryIO, size: float, quotes: bool = False) -> Iterator[bytes]:
-    """Pieces of about this size that end where a line ends, but not within quotes."""
+    """Pieces of about this size that end where a line ends, but not within quotes.
+
+    A ValueError is raised for text in which no ends of lines can be found.
+    """
     if np.isinf(size):
-        yield stream.read()
+        content = stream.read()
+        _refuse_other_text(file, content)
+        yield content
         return
-    rest = b""
+    rest, checked = b"", False
     while piece := stream.read(int(size)):
+        if not checked:
+            _refuse_other_text(file, piece)
+            checked = True
         rest += piece
         end = rest.rfind(b"\n")
         odd = quotes and rest.count(b'"', 0, max(end, 0)) % 2
@@ -94,6 +102,23 @@ def pieces(file: Path, stream: BinaryIO, size: float, quotes: bool = False) -> I
             raise ValueError(f"{file} has a line of more than {LONGEST_LINE:,} bytes")
     if rest:
         yield rest
+
+
+def _refuse_other_text(file: Path, start: bytes) -> None:
+    """Raise a ValueError for text of two or four bytes a letter, or whose lines end in CR alone."""
+    letters = start[:1000]
+    halves = letters[::2], letters[1::2]
+    if letters.startswith((b"\xff\xfe", b"\xfe\xff")) or (
+        len(letters) > 3 and any(half.strip(b"\0") == b"" for half in halves)
+    ):
+        raise ValueError(
+            f"{file} is UTF-16 or UTF-32: save it as UTF-8, as by iconv -f UTF-16 -t UTF-8"
+        )
+    if b"\r" in start and b"\n" not in start:
+        raise ValueError(
+            f"{file} has lines that end in a carriage return alone: save it with line feeds, as by "
+            "tr '\\r' '\\n'"
+        )
 
 
 def first_line(content: bytes) -> int:

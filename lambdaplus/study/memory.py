@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lambdaplus.compute.memory import memory_limit
-from lambdaplus.data import Fold, RankingData
-from lambdaplus.data.feature_rows import FeatureRows
+from lambdaplus.data import Fold
+from lambdaplus.data.feature_rows import matrices_of
 from lambdaplus.study.methods import Method
 
 PROCESS = 0.2e9  # bytes of a process without data: what it imports, and compiled kernels
@@ -35,7 +35,7 @@ class Memory(NamedTuple):
             id(matrix): matrix.nbytes
             for fold in folds
             for part in fold.parts
-            for matrix in _matrices(part)
+            for matrix in matrices_of(part.held_features)
         }
         largest = max(folds, key=lambda fold: sum(part.labels.size for part in fold.parts))
         train, valid, test = (part.labels.size for part in largest.parts)
@@ -80,11 +80,6 @@ class Memory(NamedTuple):
             f"the fits would end for lack of memory, of which there are {_gb(self.limit)}. "
             f"{self.in_words} Instead, {advice}"
         )
-
-
-def _matrices(part: RankingData) -> Sequence[Any]:
-    held = part.held_features
-    return held.matrices if isinstance(held, FeatureRows) else (held,)
 
 
 def _gb(size: float) -> str:

@@ -22,6 +22,7 @@ from lambdaplus.study.final_model import FinalModel, saveable, train_final, writ
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.memory import Memory
 from lambdaplus.study.methods import Method, Task, criterion_of, parse_criterion
+from lambdaplus.study.number_range import refuse_too_large
 from lambdaplus.study.plan import (
     Plan,
     groups_of,
@@ -122,6 +123,7 @@ class Study:
         whole_number("jobs", self.jobs, least=1)
         whole_number("threads", self.threads, least=1)
         refuse_folds_without_values(self.folds, self._evaluated, self._convention)
+        refuse_too_large(self.folds, self.methods)
         self._store = Store(self.folder)
         self._runner = Runner(self.folds, self._store, self.jobs)
 

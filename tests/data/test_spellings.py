@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lambdaplus.data import read_columns, read_table
-from lambdaplus.data.spellings import spelled_twice
+from lambdaplus.lists.spellings import spelled_twice
 
 polars = pytest.importorskip("polars")
 

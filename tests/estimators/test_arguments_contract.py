@@ -64,15 +64,6 @@ def two_sets(kind: Any, form: Callable[[Any], Any]) -> Any:
     return [*curves(fit(kind, {**sets, **given, **quiet})).values()][1]
 
 
-def weighted_sets(kind: Any, *weights: Any) -> Any:
-    """Curves of two sets, of which so many have this entry."""
-    name = own_kind(kind, "eval_sample_weight", "sample_weight_eval_set")
-    sets = {"eval_set": [(X[HALF], Y[HALF]), (X.copy(), Y)], "eval_qid": [QID[HALF], QID]}
-    return curves(
-        fit(kind, {**sets, name: list(weights), **own_kind(kind, {}, {"verbose": False})})
-    )
-
-
 def newer_form() -> Any:
     """An evaluation set of rows in another order."""
     pytest.importorskip("lightgbm", "4.7")
@@ -87,6 +78,21 @@ def of(kind: Any, *names: str) -> dict[str, Any]:
 
 
 ANY: Rows = {
+    **{
+        f"{n} entries of {name} for two sets": (
+            lambda k, names=names, n=n: fit(k, {
+                "eval_set": [(X[HALF], Y[HALF]), (X[~HALF], Y[~HALF])],
+                "eval_qid": [QID[HALF], QID[~HALF]], own_kind(k, *names): [np.ones(HALF.sum())] * n,
+            }),
+            Raises(f"^{name} has {n} entries for 2 .* None for a set without"),
+        )
+        for n in (1, 3)
+        for name, names in (
+            ("(eval_sample_weight|sample_weight_eval_set)",
+             ("eval_sample_weight", "sample_weight_eval_set")),
+            ("(eval_init_score|base_margin_eval_set)", ("eval_init_score", "base_margin_eval_set")),
+        )
+    },
     "an argument that the parent lacks":
         (lambda k: fit(k, {"bogus": 1}), Raises("bogus", TypeError)),
     "no labels": (lambda k: made(k).fit(X, None, **of(k, "qid")), Raises("requires y to be pass")),
@@ -123,10 +129,13 @@ RANKED: Rows = {
              lambda values: [one if one is None else pd.Series(one) for one in values]),
         )
     },
-    "weights of the first of two evaluation sets": (
-        lambda k: weighted_sets(k, WEIGHTS[QID[HALF]]),
-        lambda k: weighted_sets(k, WEIGHTS[QID[HALF]], None),
-    ),
+    **{
+        f"{n} entries of eval_qid for two sets": (
+            lambda k, n=n: fit(k, {"eval_set": [(X, Y), (X, Y)], "eval_qid": [QID] * n}),
+            Raises(f"^eval_qid has {n} entries for 2 .* None for a set without"),
+        )
+        for n in (1, 3)
+    },
     "a dictionary with a number that no set has":
         (lambda k: two_sets(k, lambda values: {2: values[1]}), Raises("has entries for .2., and")),
     "evaluation sets in a tuple": (

@@ -11,7 +11,8 @@ from small_classifiers import X, Y, alone, fitted, held_out, made
 
 import lambdaplus as lp
 
-SETS = [(X[150:], Y[150:]), (X[:150], Y[:150])]
+NEW = X + 1e-4  # rows that are not those of the training
+SETS = [(NEW[150:], Y[150:]), (NEW[:150], Y[:150])]
 
 
 FORMS: dict[str, Any] = {  # of the weights of the second set
@@ -32,7 +33,7 @@ def test_weights_of_evaluation_rows_count_in_any_form(kind: Any, form: Any) -> N
         given = {"eval_set": SETS if light else tuple(SETS), name: form(weights)}
         model = made(kind).fit(X, Y, **given, **quiet)
         rows = np.repeat(np.arange(150), weights.astype(int))
-        copies = made(kind).fit(X, Y, eval_set=[SETS[0], (X[rows], Y[rows])], **quiet)
+        copies = made(kind).fit(X, Y, eval_set=[SETS[0], (NEW[rows], Y[rows])], **quiet)
         np.testing.assert_allclose(model.predict_proba(X), copies.predict_proba(X), atol=0.02)
         plain = made(kind).fit(X, Y, eval_set=SETS, **quiet)
         assert np.ptp(model.predict_proba(X) - plain.predict_proba(X)) > 0.02
@@ -43,7 +44,7 @@ def test_weights_of_evaluation_rows_count_in_any_form(kind: Any, form: Any) -> N
 def test_few_rows_of_both_classes_give_probabilities(kind: Any, n: int) -> None:
     held_out = np.argsort(-Y, kind="stable")[[0, *range(1 - n, 0)]]  # one is of the trained class
     quiet = {} if kind is lp.LightGBMClassifier else {"verbose": False}
-    model = made(kind).fit(X, Y, eval_set=[(X[held_out], Y[held_out])], **quiet)
+    model = made(kind).fit(X, Y, eval_set=[(NEW[held_out], Y[held_out])], **quiet)
     assert model.predict_proba(X).shape == (300, 2)
     assert 0.0 < model.predict_proba(X)[:, 1].mean() < 1.0
 
@@ -65,7 +66,7 @@ def test_models_of_halves_warn_of_nothing(kind: Any) -> None:
     assert len(said) == 1
 
 
-@pytest.mark.parametrize("given", [{}, {"eval_set": [(X[150:], Y[150:])]}], ids=["halves", "set"])
+@pytest.mark.parametrize("given", [{}, {"eval_set": [(NEW[150:], Y[150:])]}], ids=["halves", "set"])
 @pytest.mark.parametrize("margin", [np.full(300, 5.0), 2.0 * X[:, 1]], ids=["equal", "by row"])
 def test_the_threshold_is_of_scores_with_the_margins_of_xgboost(margin: Any, given: Any) -> None:
     if given:
@@ -90,13 +91,13 @@ WITHOUT: dict[str, tuple[Callable[[], Any], str]] = {
     "few rows": (lambda: alone(Y[:60], min_child_samples=20), r"There are too few rows \(60\)"),
     "an evaluation set of one class": (
         lambda: made(lp.LightGBMClassifier, eval_metric="binary_logloss").fit(
-            X, Y, **held_out(X[Y == 0], Y[Y == 0])
+            X, Y, **held_out(NEW[Y == 0], Y[Y == 0])
         ),
         "The evaluation set has rows of one class alone",
     ),
     "an evaluation set in which one class has no weight": (
         lambda: made(lp.LightGBMClassifier, eval_metric="binary_logloss").fit(
-            X, Y, **held_out(X[:150], Y[:150]), eval_sample_weight=[1.0 - Y[:150]]
+            X, Y, **held_out(NEW[:150], Y[:150]), eval_sample_weight=[1.0 - Y[:150]]
         ),
         "The evaluation set has rows of one class alone",
     ),

@@ -12,6 +12,7 @@ import pytest
 from contracts import Raises, Rows, contract, hold
 from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from small_estimators import (
+    NATIVELY,
     ORDER,
     QID,
     X,
@@ -87,6 +88,18 @@ ANY: Rows = {
             ("eval_set", lambda k, frame=frame: fit(k, {
                 "X": frame(named(X)), "eval_set": [(frame(BACKWARDS), Y)], "eval_qid": [QID]})),
         )
+    },
+    **{
+        f"an evaluation set with {columns} columns, {form}, {objective or 'map'}": (
+            lambda k, form=form, columns=columns, objective=objective: fit(k, {
+                "X": in_form(form, X), "eval_qid": [QID],
+                "eval_set": [(in_form(form, np.resize(X, (len(X), columns))), Y)],
+            }, **NATIVELY[k] if objective else {}),
+            Raises(f"0 has {columns} features, and the training data {X.shape[1]}: |are not those"),
+        )
+        for form in ("array", "csr", "csc", "pandas", "polars")
+        for columns in (X.shape[1] - 1, X.shape[1] + 1)
+        for objective in ("", "the framework's objective")
     },
     "masked features":
         (lambda k: fit(k, {"X": np.ma.masked_less(X, 0.0)}), Raises("X is a masked array")),

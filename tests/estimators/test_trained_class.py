@@ -90,6 +90,14 @@ def test_class_weights_are_weights_of_rows() -> None:
     assert not np.array_equal(raw(by_class, Xt), raw(fitted(LightGBMClassifier), Xt))
 
 
+@pytest.mark.parametrize("weights", ["balanced", {0: 1.0, 1: 100.0}, {1: 100.0}], ids=str)
+def test_weights_of_rows_choose_the_trained_class_and_those_of_classes_do_not(weights: Any) -> None:
+    assert fitted(LightGBMClassifier).pos_label_ == 1
+    assert made(LightGBMClassifier, class_weight=weights, cv=None).fit(X, y).pos_label_ == 1
+    heavy = {"sample_weight": np.where(y, 100.0, 1.0)}
+    assert made(LightGBMClassifier, cv=None).fit(X, y, **heavy).pos_label_ == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "parent", "objective"),
     [

@@ -49,7 +49,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         ({"objective": "auc", "class_weight": "balanced"}, {}, 1500),
         ({}, {"init_score": RANDOM.normal(size=1500)}, 4500),
         ({"objective": "auc", "linear_tree": True}, {}, 4500),
-        ({}, {"eval_set": [(X[:500], Y[:500])], "callbacks": [STOPS]}, 500),
+        ({}, {"eval_set": [(X[:500] + 0.1, Y[:500])], "callbacks": [STOPS]}, 500),
     ],
     ids=["defaults", "one half", "weights of 0", "balanced", "init_score", "linear", "eval_set"],
 )

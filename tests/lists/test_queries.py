@@ -3,6 +3,8 @@
 import itertools
 import re
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,6 +64,39 @@ def test_unusable_input_is_refused_with_what_and_where(name: str, value: Any, me
         Queries(**given_).check_scores(scores)
     with pytest.raises(ValueError, match=r"either group= .* or qid= .*, not both"):
         Queries([1, 0, 2], group=[3], qid=[1, 1, 1])
+
+
+CLOSE = ["0.10000000000000000001", "0.10000000000000000002", "1"]  # two are equal as float64
+DECIMALS, FRACTIONS = [*map(Decimal, CLOSE)], [*map(Fraction, CLOSE)]
+EXACT: dict[str, Any] = {
+    "decimals": DECIMALS,
+    "fractions": FRACTIONS,
+    "decimals and others": [*DECIMALS[:2], 1.0],
+    "an array": np.array(DECIMALS),
+    "a column": np.array(FRACTIONS)[:, None],
+    "NumPy's integers": np.array([np.int64(2**53), np.int64(2**53 + 1), 1], object),
+    "NumPy's long double": np.array([1, 1 + np.finfo(np.longdouble).eps, 2], np.longdouble),
+    "pandas": pd.Series(DECIMALS),
+    "pandas of pyarrow": pd.Series(DECIMALS, dtype=pd.ArrowDtype(pa.decimal128(30, 22))),
+    "polars": pl.Series(DECIMALS),
+    "pyarrow": pa.array(DECIMALS),
+}
+
+
+@pytest.mark.parametrize("values", EXACT.values(), ids=EXACT)
+def test_numbers_that_float64_would_merge_are_refused(values: Any) -> None:
+    with pytest.raises(ValueError, match="scores contains numbers that differ, but are equal as f"):
+        Queries([1, 0, 2]).check_scores(values)
+    with pytest.raises(ValueError, match="labels contains numbers that differ, but are equal as f"):
+        Queries(values)
+
+
+@pytest.mark.parametrize("kind", [Decimal, Fraction, np.float32, float])
+def test_numbers_that_are_equal_stay_equal(kind: Any) -> None:
+    values = np.array([kind("0.5"), kind("0.50"), kind("0.1"), kind("1")], object)
+    assert Queries([1, 0, 2, 0]).check_scores(values)[[0, 1, 3]].tolist() == [0.5, 0.5, 1.0]
+    with pytest.raises(ValueError, match="the first is nan in row 1"):
+        Queries([1, 0, 2, 0]).check_scores([values[0], None, *values[2:]])
 
 
 def test_labels_and_weights_are_copied_and_may_be_a_column() -> None:

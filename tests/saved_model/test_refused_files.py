@@ -33,6 +33,13 @@ REFUSED: dict[str, tuple[str, Any, str]] = {  # name, content, and what is said 
     "nothing": ("a.csv", "", "a.csv"),
     "fewer cells": ("a.csv", HEAD + "1,east,1\n1,east\n", "line 3: 2 fields for 3 columns"),
     "more cells": ("a.csv", HEAD + "1,east,1,1\n", "line 2: 4 fields for 3 columns"),
+    **{
+        f"a table in {name}": ("a.csv", (HEAD + "1,east,1\n" * 20).encode(name),
+                               "is UTF-16 or UTF-32: save it as UTF-8")
+        for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be")
+    },
+    "lines that end in carriage returns": ("a.csv", (HEAD + "1,east,1\n").replace("\n", "\r"),
+                                           "has lines that end in a carriage return alone: save"),
     "a truncated line": ("a.csv", HEAD + "1,east,1\n1,ea", "line 3: 2 fields for 3 columns"),
     "a truncated archive": ("a.csv.gz", gzip.compress(csv(pl.DataFrame(ROWS)) * 40)[:-9],
                             "cut short or damaged"),
@@ -75,6 +82,7 @@ REFUSED_LINES = {
     "x,shop\n1,2": "line 1: not",
     "1 qid:1 1:9007199254740993": "which a float64 cannot represent",
     "1 qid:1 0:1 1:2": "has a feature 0, and the model was trained with features from 1",
+    "1 qid:1 1:0.5\r0 qid:1 1:1\r": "has lines that end in a carriage return alone: save it with",
     "# nothing": "has no rows",
 }
 
