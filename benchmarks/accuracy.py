@@ -308,11 +308,11 @@ def time_to_the_best(fits: Fits, kinds: dict[str, Sequence[str]]) -> Table:
         ])  # fmt: skip
         if len(means) == len(sets) > 0:
             rounds, seconds = np.exp(np.log(means[:, 0, 1:] / means[:, 1, 1:]).mean(axis=0))
-            gain = effect(fits, framework, (one, own), "map", sets)
+            gain = None if one == own else effect(fits, framework, (one, own), "map", sets)
             rows.append([
                 f"{kind}, {FRAMEWORK_NAMES[framework]}", TREES[trees], name,
                 f"{means[:, 0, 1].mean():.0f}", f"{rounds:.2f}", f"{seconds:.2f}",
-                "" if one == own else shown(gain),
+                shown(gain),
             ])  # fmt: skip
     foot = (
         "until the best validation MAP; rounds, relative, seconds, MAP: to and less lambdarank or "

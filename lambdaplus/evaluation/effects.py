@@ -217,5 +217,5 @@ def _seeds_parts(folds: Sequence[RunMeans]) -> Iterator[tuple[float, float, floa
 
 
 def _effect(mean: float, variance: float, freedom: float, lasting: float = math.nan) -> Effect:
-    error = math.sqrt(variance)
+    error = math.sqrt(max(0.0, variance))  # of equal systems, rounding may leave less than 0
     return Effect(mean, 0.0 if error <= ROUNDING else error, freedom, lasting)
