@@ -175,7 +175,7 @@ def precision_recall_plot(data: RankingData, scores: Mapping[str, Floats]) -> Fi
         steps: Any = "default" if data.grouped else "steps-pre"  # as average precision sums
         axes.plot(recall, precision, color=colour, label=short(name), drawstyle=steps)
     by_query = np.split(data.labels, data.queries.boundaries[1:-1])
-    shares = [labels.mean() for labels in by_query if labels.any()]
+    shares = [float(labels.mean()) for labels in by_query if labels.any()]
     if data.weights is not None and not data.grouped:
         shares = [float(np.average(data.labels, weights=data.weights))]
     axes.axhline(float(np.mean(shares)), color=INK, linewidth=0.8, linestyle=":")
