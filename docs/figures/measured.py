@@ -31,22 +31,24 @@ def table(name: str, title: str) -> list[list[Any]]:
 def time_to_the_best() -> Figure:
     """MAP of the best model against the seconds until it, by objective and trees."""
     rows = [row for row in table("accuracy", "Time to") if row[0].startswith("LETOR")]
-    ours = {"map", "ndcg"}
+    short = {"map": "map", "ndcg": "ndcg", "0.25*map+0.75*logloss(relevant=1)": "map, log-loss"}
     figure, panels = new_figure(3.2, 1, 2, width=6.8)
     for axes, framework in zip(panels, FRAMEWORKS.values(), strict=True):
         for data, trees, name, _, _, seconds, gain in rows:
-            shown = name not in ("auc", "arhr") and (trees == "ranking_trees" or name != "ndcg")
-            if not (shown and data.endswith(framework)):
+            others = name in ("auc", "arhr") or name.startswith("0.25*ndcg")
+            if others or (trees, name) == ("default trees", "ndcg") or framework not in data:
                 continue
             y = float(gain.partition(" ")[0]) if gain else 0.0
             axes.plot(
                 float(seconds), y, "o" if trees == "ranking_trees" else "s",
-                color=SERIES[0] if name in ours else SERIES[1], markersize=6,
+                color=SERIES[0] if name in short else SERIES[1], markersize=6,
                 fillstyle="full" if trees == "ranking_trees" else "none",
             )  # fmt: skip
-            left = name == "ndcg"
+            left = name == "ndcg" or (trees, name) == ("ranking_trees", "rank:ndcg")
+            above = name in ("map", "rank:map", "log-loss")
             axes.annotate(
-                name, (float(seconds), y), xytext=(-5 if left else 5, 3 if name in ours else -9),
+                short.get(name, name), (float(seconds), y),
+                xytext=(-5 if left else 5, 3 if above else -3 if name in short else -9),
                 textcoords="offset points", fontsize=8, ha="right" if left else "left",
             )  # fmt: skip
         axes.set_title(framework, loc="left")
