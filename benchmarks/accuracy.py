@@ -364,7 +364,7 @@ def show(given: argparse.Namespace) -> None:
             for name in ("map", OWN[framework], "log-loss")
         },
     }
-    keep_tables("accuracy", fits, tables)
+    keep_tables("accuracy", fits, {title: table for title, table in tables.items() if table.rows})
 
 
 def main() -> None:

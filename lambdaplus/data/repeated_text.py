@@ -5,6 +5,7 @@ training file is the text of three parts, one after the other.
 """
 
 import hashlib
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -18,7 +19,6 @@ from lambdaplus.saved_model.files import table_kind
 
 _BLOCK = 1 << 24  # bytes
 _HEAD = 1 << 12
-_BOM = b"\xef\xbb\xbf"
 
 
 class _Text(NamedTuple):
@@ -48,7 +48,7 @@ class RepeatedText:
             size = stream.seek(0, 2)
             last = _bytes(stream, max(size - 1, 0), 1)
             known = size, _bytes(stream, 0, _HEAD), _digest(stream, 0, size), last == b"\n"
-        if not known[1].startswith(_BOM):
+        if not known[1].startswith(BOM_UTF8):
             self._known = sorted([*self._known, _Text(*known, data)], key=lambda text: -text.size)
         self._found[file] = data
 

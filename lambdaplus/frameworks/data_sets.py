@@ -68,7 +68,7 @@ def _refuse_unusable_columns(X: Any) -> None:
         raise ValueError(f"the column {other[0][0]!r} is {other[0][1]}, not numbers: {_CONVERT}")
 
 
-_CONVERT = "convert dates to what recurs, such as the day of the week, or leave them out"
+_CONVERT = "convert it (dates to what recurs, such as the day of the week), or leave it out"
 _NO_NUMBERS = re.compile(r"(?i)date|time|duration|decimal|list|array|struct|binary|object|map")
 
 # Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -100,7 +100,7 @@ def _identity(method: Method, metrics: Sequence[Criterion]) -> str:
     return digest([asked, metrics])
 
 
-def refuse_repeated_names(named: Mapping[str, Sequence[Any]]) -> None:
+def refuse_repeated_names(**named: Sequence[Any]) -> None:
     """Raise a ValueError if there are no folds, for example, or two of one name."""
     for what, names in named.items():
         if not names:

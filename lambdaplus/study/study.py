@@ -111,13 +111,9 @@ class Study:
         self.seeds = self.config.seeds
         names = [method.name for method in self.methods]
         refuse_repeated_names(
-            {
-                "folds": [fold.name for fold in self.folds],
-                "methods": names,
-                "metrics": [*map(str, self._evaluated)],
-                "seeds": self.config.seeds,
-            }
-        )
+            folds=[fold.name for fold in self.folds], methods=names,
+            metrics=[*map(str, self._evaluated)], seeds=self.config.seeds,
+        )  # fmt: skip
         if (baseline := self.config.baseline) and baseline not in names:
             raise ValueError(f"baseline {baseline!r} is not one of the methods compared")
         whole_number("jobs", self.jobs, least=1)

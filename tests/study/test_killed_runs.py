@@ -70,6 +70,43 @@ def test_ctrl_c_leaves_nothing_but_the_message(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends signals")
+@pytest.mark.parametrize(("during", "order"), [("register", "call(); end()"),
+                                               ("unregister", "end(); call()")])  # fmt: skip
+def test_a_fit_that_is_told_to_end_amid_a_semaphore_leaves_no_half_of_it(
+    during: str, order: str
+) -> None:
+    """It is made and registered, but not yet freed at the end; or removed, but still registered."""
+    code = f"""if True:
+        import multiprocessing, os, signal, time
+        from multiprocessing import resource_tracker
+        from lambdaplus.compute.processes import _child
+
+        wrapped = resource_tracker.{during}
+
+        def interrupted(*arguments):
+            call = lambda: wrapped(*arguments)
+            end = lambda: os.kill(os.getpid(), signal.SIGTERM)
+            {order}
+
+        resource_tracker.{during} = interrupted
+        locks = []
+
+        def work():
+            locks.append(multiprocessing.get_context("spawn").RLock())
+            if "{during}" == "register":
+                time.sleep(60)
+
+        receives, sends = multiprocessing.Pipe(duplex=False)
+        _child(work, (), sends)
+        print(receives.recv())
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
+    assert done.stderr == ""
+    assert done.stdout == ("SystemExit: 1\n" if during == "register" else "\n")
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
 def test_a_fit_that_is_told_to_end_while_it_deletes_an_object_ends_without_a_word() -> None:
     """Python prints and ignores an exit inside ``__del__``, where frameworks free their models."""
     code = """if True:
