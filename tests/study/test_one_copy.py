@@ -112,8 +112,9 @@ def test_the_need_is_that_of_the_data_once_and_of_each_fit() -> None:
     folds = cross_validation(data)
     lightgbm = find_methods("lightgbm:lambda_map")
     one = Memory.of(folds, lightgbm, 1)
-    # 600 rows are trained on, 200 validate and 200 are tested: 8 bytes each, and bins.
-    assert one.of_fit == 1000 * 50 * 8 + 800 * 50
+    # 600 rows are trained on, and 200 validate: 8 bytes of a row until there are bins of one byte,
+    # for which LightGBM looks at values of 20 bytes.
+    assert one.of_fit == 50 * (600 * 8 + 800 + 600 * 20)
     assert one.held == 5 * 1000 * (50 * 8 + 40)  # folds of the user have copies
     assert one.needed(2) - one.needed(1) == pytest.approx(one.of_fit + 2 * 0.2e9)
     assert not one.is_large
