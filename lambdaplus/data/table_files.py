@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.date_words import DATES
+from lambdaplus.data.merged_numbers import refuse_merged
 from lambdaplus.lists.keys import as_text, identifiers, int_or_text
 from lambdaplus.lists.spellings import say_different, spelled_twice
 from lambdaplus.saved_model.files import KINDS, opened, table_kind
@@ -61,6 +62,16 @@ class TableFile(TableRows):
                 f"{self.place(name)}: {bad.size} cells are not finite numbers, the first is "
                 f"in row {bad[0] + 1} below the header"
             )
+        return numbers
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """The same of a column whose numbers do not become equal."""
+        import polars
+
+        numbers, cells = self.finite_numbers(name), self.frame[name]
+        written = cells.dtype == polars.String or cells.dtype.is_decimal()
+        if written and cells.n_unique() > np.unique(numbers).size:
+            refuse_merged(self.place(name), cells.cast(polars.String).to_list())
         return numbers
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
