@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
+OTHER_ZONE = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[+-](0[1-9]|1\d)(:?\d\d)? *$"  # than UTC
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 
 
@@ -175,6 +176,15 @@ class TableFile(TableRows):
             return self.finite_numbers(name)
         ids = self.identifiers(name)  # which raises for empty cells
         return as_text(column.to_list()) if column.dtype == polars.String else ids
+
+    def has_time_zone(self, name: str) -> bool:
+        """Whether a column has times of a zone, which are read as those of UTC."""
+        import polars
+
+        column = self.frame[name]
+        if isinstance(column.dtype, polars.Datetime):
+            return column.dtype.time_zone not in (None, "UTC")
+        return column.dtype == polars.String and bool(column.str.contains(OTHER_ZONE).any())
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
