@@ -19,7 +19,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.label_tree import rising, split_labels
-from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
+from lambdaplus.engine.ranked_lists import NONE, Batch, Sums, no_sums, ranked_lists
 from lambdaplus.engine.rounded_tree import RoundedLabelTree
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.lists.queries import Queries

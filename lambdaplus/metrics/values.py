@@ -16,10 +16,10 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics.components import falling
-from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.metrics.parameters import Share
+from lambdaplus.metrics.ranking_metric import RankingMetric
 from lambdaplus.ranking.class_runs import class_runs
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
 from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties

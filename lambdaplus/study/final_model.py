@@ -19,7 +19,7 @@ from lambdaplus.saved_model.columns import LEFT_OUT, Column
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Method, Task, criterion_of
+from lambdaplus.study.methods import Method, criterion_of
 from lambdaplus.study.probabilities import (
     Probabilities,
     has_log_odds,
@@ -29,6 +29,7 @@ from lambdaplus.study.probabilities import (
 )
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
+from lambdaplus.study.tasks import Task
 from lambdaplus.study.trainers import BoostedTrainer, parameters_of
 
 

@@ -21,7 +21,7 @@ from lambdaplus.study.config import Config
 from lambdaplus.study.final_model import FinalModel, saveable, train_final, write_final
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.memory import Memory
-from lambdaplus.study.methods import Method, Task, criterion_of, parse_criterion
+from lambdaplus.study.methods import Method, criterion_of, parse_criterion
 from lambdaplus.study.number_range import refuse_too_large
 from lambdaplus.study.plan import (
     Plan,
@@ -35,6 +35,7 @@ from lambdaplus.study.seeds import FIRST_PASS, more_seeds, seeds_needed
 from lambdaplus.study.selection import best_of, by_metric, results_of
 from lambdaplus.study.store import Store
 from lambdaplus.study.summary import Summary
+from lambdaplus.study.tasks import Task
 
 
 @dataclass(eq=False)
