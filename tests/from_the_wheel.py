@@ -15,10 +15,7 @@ from pathlib import Path
 
 DIST = Path(__file__).parents[1] / "dist"
 UV = Path(sys.executable).parent / "uv"
-VERSIONS = {
-    "oldest": ["--resolution", "lowest-direct", "lightgbm>=4"],  # LightGBM 3 has tests of its own
-    "newest": ["--resolution", "highest"],
-}
+VERSIONS = {"oldest": "lowest-direct", "newest": "highest"}
 PLACE = "import lambdaplus; print(lambdaplus.__version__, lambdaplus.__file__)"
 TESTS = "tests/project/test_docs.py", "tests/project/test_examples.py"
 CHOSEN = "test_the_code_of_a_page_runs or test_an_example_runs"
@@ -34,14 +31,25 @@ def sources(folder: Path) -> Path:
     return found
 
 
-def environment(folder: Path, python: str, options: list[str], pages: Path) -> Path:
+def environment(folder: Path, python: str, resolution: str, pages: Path) -> Path:
     """The Python of a new environment that has the wheel, and what the tests need."""
     (wheel,) = DIST.glob("*.whl")
+    own, versions, bounds = folder / "bin" / "python", folder / "versions", folder / "bounds"
     subprocess.run([UV, "venv", "--quiet", "--python", python, folder], check=True)
-    own = folder / "bin" / "python"
-    command = [UV, "pip", "install", "--quiet", "--no-build", "--python", own, *options]
+    bounds.write_text("lightgbm>=4\n")  # LightGBM 3 has tests of its own
+    # Versions are chosen for the project: for its wheel, what it needs would not be direct.
     groups = ["--group", f"{pages}/pyproject.toml:dev"]
-    subprocess.run([*command, f"lambdaplus[all] @ {wheel.resolve().as_uri()}", *groups], check=True)
+    choose = ["--resolution", resolution, "--no-build", "--all-extras", "--constraint", bounds]
+    subprocess.run(
+        [UV, "pip", "compile", "--quiet", "--python", own, *choose, *groups,
+         "--output-file", versions, pages / "pyproject.toml"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    subprocess.run(
+        [UV, "pip", "install", "--quiet", "--no-build", "--python", own, "--constraint", versions,
+         f"lambdaplus[all] @ {wheel.resolve().as_uri()}", *groups],
+        check=True,
+    )  # fmt: skip
     return own
 
 
@@ -50,9 +58,9 @@ def main() -> None:
         folder = Path(made)
         pages = sources(folder / "sources")
         for python in sys.argv[1:]:
-            for name, options in VERSIONS.items():
+            for name, resolution in VERSIONS.items():
                 print(f"{python}, {name} versions:", flush=True)
-                own = environment(folder / f"{Path(python).name}-{name}", python, options, pages)
+                own = environment(folder / f"{Path(python).name}-{name}", python, resolution, pages)
                 subprocess.run([own, "-c", PLACE], check=True, cwd=folder)
                 settings = {**os.environ, "PYTHONPATH": ""}
                 tests = [own, "-m", "pytest", "-q", "-n", "2", "-o", "addopts=--strict-markers"]
