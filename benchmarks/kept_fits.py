@@ -25,9 +25,9 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Method
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.methods import parse_criterion
 from lambdaplus.study.tasks import Task
-from lambdaplus.study.trainers import BoostedTrainer
 
 
 class Trained(NamedTuple):

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Self
 from sklearn.exceptions import DataConversionWarning
 
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import by_set, vectors
+from lambdaplus.estimators.framework_estimator import FrameworkEstimator
 from lambdaplus.estimators.metrics_by_name import function_of_score, metric_of_score
-from lambdaplus.estimators.parent import FrameworkEstimator, by_set, vectors
 from lambdaplus.estimators.query_column import (
     refuse_moved_indices,
     refuse_other_queries,

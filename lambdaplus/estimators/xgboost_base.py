@@ -7,6 +7,7 @@ import numpy as np
 
 import lambdaplus.xgboost as xgb
 from lambdaplus.estimators.export import Exported, data_of
+from lambdaplus.estimators.framework_estimator import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of_score,
@@ -14,7 +15,6 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_minimised,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.saved_models import from_data, read_attribute
 from lambdaplus.frameworks.internals import (
     metric_for_xgboost,

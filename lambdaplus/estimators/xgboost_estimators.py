@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import lambdaplus.xgboost as xgb
+from lambdaplus.estimators.arguments import arguments
 from lambdaplus.estimators.classifier import RankingClassifier
-from lambdaplus.estimators.parent import arguments
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.saved_models import classifier_from_data, read_attribute
 from lambdaplus.estimators.xgboost_base import OfXGBoost

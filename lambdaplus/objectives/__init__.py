@@ -14,7 +14,7 @@ Examples
 """
 
 from lambdaplus.objectives.combined_objective import CombinedObjective, combine
-from lambdaplus.objectives.lambda_gradient import gradients
+from lambdaplus.objectives.gradient_on import gradients
 from lambdaplus.objectives.lambda_objective import (
     lambda_auc,
     lambda_map,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
-from lambdaplus.engine.gradient import LambdaGradient
+from lambdaplus.engine.lambda_gradient import LambdaGradient
 from lambdaplus.frameworks.calls import Call
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
@@ -21,7 +21,7 @@ from lambdaplus.metrics.names import default_surrogate
 from lambdaplus.metrics.parameters import as_text
 from lambdaplus.metrics.scope import scope
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_gradient import gradient_on, is_as_log_loss
+from lambdaplus.objectives.gradient_on import gradient_on, is_as_log_loss
 from lambdaplus.objectives.log_loss import LogLoss
 from lambdaplus.objectives.objective import Objective
 from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric, allows_equal_pairs

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.study.results import Results as Results
     from lambdaplus.study.study import Study as Study
     from lambdaplus.study.summary import Summary as Summary
-    from lambdaplus.study.tables import results_table as results_table
+    from lambdaplus.study.summary_tables import results_table as results_table
     from lambdaplus.study.tasks import Fitted as Fitted
     from lambdaplus.study.tasks import Task as Task
 else:  # with __getattr__, type checkers would accept misspelt names
@@ -61,7 +61,7 @@ else:  # with __getattr__, type checkers would accept misspelt names
         ("lambdaplus.study.results", "Results"),
         ("lambdaplus.study.study", "Study"),
         ("lambdaplus.study.summary", "Summary"),
-        ("lambdaplus.study.tables", "results_table"),
+        ("lambdaplus.study.summary_tables", "results_table"),
         ("lambdaplus.study.tasks", "Fitted Task"),
     )
     __all__ = sorted(_MODULES)

@@ -16,6 +16,7 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.model_folder import write_model
 from lambdaplus.saved_model.boosters import MODELS
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
+from lambdaplus.study.boosted_trainer import BoostedTrainer, parameters_of
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit
@@ -30,7 +31,6 @@ from lambdaplus.study.probabilities import (
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
 from lambdaplus.study.tasks import Task
-from lambdaplus.study.trainers import BoostedTrainer, parameters_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,11 +26,12 @@ LAYERS = (
 OF_STUDY = (
     {"words", "config_values", "config"},
     {"boosters", "search_spaces", "label_kind", "methods", "tasks"},
-    {"validation", "trainers", "estimator_trainer", "files_and_machines"},
+    {"validation", "boosted_trainer", "estimator_trainer", "files_and_machines"},
     {"folds", "data_in_words", "data_warnings", "registry", "method_names", "option_check", "plan"},
     {"fits", "training", "store", "memory", "number_range", "preload", "runner"},
     {"results", "result_files", "crossed_choice", "selection", "probabilities"},
-    {"verdict", "detectable", "conclusion", "summary", "seeds", "tables", "plot_style", "plots"},
+    {"verdict", "detectable", "conclusion", "summary", "summary_tables", "seeds"},
+    {"plot_style", "plots"},
     {
         "study",
         "from_config",

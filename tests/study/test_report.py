@@ -26,11 +26,11 @@ from lambdaplus.study import (
     write_report,
     write_tables,
 )
+from lambdaplus.study.boosted_trainer import train_lightgbm
 from lambdaplus.study.methods import Method
 from lambdaplus.study.plots import learning_curves
-from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
+from lambdaplus.study.summary_tables import ABOVE, BELOW, results_table, verdict_table
 from lambdaplus.study.tasks import Fitted
-from lambdaplus.study.trainers import train_lightgbm
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient, queries_to_round
+from lambdaplus.engine.lambda_gradient import LambdaGradient, queries_to_round
 from lambdaplus.engine.ranked_lists import NONE
 from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric

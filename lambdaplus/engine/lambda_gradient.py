@@ -1,7 +1,7 @@
 """The gradient of a metric on a data set, at any scores: one round from top to bottom.
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
-are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
+are rounded.  The entries are put into `ranked_lists` with potentials; sums over their pairs
 (`sums`) are normalised; and rows get the values of their entry.
 """
 
