@@ -119,20 +119,28 @@ def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
     Evaluation sets are a list.  Weights, initial scores and sizes of queries are vectors; X and y
     are converted where they are checked.
     """
-    bound = _signature(method.__func__).bind(method.__self__, *by_position, **given).arguments
+    function = method.__func__
+    if function.__module__.startswith("lightgbm."):
+        _take_newer_form(given)
+    bound = _signature(function).bind(method.__self__, *by_position, **given).arguments
     bound |= bound.pop("kwargs", {})
     bound.pop("self")
     read = {**dict.fromkeys(_VECTORS, as_vector), **dict.fromkeys(_OF_SETS, vectors)}
     call = {name: read.get(name, from_narwhals)(value) for name, value in bound.items()}
     sets = call.get("eval_set")
-    if sets is None and call.get("eval_X") is not None and call.get("eval_y") is not None:
-        X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
-        sets = zip(X, y, strict=True) if isinstance(X, tuple) else [(X, y)]
     if sets is not None:
         pairs = not isinstance(sets, tuple) or all(isinstance(one, tuple) for one in sets)
         listed = list(sets) if pairs else [sets]
         call["eval_set"] = [tuple(map(from_narwhals, one)) for one in listed]
     return call
+
+
+def _take_newer_form(given: dict[str, Any]) -> None:
+    """Evaluation sets in the form of LightGBM 4.7 as those of any version."""
+    of_sets = [given.get(name) for name in ("eval_X", "eval_y", "eval_set")]
+    if [one is None for one in of_sets] == [False, False, True]:
+        X, y = given.pop("eval_X"), given.pop("eval_y")
+        given["eval_set"] = [*zip(X, y, strict=True)] if isinstance(X, tuple) else [(X, y)]
 
 
 def vectors(value: Any) -> Any:
