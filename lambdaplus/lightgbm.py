@@ -22,7 +22,12 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.data_sets import readable_by_lightgbm, refuse_other_features
+from lambdaplus.frameworks.column_parameters import (
+    by_names_of_lightgbm,
+    refuse_forms_lightgbm_ignores,
+    refuse_unknown_columns,
+)
+from lambdaplus.frameworks.data_sets import readable_by_lightgbm, refuse_other_features, width_of
 from lambdaplus.frameworks.internals import (
     attribute_of,
     construct_for,
@@ -176,6 +181,7 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
         getattr(one, "has_own_labels", False) or getattr(one, "own", ())
         for one in (fobj, *(feval if isinstance(feval, list) else [feval]))
     )
+    _refuse_unusable_columns(call["params"], call["train_set"])
     for name, data in sets.items():
         _refuse_unusable(name, data, needs_labels=not have_own)
         if isinstance(data, lightgbm.Dataset) and not is_constructed(data):
@@ -200,6 +206,18 @@ def _warn_of_default_metric(params: dict[str, Any], feval: Any, callbacks: Any) 
             "ends the training when either does not improve: set metric='None' to watch feval "
             "alone, or the metric that you mean"
         )
+
+
+def _refuse_unusable_columns(params: dict[str, Any], data: Any) -> None:
+    """Raise a ValueError for parameters of columns that LightGBM would ignore or misread."""
+    if isinstance(data, lightgbm.Dataset):
+        of_columns = by_names_of_lightgbm(params)
+        constructed = is_constructed(data)
+        categories = "auto" if constructed else getattr(data, "categorical_feature", "auto")
+        refuse_forms_lightgbm_ignores(of_columns, categories)
+        if width := data.num_feature() if constructed else width_of(data.data):
+            listed = {} if categories == "auto" else {"categorical_feature": categories}
+            refuse_unknown_columns({**of_columns, **listed}, width)
 
 
 def _refuse_unusable(name: str, data: Any, needs_labels: bool) -> None:

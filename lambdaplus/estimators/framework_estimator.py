@@ -6,7 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.estimators.arguments import arguments, by_set
 from lambdaplus.estimators.signatures import show_names_of_parents
-from lambdaplus.frameworks.data_sets import canonical, refuse_other_features
+from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
+from lambdaplus.frameworks.data_sets import canonical, refuse_other_features, width_of
 from lambdaplus.lists.columns import columns_of, from_narwhals, native
 
 
@@ -62,6 +63,8 @@ class FrameworkEstimator:
         given, labels, self._columns = call["X"], call["y"], columns_of(call["X"])
         self._levels = levels_of(given)
         call |= {"X": self._readable(given), "y": native(labels)}
+        if width := width_of(call["X"]):
+            refuse_unknown_columns(self._of_features(call), width)
         sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [

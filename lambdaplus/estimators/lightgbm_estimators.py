@@ -19,9 +19,12 @@ from lambdaplus.estimators.metrics_by_name import (
     refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.signatures import with_parameters_of
+from lambdaplus.frameworks.column_parameters import (
+    by_names_of_lightgbm,
+    refuse_forms_lightgbm_ignores,
+)
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     LastScores,
@@ -75,13 +78,11 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         return readable_by_lightgbm(X)
 
     def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
-        params = self.get_params()
-        names = {
-            alias: name
-            for name in OF_INDICES + OF_EACH_FEATURE + IN_FILES
-            for alias in lightgbm_aliases(name)
-        }
-        return {names.get(name, name): value for name, value in {**params, **call}.items()}
+        return by_names_of_lightgbm({**self.get_params(), **call})
+
+    def _prepare(self, call: dict[str, Any]) -> None:
+        refuse_forms_lightgbm_ignores(self._of_features(call), call.get("categorical_feature"))
+        super()._prepare(call)
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
         self._prepare(call)

@@ -109,7 +109,7 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
             f"{name} has the columns {columns}, which are not those of the training data, in their "
             f"order: {other}"
         )
-    width, expected = _width(X), _width(of_training)
+    width, expected = width_of(X), width_of(of_training)
     if width and expected and width != expected:
         raise ValueError(
             f"{name} has {width} features, and the training data {expected}: pass the same "
@@ -117,7 +117,7 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
         )
 
 
-def _width(X: Any) -> int:
+def width_of(X: Any) -> int:
     """The number of features of an array, frame or list of rows; 0 if it does not say."""
     rows = isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray)
     shape: Any = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))
