@@ -14,13 +14,15 @@ from lambdaplus.estimators.framework_estimator import ArgumentNames, FrameworkEs
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of_score,
-    refuse_metrics_lightgbm_ignores,
     refuse_reversed,
-    refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.signatures import with_parameters_of
+from lambdaplus.evaluation.lightgbm_metrics import (
+    refuse_metrics_lightgbm_ignores,
+    refuse_unknown_to_lightgbm,
+)
 from lambdaplus.frameworks.column_parameters import (
     by_names_of_lightgbm,
     refuse_forms_lightgbm_ignores,
@@ -91,7 +93,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
             warn_of_unused(params, objective)
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         if metric_is_set:
-            refuse_metrics_lightgbm_ignores(lightgbm_parameter(params, "metric"))
+            refuse_metrics_lightgbm_ignores(
+                lightgbm_parameter(params, "metric"), "eval_metric={name}"
+            )
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
             wanted = metric_of_score(objective)

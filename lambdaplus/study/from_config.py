@@ -70,7 +70,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     evaluated = dict.fromkeys(map(parse_metric, metrics))
     _refuse_all_relevant(folds, next(iter(evaluated)))
-    refuse_wrong_options(methods, config, [*evaluated])
+    refuse_wrong_options(methods, config, [*evaluated], folds[0].train.n_features)
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     nouns = Nouns.of(config.qid)
