@@ -1,6 +1,7 @@
 # Everything a fresh machine with Python 3.11+ needs: `make demo` and `make test`.
 
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 BIN3 := .venv-lightgbm3/bin
@@ -89,13 +90,14 @@ lock: .venv-release/installed  ## lock the newest versions of what tests and doc
 	$(RELEASE)/$(COMPILE) --all-extras --group dev --group docs --output-file constraints.txt
 	$(RELEASE)/$(COMPILE) --group lightgbm3 --output-file tests/lightgbm3/constraints.txt
 
-release: .venv-release/installed  ## build sdist and wheel, check both, try the wheel alone
+release: .venv-release/installed  ## build sdist and wheel, check both; make release PYTHONS="python3.11 python3.13"
 	rm -rf dist .venv-wheel
 	$(RELEASE)/python -m build
 	$(RELEASE)/twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	cd dist && ../.venv-wheel/bin/python ../tests/without_extras.py
+	$(RELEASE)/python tests/from_the_wheel.py $(PYTHONS)
 
 HIDDEN_UNLESS_IT_FAILS = >$(VENV)/pip.log 2>&1 || { cat $(VENV)/pip.log >&2; exit 1; }
 

@@ -11,8 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import by_set
 from lambdaplus.estimators.calibration import HeldOut, Scale
-from lambdaplus.estimators.parent import FrameworkEstimator, by_set
+from lambdaplus.estimators.framework_estimator import FrameworkEstimator
 from lambdaplus.estimators.seen_rows import MOST, TrainingRows
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.lists.order import rows_of

@@ -7,15 +7,16 @@ from typing import Any, ClassVar
 import lambdaplus.lightgbm as lgb
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import arguments
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
+from lambdaplus.estimators.framework_estimator import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of_score,
     refuse_reversed,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.signatures import with_parameters_of
 from lambdaplus.evaluation.lightgbm_metrics import (

@@ -15,7 +15,7 @@ from lambdaplus.metrics.names import default_surrogate
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
 from lambdaplus.objectives.by_name import Named
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_objective import LambdaObjective
+from lambdaplus.objectives.metric_objective import LambdaObjective
 from lambdaplus.objectives.pair_options import PairOptions
 
 _NUMBERS = ("b", "i", "u", "f")  # kinds of labels that are no text

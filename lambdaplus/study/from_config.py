@@ -10,6 +10,7 @@ import numpy as np
 
 from lambdaplus.data import Fold
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.data_warnings import data_warnings
@@ -19,7 +20,6 @@ from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method
 from lambdaplus.study.option_check import refuse_wrong_options
 from lambdaplus.study.study import Study
-from lambdaplus.study.trainers import BoostedTrainer
 from lambdaplus.study.words import Nouns
 
 

@@ -13,8 +13,9 @@ from lambdaplus.data import RankingData
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
 from lambdaplus.study.files_and_machines import refuse_files_and_machines
-from lambdaplus.study.methods import Method, Task
+from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import METHODS
+from lambdaplus.study.tasks import Task
 
 IGNORED = "are not used"
 """What XGBoost warns of parameters that it does not have."""

@@ -12,7 +12,7 @@ from contracts import Raises, Rows, contract, hold
 
 from lambdaplus import query_folds
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.data.time_order import places_in_time
+from lambdaplus.data.time_order import places_and_values
 
 MONTHS = [datetime(year, month, 15, 9, 30) for year in (2023, 2024) for month in range(1, 13)]
 WEEKS = [(year, week) for year in (2023, 2024) for week in range(1, 53)]
@@ -31,7 +31,7 @@ def of(form: str) -> list[str]:
 
 
 def places(order: Any) -> list[int]:
-    return [*map(int, places_in_time(order, len(order)))]
+    return [*map(int, places_and_values(order, len(order))[0])]
 
 
 def spelt(form: str, start: int) -> list[float]:

@@ -13,7 +13,7 @@ from small_data import letor_folder
 from lambdaplus.data import RankingData, cross_validation, digits_queries
 from lambdaplus.study import Summary
 from lambdaplus.study.crossed_choice import validated_apart
-from lambdaplus.study.tables import verdict_table
+from lambdaplus.study.summary_tables import verdict_table
 
 FOLDS = ("1", "2", "3", "4", "5")
 
