@@ -45,7 +45,7 @@ def _refuse_equal_names(X: Any) -> None:
 
     XGBoost fails at them for another reason.
     """
-    columns = getattr(X, "columns", None)
+    columns: Any = getattr(X, "columns", None)
     if not getattr(columns, "is_unique", True):  # of pandas
         twice = columns[columns.duplicated()][0]
         raise ValueError(f"two columns are called {twice!r}: rename one, or leave it out")
