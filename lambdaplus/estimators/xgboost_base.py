@@ -45,10 +45,12 @@ class OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mis
     def get_xgb_params(self) -> dict[str, Any]:
         params: dict[str, Any] = super().get_xgb_params()
         ours = {*self._own_parameters}
-        # set_params of a fitted model gives them to the booster, where another objective moves
-        # the scores, but not the threshold.
-        if isinstance(find_objective(self.objective), Objective) or hasattr(self, "offset_"):
+        if isinstance(find_objective(self.objective), Objective):
             ours.add("objective")
+        # set_params of a fitted model gives them to the booster, where these move the scores, but
+        # not the threshold.
+        if hasattr(self, "offset_"):
+            ours |= {"objective", "base_score"}
         return {name: value for name, value in params.items() if name not in ours}
 
     def _train(self, call: dict[str, Any], objective: Any) -> None:
