@@ -1,6 +1,7 @@
 # Everything a fresh machine with Python 3.11+ needs: `make demo` and `make test`.
 
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 BIN3 := .venv-lightgbm3/bin
@@ -20,8 +21,8 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 COMPILE := uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml
 
-.PHONY: demo test test-all test-lightgbm3 test-oldest test-newest mutations check docs pages bench papers \
-	lock release clean
+.PHONY: demo test test-repository test-all test-lightgbm3 test-oldest test-newest mutations check docs \
+	pages bench papers lock release clean
 
 # An environment that has the command, .venv or the active one, is used as it is.
 LAMBDAPLUS := $(firstword $(wildcard $(BIN)/lambdaplus) $(shell command -v lambdaplus 2>/dev/null))
@@ -33,8 +34,11 @@ demo: $(if $(LAMBDAPLUS),,$(VENV)/installed-demo)  ## compare objectives on buil
 	@echo "lambda_mrr is trained for MRR, for which LightGBM and XGBoost have no objective."
 	@echo "Accuracy on ranking data: docs/research/results/accuracy.md"
 
-test: $(VENV)/installed  ## all tests but the slow ones, on locked versions, with fewer random examples
-	$(PYTEST) -m "not slow" --hypothesis-profile=fast
+test: $(VENV)/installed  ## the fast tests of the package, on locked versions, with fewer random examples
+	$(PYTEST) -m "not slow" --hypothesis-profile=fast --ignore=tests/repository
+
+test-repository: $(VENV)/installed  ## the fast tests of pages, examples, benchmarks and the release
+	$(PYTEST) -m "not slow" tests/repository
 
 test-all: $(VENV)/installed  ## all tests
 	$(PYTEST)
@@ -89,13 +93,14 @@ lock: .venv-release/installed  ## lock the newest versions of what tests and doc
 	$(RELEASE)/$(COMPILE) --all-extras --group dev --group docs --output-file constraints.txt
 	$(RELEASE)/$(COMPILE) --group lightgbm3 --output-file tests/lightgbm3/constraints.txt
 
-release: .venv-release/installed  ## build sdist and wheel, check both, try the wheel alone
+release: .venv-release/installed  ## build sdist and wheel, check both; make release PYTHONS="python3.11 python3.13"
 	rm -rf dist .venv-wheel
 	$(RELEASE)/python -m build
 	$(RELEASE)/twine check --strict dist/*
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	cd dist && ../.venv-wheel/bin/python ../tests/without_extras.py
+	$(RELEASE)/python tests/from_the_wheel.py $(PYTHONS)
 
 HIDDEN_UNLESS_IT_FAILS = >$(VENV)/pip.log 2>&1 || { cat $(VENV)/pip.log >&2; exit 1; }
 

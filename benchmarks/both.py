@@ -18,36 +18,43 @@ from typing import Any
 
 import list_sets
 import numpy as np
-from accuracy import FOLDS, OWN, effect, of_folds, seeds_of, shown
+import shapes
+from accuracy import FOLDS, METRICS, OURS_FOR, OWN, effect, seeds_of, shown
 from kept_fits import keep_tables, read, run, study_parser
 from trees import CHOSEN, FRAMEWORK_NAMES, Fits, best_of, fit
 
 from lambdaplus.evaluation import Table
+from lambdaplus.evaluation.effects import Effect
 
-METRIC = {"map": "map", "ndcg": "ndcg@10", "auc": "auc"}
-"""By which metric an objective is stopped and tested."""
-SHARES = (0.0, 0.5, 0.75, 1.0)
+PAIRS = {**OURS_FOR, "concordance": "concordance"}
+"""The objective whose pairs are those of a metric."""
+OBJECTIVES = tuple(dict.fromkeys(PAIRS.values()))
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.85)
+LOG_LOSS = "log-loss"
 PATIENCE = 4.0  # rounds times rate
 
 
 def contender(objective: str, share: float) -> str:
     """The objective with this share of log-loss, as an expression."""
     if share in (0.0, 1.0):
-        return "log-loss" if share else objective
+        return LOG_LOSS if share else objective
     return f"{1 - share:g}*{objective}+{share:g}*logloss(relevant=1)"
+
+
+def followed_by(objective: str) -> tuple[str, ...]:
+    """The metrics of one training: concordance, which grades need, or all others."""
+    return ("concordance",) if objective == "concordance" else METRICS
 
 
 def tasks(given: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     for seed, on, framework in product(given.seeds, given.sets, given.frameworks):
-        of_metric = {
-            contender(objective, share): METRIC[objective]
-            for objective in given.objectives
-            for share in given.shares
-        }
-        for name in ("log-loss", OWN[framework]):  # one training for all metrics
-            of_metric[name] = ",".join(METRIC.values())
-        for name, metrics in of_metric.items():
-            yield on, framework, CHOSEN, name, seed, metrics, PATIENCE
+        keys = [
+            (contender(objective, share), followed_by(objective))
+            for objective, share in product(given.objectives, given.shares)
+        ]
+        keys += product((LOG_LOSS, OWN[framework]), map(followed_by, given.objectives))
+        for name, metrics in dict.fromkeys(keys):
+            yield on, framework, CHOSEN, name, seed, ",".join(metrics), PATIENCE
 
 
 # What was measured --------------------------------------------------------------------------------
@@ -56,24 +63,42 @@ def tasks(given: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
 BUILT_IN = -1.0  # the framework's ranking objective, in place of a share
 CHOICES = {
     "pairs or 0.75": (0.0, 0.75),
+    "any share": (*SHARES, 1.0),
     "pairs or built-in": (0.0, 1.0, BUILT_IN),
     "or 0.75, too": (0.0, 0.75, 1.0, BUILT_IN),
 }
+LESS_PAIRS = (
+    "of test queries at the best validation round less that of pairs alone; in brackets: "
+    "{brackets}; ±: standard error over queries and trainings"
+)
 
 
-def chosen(fits: Fits, on: str, framework: str, objective: str, shares: Sequence[float]) -> Any:
+def alike(fits: Fits, on: str, framework: str, names: Sequence[str], metric: str) -> set[int]:
+    """The seeds with which all of these contenders were trained."""
+    return set.intersection(
+        *(seeds_of(fits, on, (framework, CHOSEN, name), metric) for name in names)
+    )
+
+
+def less(
+    fits: Fits, framework: str, one: str, other: str, metric: str, sets: Sequence[str]
+) -> Effect | None:
+    """A contender less another one, the mean over the sets on which both were trained."""
+    known = [on for on in sets if alike(fits, on, framework, (one, other), metric)]
+    pair = (CHOSEN, one), (CHOSEN, other)
+    return effect(fits, framework, pair, metric, known) if known else None
+
+
+def chosen(fits: Fits, on: str, framework: str, metric: str, shares: Sequence[float]) -> Any:
     """Of these contenders the one that is best on validation queries, less pairs alone.
 
     A choice for the test queries of a fold uses no validation values of the fold, nor of the next,
     whose validation queries these are; of another draw, all of the others.
     """
-    metric = METRIC[objective]
     names = [
-        OWN[framework] if share == BUILT_IN else contender(objective, share) for share in shares
+        OWN[framework] if share == BUILT_IN else contender(PAIRS[metric], share) for share in shares
     ]
-    seeds = set.intersection(
-        *(seeds_of(fits, on, (framework, CHOSEN, name), metric) for name in names)
-    )
+    seeds = alike(fits, on, framework, names, metric)
     in_folds = on.startswith("build/")
     fold = {seed: seed % FOLDS if in_folds else seed for seed in seeds}
 
@@ -90,56 +115,78 @@ def chosen(fits: Fits, on: str, framework: str, objective: str, shares: Sequence
     for seed in seeds:
         best = max(names, key=lambda name, seed=seed: on_validation(name, seed))  # type: ignore[misc]
         picked[on, framework, CHOSEN, "chosen", seed] = fits[on, framework, CHOSEN, best, seed]
-    pair = (CHOSEN, "chosen"), (CHOSEN, objective)
-    return shown(effect(picked, framework, pair, metric, [on]))
+    return shown(less(picked, framework, "chosen", PAIRS[metric], metric, [on]))
 
 
-def less_pairs(fits: Fits, framework: str, objective: str, sets: list[str]) -> Table:
+def with_columns(heads: Sequence[str], rows: list[list[Any]], foot: str) -> Table:
+    """The table without columns that are empty in all rows."""
+    full = [k for k in range(len(heads)) if k == 0 or any(row[k] for row in rows)]
+    return Table([heads[k] for k in full], [[row[k] for k in full] for row in rows], [foot])
+
+
+def by_metric(fits: Fits, sets: list[str]) -> Table:
+    """Shares of log-loss, log-loss and the built-in objective, less pairs alone, over all sets."""
+    columns = list(product((*SHARES[1:], 1.0, BUILT_IN), FRAMEWORK_NAMES))
+    rows = []
+    for metric, objective in PAIRS.items():
+        row: list[Any] = [metric.upper()]
+        for share, framework in columns:
+            one = OWN[framework] if share == BUILT_IN else contender(objective, share)
+            known = [on for on in sets if alike(fits, on, framework, (one, objective), metric)]
+            found = less(fits, framework, one, objective, metric, known)
+            row.append(shown(found, f" ({len(known)})"))
+        rows.append(row)
+    heads = [
+        f"{ {1.0: 'log-loss', BUILT_IN: OWN[framework]}.get(share, f'{share:g}') }"
+        + f", {FRAMEWORK_NAMES[framework]}" * (share != BUILT_IN)
+        for share, framework in columns
+    ]
+    foot = LESS_PAIRS.format(brackets="sets, of which this is the mean")
+    return with_columns(["", *heads], rows, f"values {foot}")
+
+
+def less_pairs(fits: Fits, framework: str, metric: str, sets: list[str]) -> Table:
     """Shares of log-loss, a choice among them and the built-in objective, less pairs alone."""
-    metric = METRIC[objective]
-    names = [*(contender(objective, share) for share in SHARES[1:]), OWN[framework]]
+    objective = PAIRS[metric]
+    names = [*(contender(objective, share) for share in (*SHARES[1:], 1.0)), OWN[framework]]
     rows = []
     for on in sets:
-        pairs = [((CHOSEN, name), (CHOSEN, objective)) for name in names]
-        cells = [shown(effect(fits, framework, pair, metric, [on])) for pair in pairs]
-        folds = of_folds(fits, on, [(framework, *one) for one in pairs[0]], metric)
-        count = f"{len(folds)} x {max((max(each.counts) for each in folds), default=0)}"
+        cells: list[Any] = []
+        for name in names:
+            count = len(alike(fits, on, framework, (name, objective), metric))
+            found = less(fits, framework, name, objective, metric, [on])
+            cells.append(shown(found, f" ({count})"))
         if any(cells):
-            cells += [chosen(fits, on, framework, objective, some) for some in CHOICES.values()]
-            rows.append([in_words(on), count, *cells])
+            cells += [chosen(fits, on, framework, metric, some) for some in CHOICES.values()]
+            rows.append([in_words(on), *cells])
     foot = (
-        f"{metric.upper()} of test queries at the best validation round less that of pairs alone, "
-        "±: standard error over queries and trainings; the last columns: chosen by validation "
-        "queries of other folds"
+        f"{metric.upper()} {LESS_PAIRS.format(brackets='trainings')}; the last columns: chosen by "
+        "validation queries of other folds"
     )
-    heads = [*(f"{share:g}" for share in SHARES[1:-1]), "log-loss", OWN[framework], *CHOICES]
-    return Table(["", "folds x seeds", *heads], rows, [foot])
+    heads = [*(f"{share:g}" for share in SHARES[1:]), "log-loss", OWN[framework], *CHOICES]
+    return with_columns(["", *heads], rows, foot)
 
 
-def less_log_loss(fits: Fits, objective: str, sets: list[str]) -> Table:
+def less_log_loss(fits: Fits, metric: str, sets: list[str]) -> Table:
     """Pairs alone, and with three quarters of log-loss, less log-loss alone."""
-    metric, rows = METRIC[objective], []
-    columns = list(product((0.0, 0.75), FRAMEWORK_NAMES))
+    rows = []
+    columns = [
+        (contender(PAIRS[metric], share), framework)
+        for share, framework in product((0.0, 0.75), FRAMEWORK_NAMES)
+    ]
     known = [
         on for on in sets
-        if all(
-            seeds_of(fits, on, (framework, CHOSEN, contender(objective, share)), metric)
-            & seeds_of(fits, on, (framework, CHOSEN, "log-loss"), metric)
-            for share, framework in columns
-        )
+        if all(alike(fits, on, framework, (name, LOG_LOSS), metric) for name, framework in columns)
     ]  # fmt: skip
     for title, some in [*((in_words(on), [on]) for on in known), ("all", known)]:
         cells = [
-            shown(effect(
-                fits, framework, ((CHOSEN, contender(objective, share)), (CHOSEN, "log-loss")),
-                metric, some,
-            ))
-            for share, framework in columns
-        ]  # fmt: skip
+            shown(less(fits, framework, name, LOG_LOSS, metric, some))
+            for name, framework in columns
+        ]
         rows.append([title, *cells])
     heads = [
-        f"{'0.75' if share else 'pairs alone'}, {FRAMEWORK_NAMES[framework]}"
-        for share, framework in columns
+        f"{words}, {title}"
+        for words, title in product(("pairs alone", "0.75"), FRAMEWORK_NAMES.values())
     ]
     foot = (
         f"{metric.upper()} of test queries at the best validation round less that of log-loss "
@@ -148,50 +195,65 @@ def less_log_loss(fits: Fits, objective: str, sets: list[str]) -> Table:
     return Table(["", *heads], rows if known else [], [foot])
 
 
-def rounds_of(fits: Fits, framework: str, objective: str, sets: list[str]) -> Table:
+def rounds_of(fits: Fits, framework: str, metric: str, sets: list[str]) -> Table:
     """Mean rounds to the best model, and the processor seconds of all of them."""
-    metric = METRIC[objective]
-    names = [*(contender(objective, share) for share in SHARES), OWN[framework]]
+    shares = (0.0, 0.5, 0.75, 1.0)
+    names = [*(contender(PAIRS[metric], share) for share in shares), OWN[framework]]
     rows = []
     for on in sets:
+        seeds = alike(fits, on, framework, names, metric)
         found = [
-            [best_of(fits[on, framework, CHOSEN, name, seed], metric)
-             for seed in seeds_of(fits, on, (framework, CHOSEN, name), metric)]
+            [best_of(fits[on, framework, CHOSEN, name, seed], metric) for seed in seeds]
             for name in names
-        ]  # fmt: skip
-        if all(found):
+        ]
+        if seeds:
             rows.append([in_words(on), *(
                 f"{np.mean([one.round for one in each]):.0f} "
                 f"({np.mean([one.seconds for one in each]):.1f} s)"
                 for each in found
             )])  # fmt: skip
     foot = "mean rounds to the best validation value, and processor seconds on one thread"
-    heads = ["pairs alone", *(f"{share:g}" for share in SHARES[1:-1])]
-    return Table(["", *heads, "log-loss", OWN[framework]], rows, [foot])
+    return Table(["", "pairs alone", "0.5", "0.75", "log-loss", OWN[framework]], rows, [foot])
+
+
+def merged(kept: list[dict[str, Any]]) -> Fits:
+    """Trainings by what was trained: one may follow other metrics than another."""
+    fits: Fits = {}
+    for one in kept:
+        found = fits.setdefault(tuple(one["key"][:5]), one)
+        for what in ("valid", "test", "queries"):
+            found[what].update(one[what])
+        found["times"] = max(found["times"], one["times"], key=len)
+    return fits
 
 
 def in_words(on: str) -> str:
-    name = list_sets.in_words(on)
-    return {"pairs": "12 features in pairs", "mixed": "mixed features"}.get(on.split(":")[0], name)
+    """A set in words; the study has several noises of the same kind."""
+    kind, *numbers = on.split(":")
+    if kind in shapes.KINDS:
+        names = {"pairs": f"{numbers[0]} features in pairs", "mixed": "mixed features"}
+        return f"{names.get(kind, kind)}, noise {numbers[-1]}"
+    return list_sets.in_words(on)
 
 
 def show(given: argparse.Namespace) -> None:
-    fits: Fits = {tuple(one["key"][:5]): one for one in read(given.kept)}
+    kept = read(given.kept)
+    fits = merged(kept)
     sets = sorted(dict.fromkeys(key[0] for key in fits))
-    found = {
-        f"{metric.upper()}, less log-loss": less_log_loss(fits, objective, sets)
-        for objective, metric in METRIC.items()
-    }
-    for objective, (framework, title) in product(METRIC, FRAMEWORK_NAMES.items()):
-        words = f"{METRIC[objective].upper()}, {title}"
-        found[words] = less_pairs(fits, framework, objective, sets)
-        found[f"Rounds, {words}"] = rounds_of(fits, framework, objective, sets)
-    keep_tables("both", fits, {title: table for title, table in found.items() if table.rows})
+    found = {"By metric, less pairs alone": by_metric(fits, sets)}
+    for metric in PAIRS:
+        found[f"{metric.upper()}, less log-loss"] = less_log_loss(fits, metric, sets)
+    for metric, (framework, title) in product(PAIRS, FRAMEWORK_NAMES.items()):
+        found[f"{metric.upper()}, {title}"] = less_pairs(fits, framework, metric, sets)
+    for framework, title in FRAMEWORK_NAMES.items():
+        found[f"Rounds, MAP, {title}"] = rounds_of(fits, framework, "map", sets)
+    tables = {title: table for title, table in found.items() if table.rows}
+    keep_tables("both", dict(enumerate(kept)), tables)
 
 
 def main() -> None:
     parser = study_parser(__doc__, "both")
-    parser.add_argument("--objectives", type=lambda text: text.split(","), default=[*METRIC])
+    parser.add_argument("--objectives", type=lambda text: text.split(","), default=[*OBJECTIVES])
     parser.add_argument(
         "--shares", type=lambda text: list(map(float, text.split(","))), default=[*SHARES]
     )

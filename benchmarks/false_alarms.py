@@ -38,7 +38,7 @@ from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.evaluation import Evaluation, Table
 from lambdaplus.evaluation.compare import effect_of
 from lambdaplus.evaluation.effects import Effect, on_queries, over_folds
-from lambdaplus.study.trainers import train_lightgbm
+from lambdaplus.study.boosted_trainer import train_lightgbm
 
 SETS, FOLDS, SEEDS, LEVEL = 200, 5, 6, 0.05
 DOCUMENTS, LISTS, NEW_LISTS = 15, 100, 400

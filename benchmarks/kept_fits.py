@@ -25,8 +25,9 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Method
-from lambdaplus.study.methods import Task, parse_criterion
-from lambdaplus.study.trainers import BoostedTrainer
+from lambdaplus.study.boosted_trainer import BoostedTrainer
+from lambdaplus.study.methods import parse_criterion
+from lambdaplus.study.tasks import Task
 
 
 class Trained(NamedTuple):

@@ -23,7 +23,7 @@ from lambdaplus.compute.parallel import limit_threads
 from lambdaplus.evaluation import Table
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.objectives.lambda_gradient import gradient_on
+from lambdaplus.objectives.gradient_on import gradient_on
 from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric
 
 SIZES = (100, 300, 1_000, 3_000, 5_000, 10_000, 30_000, 100_000, 1_000_000)

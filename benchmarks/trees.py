@@ -33,9 +33,9 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.evaluation import Table
 from lambdaplus.evaluation.effects import on_queries, over_folds, over_sets
 from lambdaplus.metrics.means import mean_values
+from lambdaplus.study.boosted_trainer import NAMES_IN_LIGHTGBM
 from lambdaplus.study.boosters import fit_lightgbm, fit_xgboost
 from lambdaplus.study.methods import parse_criterion
-from lambdaplus.study.trainers import NAMES_IN_LIGHTGBM
 
 CHOSEN = "ranking_trees"
 """Those of the package, of the middle size."""

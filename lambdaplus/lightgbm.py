@@ -22,7 +22,13 @@ from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
 from lambdaplus.evaluation import EvalMetric
-from lambdaplus.frameworks.data_sets import readable_by_lightgbm, refuse_other_features
+from lambdaplus.evaluation.lightgbm_metrics import refuse_metrics_lightgbm_ignores
+from lambdaplus.frameworks.column_parameters import (
+    by_names_of_lightgbm,
+    refuse_forms_lightgbm_ignores,
+    refuse_unknown_columns,
+)
+from lambdaplus.frameworks.data_sets import readable_by_lightgbm, refuse_other_features, width_of
 from lambdaplus.frameworks.internals import (
     attribute_of,
     construct_for,
@@ -80,7 +86,8 @@ def train(
         ``bagging_by_query=True``, with which LightGBM learns nothing; if no feature can be split,
         as on fewer rows than two leaves need; and of data sets that are not constructed yet, for
         NaN or infinite labels or weights, which LightGBM would silently replace, and for other
-        features than those of ``train_set``, which it would take for those in their places.
+        features than those of ``train_set``, which it would take for those in their places; and for
+        names of metrics, and numbers of columns, that LightGBM would ignore.
 
     Warns
     -----
@@ -166,6 +173,7 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
         (kwargs if by_argument else params)["fobj" if by_argument else "objective"] = fobj
     call = inspect.signature(function).bind(params, *args, **kwargs).arguments
     refuse_no_function(call.get("feval"))
+    _refuse_ignored_metric(call["params"], call.get("feval"))
     _warn_of_default_metric(call["params"], call.get("feval"), call.get("callbacks"))
     valid, feval = call.get("valid_sets"), call.get("feval")
     sets = {"train_set": call["train_set"]}
@@ -176,11 +184,22 @@ def _checked(function: Any, fobj: Any, params: dict[str, Any], *args: Any, **kwa
         getattr(one, "has_own_labels", False) or getattr(one, "own", ())
         for one in (fobj, *(feval if isinstance(feval, list) else [feval]))
     )
+    _refuse_unusable_columns(call["params"], call["train_set"])
     for name, data in sets.items():
         _refuse_unusable(name, data, needs_labels=not have_own)
         if isinstance(data, lightgbm.Dataset) and not is_constructed(data):
             refuse_other_features(name, data.data, getattr(call["train_set"], "data", None))
     return call, unknown_objective_explained(fobj, "LightGBM")
+
+
+def _refuse_ignored_metric(params: dict[str, Any], feval: Any) -> None:
+    """Raise a ValueError for a name of a metric that LightGBM, and feval, would not evaluate."""
+    given = [one for one in (feval if isinstance(feval, list | tuple) else [feval]) if one]
+    if all(isinstance(one, EvalMetric) for one in given):  # other functions may have any name
+        evaluated = [str(metric) for one in given for metric in one.metrics]
+        metric = lightgbm_parameter(params, "metric")
+        how = "feval=lambdaplus.eval_metric({name})"
+        refuse_metrics_lightgbm_ignores(metric, how, evaluated)
 
 
 def _warn_of_default_metric(params: dict[str, Any], feval: Any, callbacks: Any) -> None:
@@ -200,6 +219,18 @@ def _warn_of_default_metric(params: dict[str, Any], feval: Any, callbacks: Any) 
             "ends the training when either does not improve: set metric='None' to watch feval "
             "alone, or the metric that you mean"
         )
+
+
+def _refuse_unusable_columns(params: dict[str, Any], data: Any) -> None:
+    """Raise a ValueError for parameters of columns that LightGBM would ignore or misread."""
+    if isinstance(data, lightgbm.Dataset):
+        of_columns = by_names_of_lightgbm(params)
+        constructed = is_constructed(data)
+        categories = "auto" if constructed else getattr(data, "categorical_feature", "auto")
+        refuse_forms_lightgbm_ignores(of_columns, categories)
+        if width := data.num_feature() if constructed else width_of(data.data):
+            refuse_unknown_columns(of_columns, width)
+            refuse_unknown_columns({"categorical_feature": categories}, width)
 
 
 def _refuse_unusable(name: str, data: Any, needs_labels: bool) -> None:

@@ -23,6 +23,7 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
+from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
@@ -89,6 +90,7 @@ def train(
     3
     """
     params, kwargs = _with_our_defaults(params, _by_name(xgboost.train, args, kwargs))
+    _refuse_unknown_columns(params, dtrain)
     sets = {"dtrain": dtrain, **{str(name): data for data, name in kwargs.get("evals") or ()}}
     for name, data in sets.items():
         rows = data.num_row() if isinstance(data, xgboost.DMatrix) else 0
@@ -142,6 +144,7 @@ def cv(
     params, kwargs = _with_our_defaults(params, _by_name(xgboost.cv, args, kwargs))
     if not isinstance(dtrain, xgboost.DMatrix):
         raise TypeError(f"dtrain must be a DMatrix, not {type(dtrain).__name__}")
+    _refuse_unknown_columns(params, dtrain)
     bounds = xgboost_field(dtrain, "group_ptr").astype(np.int64)
     if bounds.size > 1:
         sizes = np.diff(bounds)
@@ -199,6 +202,16 @@ def _by_name(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]
     given = inspect.signature(function).parameters.values()
     signature = inspect.Signature([parameter.replace(kind=kind) for parameter in [*given][3:]])
     return signature.bind(*args, **kwargs).arguments
+
+
+def _refuse_unknown_columns(params: dict[str, Any], data: Any) -> None:
+    """Raise a ValueError for columns that the data lacks; XGBoost pads monotone constraints."""
+    if isinstance(data, xgboost.DMatrix) and data.num_col():
+        weights = xgboost_field(data, "feature_weights")
+        given = {"interaction_constraints": params.get("interaction_constraints")}
+        if weights.size:
+            given["feature_weights"] = weights
+        refuse_unknown_columns(given, data.num_col())
 
 
 def _with_our_defaults(

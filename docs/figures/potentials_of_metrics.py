@@ -8,10 +8,10 @@ import numpy as np
 from style import new_figure
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.lists import Batch, ranked_lists
+from lambdaplus.engine.ranked_lists import Batch, ranked_lists
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
-from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.ranking.sort import merge_ties, rank
 from lambdaplus.study.plot_style import INK, SERIES, styled
 

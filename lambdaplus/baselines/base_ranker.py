@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.lists.features import refuse_dates
 from lambdaplus.lists.order import by_query
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import Metric, parse_metric
@@ -82,6 +83,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
     def _features(self, X: ArrayLike) -> Floats:
         """The features of new documents, checked."""
         check_is_fitted(self)
+        refuse_dates(X)
         features: Floats = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         self._refuse_huge(features)
         return features
@@ -104,6 +106,7 @@ class BaseRanker(BaseEstimator):  # type: ignore[misc]
         """Check data and sort it by query; `reset` is False for validation data."""
         if y is None:  # validate_data would call it an unexpected argument
             raise ValueError("requires y to be passed, but the target y is None")
+        refuse_dates(X)
         features, labels = validate_data(
             self, X, y, reset=reset, dtype=np.float64, order="C", y_numeric=True
         )

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lambdaplus.baselines.allowed_values import check_parameters
 from lambdaplus.compute.array_types import Floats, Ints
+from lambdaplus.lists.features import refuse_dates
 from lambdaplus.lists.order import by_query
 
 
@@ -43,6 +44,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: Any = None, qid: ArrayLike | None = None) -> Self:
         """Check the data; a ValueError for invalid data or an unknown method."""
         check_parameters(self)
+        refuse_dates(X)
         validate_data(self, X, dtype=np.float64)
         return self
 
@@ -64,6 +66,7 @@ class QueryScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (n, d) float64
         """
         check_is_fitted(self)
+        refuse_dates(X)
         features = validate_data(self, X, reset=False, dtype=np.float64)
         n = len(features)
         documents = by_query(features, np.zeros(n), qid=qid, group=[n] if qid is None else None)

@@ -30,7 +30,7 @@ from lambdaplus.study import (
 from lambdaplus.study.advice import advice
 from lambdaplus.study.plot_style import needs_matplotlib
 from lambdaplus.study.probabilities import probabilities_in_words
-from lambdaplus.study.tables import verdict_table
+from lambdaplus.study.summary_tables import verdict_table
 from lambdaplus.study.words import count, label, range_of
 
 DIGITS = "built-in images of handwritten digits; images of the digit in the query are relevant"

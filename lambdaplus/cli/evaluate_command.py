@@ -8,8 +8,6 @@ import typer
 
 from lambdaplus.evaluation.conventions import CONVENTIONS, in_words
 
-COLUMNS = "qid,label,score"
-
 
 def evaluate(
     runs: list[Path] = typer.Argument(
@@ -23,10 +21,10 @@ def evaluate(
     qrels: Path | None = typer.Option(
         None, help="TREC, MS MARCO or BEIR file with the judgements."
     ),
-    columns: str = typer.Option(
-        COLUMNS,
+    columns: str | None = typer.Option(
+        None,
         help="Columns of CSV and Parquet files: qid, label, score[, docno]. qid is none: the "
-        "table has no queries, and all rows are one ranking.",
+        "table has no queries, and all rows are one ranking. Default: qid,label,score.",
     ),
     metrics: str | None = typer.Option(
         None,

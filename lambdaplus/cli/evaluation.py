@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from lambdaplus.cli.evaluate_command import COLUMNS
 from lambdaplus.cli.terminal import Terminal, errors_of
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Run, read_letor, read_qrels, read_scores, read_table, read_trec_run
@@ -20,8 +19,8 @@ from lambdaplus.saved_model.files import KINDS, table_kind
 
 
 def evaluate_and_show(
-    runs: list[Path], data: Path | None, qrels: Path | None, columns: str, metrics: str | None,
-    convention: str, baseline: str | None, pairs: bool, per_query: Path | None,
+    runs: list[Path], data: Path | None, qrels: Path | None, columns: str | None,
+    metrics: str | None, convention: str, baseline: str | None, pairs: bool, per_query: Path | None,
 ) -> None:  # fmt: skip
     """Evaluate runs, and print the tables."""
     with errors_of("evaluate"):
@@ -74,7 +73,7 @@ def _refuse_overwriting(out: Path, inputs: Iterable[Path | None]) -> None:
 
 
 def _read_runs(
-    files: list[Path], data: Path | None, qrels: Path | None, columns: str
+    files: list[Path], data: Path | None, qrels: Path | None, columns: str | None
 ) -> dict[str, Run]:
     """Read runs by name: scores for a LETOR file, TREC runs with qrels, or CSV and Parquet."""
     for file in (*files, data, qrels):
@@ -82,7 +81,7 @@ def _read_runs(
             refuse_missing(file)
     if data is not None and qrels is not None:
         raise ValueError("pass either --data (LETOR) or --qrels (TREC), not both")
-    if columns != COLUMNS and not (data is None and qrels is None):
+    if columns is not None and not (data is None and qrels is None):
         raise ValueError("--columns is for CSV and Parquet files, not for --data and --qrels")
     if data is not None:
         documents = read_letor(data)
@@ -99,15 +98,17 @@ def _read_runs(
     return by_name
 
 
-def _read_table(file: Path, columns: str) -> Run:
-    names = [name.strip() for name in columns.split(",")]
-    if len(names) not in (3, 4):
-        raise ValueError("--columns needs the names of qid, label and score[, docno]")
+def _read_table(file: Path, columns: str | None) -> Run:
     if not table_kind(file):
         raise ValueError(
             f"{file} is not {KINDS}: pass --data for a file with one score per line, or --qrels "
             "for a TREC run"
         )
+    if columns is None:
+        return read_table(file)
+    names = [name.strip() for name in columns.split(",")]
+    if len(names) not in (3, 4):
+        raise ValueError("--columns needs the names of qid, label and score[, docno]")
     qid = None if names[0] == NO_QID else names[0]
     docno = names[3] if len(names) == 4 else None
     return read_table(file, qid=qid, label=names[1], score=names[2], docno=docno)

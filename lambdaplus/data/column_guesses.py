@@ -23,6 +23,8 @@ from lambdaplus.data.column_names import Columns
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.splits import are_real
 from lambdaplus.data.table_files import DATES_AS_NUMBERS, NO_QID, WEIGHT_NAMES, TableFile
+from lambdaplus.data.time_in_words import moment
+from lambdaplus.data.times_as_numbers import unit_of_times
 from lambdaplus.lists.keys import codes
 from lambdaplus.saved_model.columns import Column
 
@@ -138,6 +140,14 @@ def doubts(data: RankingData, columns: Columns) -> list[str]:
             found.append(
                 f"{name} is used as a feature: pass --weight {name} if it weights the rows, or "
                 f"--drop {name}."
+            )
+        elif name not in data.categories and (times := unit_of_times(name, column)):
+            unit, seconds = times
+            first, last = seconds.min().astype("M8[s]"), seconds.max().astype("M8[s]")
+            found.append(
+                f"{name} is used as a number, but looks like {unit}, from {moment(first, True)} to "
+                f"{moment(last, True)}, and new rows are later than all of them: --drop {name} "
+                f"leaves it out, and --order {name} tests on later rows."
             )
         elif (
             name not in data.categories

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 Dates = list[tuple[int, int]]  # year, and month or week
 
-_FEWEST = 6
+_FEWEST, _SPAN = 6, 40  # dates, and years
 
 
 def without_zeros(parts: Sequence[tuple[str, str]]) -> Iterator[Dates]:
@@ -25,16 +25,19 @@ def without_zeros(parts: Sequence[tuple[str, str]]) -> Iterator[Dates]:
         ]
     for reading in readings:
         dates = [(_year(year), int(part or 0)) for year, part in reading]
-        if _are_nearly_all(dates):
+        first, last = min(dates)[0], max(dates)[0]
+        # Many other numbers end in 00 to 09, and all of a long range in 00 to 99.
+        others = len(reading[0][0]) == 2 and 2000 <= first < 2010
+        if not others and last - first <= _SPAN and _are_nearly_all(dates):
             yield dates
 
 
 def _year(digits: str) -> int:
-    """A year of four digits, or of two from 10 to 49, below which many other numbers are; or 0."""
+    """A year of four digits, or of two, of which the first is 1950; or 0."""
     year = int(digits)
     if len(digits) == 4 and 1900 <= year <= 2100:
         return year
-    return 2000 + year if len(digits) == 2 and 10 <= year <= 49 else 0
+    return year + (2000 if year < 50 else 1900) if len(digits) == 2 else 0
 
 
 def _are_nearly_all(dates: Dates) -> bool:

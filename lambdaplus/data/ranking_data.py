@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lambdaplus.data.feature_rows import FeatureRows, SharedFeatures
+from lambdaplus.lists.features import refuse_dates
 from lambdaplus.lists.keys import identifiers
 from lambdaplus.lists.queries import Queries
 from lambdaplus.lists.vectors import checked_array
@@ -75,6 +76,7 @@ class RankingData:
         if hasattr(features, "tocsr"):
             raise ValueError("features must be a dense array: pass features.toarray()")
         if not isinstance(features, FeatureRows):
+            refuse_dates(features, "features")
             features = checked_array(features, "features").astype(np.float64, copy=False)
         qid, names = identifiers(self.qid), tuple(self.feature_names)
         queries = Queries(self.labels, qid=qid if self.grouped else None, weight=self.weights)

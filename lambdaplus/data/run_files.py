@@ -10,6 +10,7 @@ import numpy as np
 
 from lambdaplus.compute.arguments import number_of
 from lambdaplus.compute.messages import warn
+from lambdaplus.data.merged_numbers import refuse_merged
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import TableFile
 from lambdaplus.lists.runs import Run, run_of_dictionaries
@@ -54,11 +55,12 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     ('new', [0.3, 0.7])
     """
     file = Path(path)
-    scores = []
+    scores, seen = [], dict[float, str]()
     for where, fields in _fields_of_lines(file):
         if len(fields) != 1:
             raise ValueError(f"{where}: there must be one score, not {len(fields)}")
         scores.append(_finite_number(fields[0], f"{where}: the score"))
+        refuse_merged(str(file), fields, seen)
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
     return Run(_name(file), data.labels, np.array(scores), data.qid)
@@ -200,7 +202,7 @@ def read_table(
     )
     queries = table.identifiers(qid) if qid else None
     documents = table.identifiers(docno).astype(np.str_) if docno else None
-    labels, scores = table.finite_numbers(label), table.finite_numbers(score)
+    labels, scores = table.finite_numbers(label), table.scores(score)
     run = Run(_name(table.file), labels, scores, queries, documents)
     return run.by_query() if qid else run
 
@@ -214,7 +216,7 @@ def _values_of_documents(
     """
     values: Judgements = {}
     names: list[str] = []
-    what = ""
+    what, seen = "", dict[float, str]()
     for where, fields in _fields_of_lines(file):
         if not names:
             of_forms = [form.split() for form in forms]
@@ -231,7 +233,10 @@ def _values_of_documents(
         documents = values.setdefault(query, {})
         if document in documents:
             raise ValueError(f"{where}: {document} of {query} is {verb} twice")
-        documents[document] = _finite_number(fields[names.index(what)], f"{where}: the {what}")
+        text = fields[names.index(what)]
+        documents[document] = _finite_number(text, f"{where}: the {what}")
+        if what == "score":
+            refuse_merged(str(file), [text], seen)
     return values, what
 
 

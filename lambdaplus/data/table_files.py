@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lambdaplus.compute.extras import installation
 from lambdaplus.data.date_words import DATES
+from lambdaplus.data.merged_numbers import refuse_merged
 from lambdaplus.data.parquet_columns import ParquetColumns
 from lambdaplus.lists.keys import as_text, identifiers, int_or_text
 from lambdaplus.lists.spellings import say_different, spelled_twice
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
+OTHER_ZONE = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[+-](0[1-9]|1\d)(:?\d\d)? *$"  # than UTC
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 
 
@@ -64,6 +66,16 @@ class TableFile(TableRows):
                 f"{self.place(name)}: {bad.size} cells are not finite numbers, the first is "
                 f"in row {bad[0] + 1} below the header"
             )
+        return numbers
+
+    def scores(self, name: str) -> NDArray[np.float64]:
+        """The same of a column whose numbers do not become equal."""
+        import polars
+
+        numbers, cells = self.finite_numbers(name), self.frame[name]
+        written = cells.dtype == polars.String or cells.dtype.is_decimal()
+        if written and cells.n_unique() > np.unique(numbers).size:
+            refuse_merged(self.place(name), cells.cast(polars.String).to_list())
         return numbers
 
     def feature(self, name: str) -> NDArray[np.float64] | None:
@@ -171,6 +183,15 @@ class TableFile(TableRows):
             return self.finite_numbers(name)
         ids = self.identifiers(name)  # which raises for empty cells
         return as_text(column.to_list()) if column.dtype == polars.String else ids
+
+    def has_time_zone(self, name: str) -> bool:
+        """Whether a column has times of a zone, which are read as those of UTC."""
+        import polars
+
+        column = self.frame[name]
+        if isinstance(column.dtype, polars.Datetime):
+            return column.dtype.time_zone not in (None, "UTC")
+        return column.dtype == polars.String and bool(column.str.contains(OTHER_ZONE).any())
 
     def identifiers(self, name: str) -> NDArray[Any]:
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""

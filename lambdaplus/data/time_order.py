@@ -34,13 +34,8 @@ _DATE = re.compile(
 )
 
 
-def places_in_time(order: ArrayLike, n: int) -> Ints:
-    """The place of each of n rows, (n,), among all dates or numbers of ``order``, ascending."""
-    return places_and_values(order, n)[0]
-
-
 def places_and_values(order: ArrayLike, n: int) -> tuple[Ints, Keys]:
-    """The place of each of n rows, (n,), and the different dates or numbers, ascending.
+    """The place of each of n rows, (n,), among the different dates or numbers, which ascend.
 
     A ValueError is raised for text that is neither, for text that as a number has another order
     than as a date or version, and for different texts of one value.

@@ -20,7 +20,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Bools, Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.thresholds import THRESHOLDS
-from lambdaplus.engine.lists import Lists
+from lambdaplus.engine.ranked_lists import Lists
 
 UNSPLIT, OF_LOWER = 0, 1  # kinds of lists of a node; the third one is of the upper half
 

@@ -14,7 +14,6 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.engine.label_tree import between, in_turn, middles
-from lambdaplus.engine.lists import NO_ENTRIES, NONE, Lists, Sums, no_sums
 from lambdaplus.engine.node_slots import (
     LEAST_U,
     MOST_U,
@@ -25,6 +24,7 @@ from lambdaplus.engine.node_slots import (
     values_by_slot,
     write_elements,
 )
+from lambdaplus.engine.ranked_lists import NO_ENTRIES, NONE, Lists, Sums, no_sums
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.ranking.rounding import round_to_cells
 

@@ -27,7 +27,7 @@ from lambdaplus.engine.lanes import (
     totals,
     where_less,
 )
-from lambdaplus.engine.lists import Lists, Sums
+from lambdaplus.engine.ranked_lists import Lists, Sums
 
 NEAR = 100.0  # distance, times sigma, within which the exponentials of a list are taken once
 FAR = 300.0  # pairs that are further apart have no gradient to speak of, or a whole one

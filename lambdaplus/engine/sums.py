@@ -10,7 +10,7 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.parallel import in_pieces, over_tasks
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.exponentials import Exponentials, pair_function
-from lambdaplus.engine.lists import Lists, Sums, no_sums
+from lambdaplus.engine.ranked_lists import Lists, Sums, no_sums
 from lambdaplus.engine.rows import add_few_pairs
 from lambdaplus.engine.sweep import DOWN, UP, sweep_many_classes, sweep_two_classes
 

@@ -23,7 +23,7 @@ from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.engine.exponentials import Exponentials
 from lambdaplus.engine.lanes import LANES, decay, load, madd, mul, pick, splat, store, totals
-from lambdaplus.engine.lists import Lists, Sums
+from lambdaplus.engine.ranked_lists import Lists, Sums
 
 # Number of elements whose decays are computed at a time, so that they stay in the cache.
 # The decays of a chunk are computed in one loop, and read in another on the way down and up.

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from lambdaplus.compute.arguments import check_choice
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import arguments
 from lambdaplus.estimators.calibration import fit_calibrator, threshold_by_share
 from lambdaplus.estimators.class_codes import encode
 from lambdaplus.estimators.held_out import UNSEEN, HoldsOutRows
-from lambdaplus.estimators.parent import arguments
 from lambdaplus.lists.vectors import as_vector
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import find_objective

@@ -11,9 +11,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import by_set
 from lambdaplus.estimators.calibration import HeldOut, Scale
-from lambdaplus.estimators.parent import FrameworkEstimator, by_set
-from lambdaplus.estimators.seen_rows import TrainingRows
+from lambdaplus.estimators.framework_estimator import FrameworkEstimator
+from lambdaplus.estimators.seen_rows import MOST, TrainingRows
 from lambdaplus.frameworks.data_sets import canonical
 from lambdaplus.lists.order import rows_of
 from lambdaplus.objectives import Objective
@@ -123,15 +124,22 @@ class HoldsOutRows(FrameworkEstimator):
             if alike and np.array_equal(scores, self._scores(call["X"])):
                 continue
             training = training or TrainingRows(call["X"], call["y"])
-            if (seen := int(training.among(X, codes).sum())) > 0:
-                warn(
-                    f"{seen} of the {len(codes)} rows of evaluation set {i} are training rows, so "
-                    "it sets neither threshold nor probabilities, and its metrics are too good: "
-                    "pass rows that are not in X"
+            seen = training.among(X, codes)
+            known, most = int(seen.sum()), bool(seen.mean() >= MOST)
+            if known:
+                then = (
+                    "it sets neither threshold nor probabilities"
+                    if most
+                    else "only the others set threshold and probabilities"
                 )
+                warn(
+                    f"{known} of the {len(codes)} rows of evaluation set {i} are training rows, so "
+                    f"{then}, and its metrics are too good: pass rows that are not in X"
+                )
+            if most:
                 continue
-            weights = None if weights is None else np.asarray(weights)
-            return HeldOut(scores + self._shift(X, start), codes, weights)
+            weights = None if weights is None else np.asarray(weights)[~seen]
+            return HeldOut((scores + self._shift(X, start))[~seen], codes[~seen], weights)
         return None
 
     def _trained_on(

@@ -7,20 +7,26 @@ from typing import Any, ClassVar
 import lambdaplus.lightgbm as lgb
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import arguments
 from lambdaplus.estimators.classifier import RankingClassifier
 from lambdaplus.estimators.export import Exported
+from lambdaplus.estimators.framework_estimator import ArgumentNames, FrameworkEstimator
 from lambdaplus.estimators.metrics_by_name import (
     find_metrics,
     metric_of_score,
-    refuse_metrics_lightgbm_ignores,
     refuse_reversed,
-    refuse_unknown_to_lightgbm,
     warn_of_watched_losses,
 )
-from lambdaplus.estimators.parent import ArgumentNames, FrameworkEstimator, arguments
-from lambdaplus.estimators.query_column import IN_FILES, OF_EACH_FEATURE, OF_INDICES
 from lambdaplus.estimators.ranker import RankingEstimator
 from lambdaplus.estimators.signatures import with_parameters_of
+from lambdaplus.evaluation.lightgbm_metrics import (
+    refuse_metrics_lightgbm_ignores,
+    refuse_unknown_to_lightgbm,
+)
+from lambdaplus.frameworks.column_parameters import (
+    by_names_of_lightgbm,
+    refuse_forms_lightgbm_ignores,
+)
 from lambdaplus.frameworks.data_sets import readable_by_lightgbm
 from lambdaplus.frameworks.internals import (
     LastScores,
@@ -74,13 +80,11 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         return readable_by_lightgbm(X)
 
     def _of_features(self, call: dict[str, Any]) -> dict[str, Any]:
-        params = self.get_params()
-        names = {
-            alias: name
-            for name in OF_INDICES + OF_EACH_FEATURE + IN_FILES
-            for alias in lightgbm_aliases(name)
-        }
-        return {names.get(name, name): value for name, value in {**params, **call}.items()}
+        return by_names_of_lightgbm({**self.get_params(), **call})
+
+    def _prepare(self, call: dict[str, Any]) -> None:
+        refuse_forms_lightgbm_ignores(self._of_features(call), call.get("categorical_feature"))
+        super()._prepare(call)
 
     def _train(self, call: dict[str, Any], objective: Any, **changed: Any) -> Floats | None:
         self._prepare(call)
@@ -89,7 +93,9 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
             warn_of_unused(params, objective)
         metric_is_set = any(name in params for name in lightgbm_aliases("metric"))
         if metric_is_set:
-            refuse_metrics_lightgbm_ignores(lightgbm_parameter(params, "metric"))
+            refuse_metrics_lightgbm_ignores(
+                lightgbm_parameter(params, "metric"), "eval_metric={name}"
+            )
         wanted = call.pop("eval_metric", None) or self.eval_metric
         if wanted is None and ours and not metric_is_set:
             wanted = metric_of_score(objective)

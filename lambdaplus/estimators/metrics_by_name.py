@@ -10,19 +10,6 @@ from lambdaplus.metrics.weighted_sum import parts_of
 from lambdaplus.objectives import Objective
 from lambdaplus.objectives.by_name import NATIVE, Named, may_be_native
 
-# LightGBM has no list of its metrics.  These are those of its documentation, with their aliases.
-_OF_LIGHTGBM = {
-    "none", "null", "na", "custom", "l1", "mean_absolute_error", "mae", "regression_l1", "l2",
-    "mean_squared_error", "mse", "regression_l2", "regression", "rmse", "root_mean_squared_error",
-    "l2_root", "quantile", "mape", "mean_absolute_percentage_error", "huber", "fair", "poisson",
-    "gamma", "gamma_deviance", "tweedie", "r2", "ndcg", "lambdarank", "rank_xendcg", "xendcg",
-    "xe_ndcg", "xe_ndcg_mart", "xendcg_mart", "map", "mean_average_precision", "auc",
-    "average_precision", "binary_logloss", "binary", "binary_error", "auc_mu", "multi_logloss",
-    "multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr", "multi_error",
-    "cross_entropy", "xentropy", "cross_entropy_lambda", "xentlambda", "kullback_leibler", "kldiv",
-    "logloss", "error",
-}  # fmt: skip
-
 _OF_RANKINGS = ("auc", "average_precision", "map", "mean_average_precision", "ndcg", "lambdarank",
                 "pre", "rank_xendcg", "xendcg", "xe_ndcg")  # fmt: skip
 
@@ -78,33 +65,6 @@ def refuse_reversed(metrics: EvalMetric, objective: Any) -> None:
                 "round: pass a metric and an objective of the same order (cindex(higher=life) has "
                 "long times first)"
             )
-
-
-def refuse_unknown_to_lightgbm(names: Iterable[Any]) -> None:
-    """Raise a ValueError for names of metrics that LightGBM would silently ignore."""
-    for given in names:
-        for name in split_names(given) if isinstance(given, str) else ():
-            if name.lower().partition("@")[0] in _OF_LIGHTGBM:
-                continue
-            try:
-                eval_metric(name)
-            except ValueError as error:
-                raise ValueError(f"{error}; LightGBM has no metric {name!r} either") from None
-            raise ValueError(f"eval_metric={given!r}: pass several metrics as a list")
-
-
-def refuse_metrics_lightgbm_ignores(given: Any) -> None:
-    """Raise a ValueError for a parameter ``metric`` with a name that LightGBM does not know."""
-    for one in given if isinstance(given, list | tuple) else [given]:
-        for name in split_names(one) if isinstance(one, str) else ():
-            if name.lower().partition("@")[0] in _OF_LIGHTGBM:
-                continue
-            try:
-                eval_metric(name)
-                said = f"pass eval_metric={name!r}, of lambdaplus"
-            except ValueError as error:
-                said = f"of lambdaplus: {error}"
-            raise ValueError(f"metric={name!r}: LightGBM has no such metric; {said}")
 
 
 def warn_of_watched_losses(names: Iterable[Any], objective: Any) -> None:

@@ -1,18 +1,12 @@
 """The column "qid" of a frame, which holds the query of each row and is no feature."""
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.frameworks.column_parameters import IN_FILES, OF_INDICES, entries, indices
 from lambdaplus.lists.columns import columns_of
 from lambdaplus.lists.keys import codes, identifiers, numbered
-
-OF_INDICES = ("categorical_feature", "interaction_constraints")
-OF_EACH_FEATURE = ("feature_contri", "feature_name", "feature_types", "feature_weights",
-                   "max_bin_by_feature", "monotone_constraints")  # fmt: skip
-IN_FILES = ("forcedbins_filename", "forcedsplits_filename")
 
 
 def without_qid(X: Any) -> tuple[Any, Any]:
@@ -49,12 +43,14 @@ def refuse_moved_indices(X: Any, given: dict[str, Any]) -> None:
     place, instead = columns.index("qid"), "X without that column, and qid=X['qid']"
     for name in OF_INDICES:
         value = given.get(name)
-        moved = {i for i in _indices(_read(value)) if i >= place}
+        moved = {i for i in indices(entries(value)) if i >= place}
         if moved:
             names = [column for i, column in enumerate(columns) if i in moved]
+            # Of interaction_constraints, LightGBM reads no names.
+            by_name = f"names, here {names}, or " if name == "categorical_feature" else ""
             raise ValueError(
                 f"{name}={value!r} numbers columns from 0, and the column 'qid', number {place}, "
-                f"is no feature: pass names, here {names}, or {instead}"
+                f"is no feature: pass {by_name}{instead}"
             )
     for name in IN_FILES:
         if given.get(name) and place < len(columns) - 1:
@@ -63,27 +59,3 @@ def refuse_moved_indices(X: Any, given: dict[str, Any]) -> None:
                 f"{place}, is no feature: number the features without it, and pass {instead}; or "
                 "make it the last column"
             )
-    for name in OF_EACH_FEATURE:
-        entries = _read(given.get(name))
-        if isinstance(entries, list | tuple | np.ndarray) and len(entries) != len(columns) - 1:
-            features = [column for column in columns if column != "qid"]
-            raise ValueError(
-                f"{name} has {len(entries)} entries, and there are {len(features)} features, "
-                f"{features}, since the column 'qid' is none: pass one entry for each, or {instead}"
-            )
-
-
-def _read(value: Any) -> Any:
-    """Numbers in text such as "[0,1],[2]" as a list; anything else as it is."""
-    if isinstance(value, str) and re.fullmatch(r"[-\d\s.,()\[\]]+", value):
-        return [int(float(number)) for number in re.findall(r"-?[\d.]+", value)]
-    return value
-
-
-def _indices(value: Any) -> Iterator[int]:
-    """The whole numbers in a list, and in lists of it."""
-    if isinstance(value, int | np.integer):
-        yield int(value)
-    elif isinstance(value, list | tuple | set | np.ndarray):
-        for entry in value:
-            yield from _indices(entry)

@@ -6,12 +6,9 @@ from typing import Any, ClassVar, Self
 from sklearn.exceptions import DataConversionWarning
 
 from lambdaplus.compute.messages import warn
+from lambdaplus.estimators.arguments import by_set, vectors
+from lambdaplus.estimators.framework_estimator import FrameworkEstimator
 from lambdaplus.estimators.metrics_by_name import function_of_score, metric_of_score
-from lambdaplus.estimators.parent import (
-    FrameworkEstimator,
-    by_set,
-    vectors,
-)
 from lambdaplus.estimators.query_column import (
     refuse_moved_indices,
     refuse_other_queries,
@@ -22,7 +19,7 @@ from lambdaplus.estimators.search_scores import (
     refuse_scores_without_queries,
     warn_of_several_metrics,
 )
-from lambdaplus.estimators.search_splits import warn_of_split_queries
+from lambdaplus.estimators.split_queries import warn_of_split_queries
 from lambdaplus.lists.columns import columns_of, from_narwhals
 from lambdaplus.lists.order import Documents, by_query
 from lambdaplus.lists.vectors import as_vector, as_weights

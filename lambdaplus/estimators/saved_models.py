@@ -15,7 +15,7 @@ from lambdaplus.metrics.names import default_surrogate
 from lambdaplus.objectives import LogLoss, combine, lambda_objective
 from lambdaplus.objectives.by_name import Named
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_objective import LambdaObjective
+from lambdaplus.objectives.metric_objective import LambdaObjective
 from lambdaplus.objectives.pair_options import PairOptions
 
 _NUMBERS = ("b", "i", "u", "f")  # kinds of labels that are no text
@@ -152,14 +152,20 @@ def classifier_from_data(data: dict[str, Any], rounds: int) -> dict[str, Any]:
         if dtype.kind not in (*_NUMBERS, "U", "O") or dtype.itemsize > 16:
             raise ValueError  # "<U100000000" would fill the memory
         labels = np.array(data["classes"], dtype=dtype)
-        found = {
+        if labels.tolist() != data["classes"] or labels.size != 2 or not labels[0] < labels[1]:
+            raise ValueError
+        found: dict[str, Any] = {
             "_labels": labels,
             "pos_label_": labels[data["classes"].index(data["pos_label"])],
             "offset_": float(data["offset"]),
             "_no_probabilities": str(data["no_probabilities"]),
         }
+        numbers = [found["offset_"]]
         if data["a"] is not None:
-            found["calibrator_"] = Sigmoid(-float(data["a"]), -float(data["b"]))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            numbers += [-float(data["a"]), -float(data["b"])]
+            found["calibrator_"] = Sigmoid(*numbers[1:])
+        if not np.isfinite(numbers).all() or not (len(numbers) > 1 or found["_no_probabilities"]):
+            raise ValueError
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         raise ValueError(_TOO_OLD) from None
     return found

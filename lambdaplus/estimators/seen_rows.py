@@ -11,7 +11,8 @@ from lambdaplus.lists.order import rows_of
 
 Hashes = NDArray[np.uint64]
 
-MOST = 0.5  # of a set's rows, by more than chance; also of training rows that occur repeatedly
+MOST = 0.5  # of training rows that occur repeatedly, and of the rows of a set that can be used
+_SOME, _FEWEST = 0.05, 5  # of a set's rows, by more than chance
 _DEVIATIONS = 3.0  # by which a share is beyond chance
 _AT_ONCE = 2**20  # values, so that a hash takes little memory
 
@@ -33,10 +34,10 @@ class TrainingRows:
         seen = np.isin(hashes_of_rows(X, codes), self._different)
         chance, n = self._by_chance, len(codes)
         beyond = seen.sum() - n * chance
-        many = beyond >= MOST * n * (1.0 - chance) and beyond > _DEVIATIONS * np.sqrt(
-            n * chance * (1.0 - chance)
+        some = beyond >= max(_SOME * n * (1.0 - chance), _FEWEST) and (
+            beyond > _DEVIATIONS * np.sqrt(n * chance * (1.0 - chance))
         )
-        return seen if many and chance < MOST else np.zeros(n, np.bool_)
+        return seen if some and chance < MOST else np.zeros(n, np.bool_)
 
 
 def hashes_of_rows(X: Any, codes: Ints) -> Hashes:

@@ -110,8 +110,9 @@ class Convention:
         """The metric with the options of the tool, unless its name or the options set others."""
         from lambdaplus.metrics import parse_metric
 
-        rule = self.rule(parse_metric(name, **options))
-        return parse_metric(name, defaults=rule.options, **options)
+        parsed = parse_metric(name, **options)
+        defaults = self.rule(parsed).options
+        return parse_metric(name, defaults=defaults, **options) if defaults else parsed
 
 
 _ROW_ORDER = Rule("stable", empty=0)

@@ -17,10 +17,14 @@ from lambdaplus.lists.own_rows import OwnRows
 from lambdaplus.lists.queries import Queries
 from lambdaplus.lists.vectors import as_labels
 from lambdaplus.metrics import Metric, RankingMetric
-from lambdaplus.metrics.means import mean_values
-from lambdaplus.metrics.weighted_sum import WeightedSum, sum_of, terms_of
+from lambdaplus.metrics.means import mean_values, one_class_in_words
+from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, sum_of, terms_of
 
 _UNSET: Any = object()  # LightGBM's estimators pass a group or None; XGBoost's omit the argument
+_NO_VALUE = (
+    "no query has a relevant document (for AUC and rank correlations, labels that differ), or all "
+    "weights are 0"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,10 +131,11 @@ class EvalMetric:
             mean = mean_values(self.metrics, queries, call.scores, self.one_group)
         for name, value in mean.items():
             if math.isnan(value):
+                parts = [part for metric in self.metrics for part, _ in parts_of(metric)]
+                why = next(filter(None, (one_class_in_words(part, queries) for part in parts)), "")
                 raise ValueError(
-                    f"{name} has no value on any query of this data set: no query has a relevant "
-                    "document (for AUC and rank correlations, labels that differ), or all weights "
-                    "are 0. XGBRanker calls a metric query by query: use XGBoostRanker or "
+                    f"{name} has no value on any query of this data set: {why or _NO_VALUE}. "
+                    "XGBRanker calls a metric query by query: use XGBoostRanker or "
                     "xgboost.train(custom_metric=)"
                 )
         values = {f"{metric}{self.suffix}": mean[str(metric)] for metric in self.metrics}

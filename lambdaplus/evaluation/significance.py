@@ -16,7 +16,7 @@ from lambdaplus.compute.array_types import Bools, Floats
 from lambdaplus.evaluation.effects import ROUNDING, Effect, weighted_means
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.scope import scope
 from lambdaplus.metrics.values import values
 from lambdaplus.ranking.sort import Scored
 

@@ -155,7 +155,7 @@ def read_call(
     workers = workers_of(framework, second, booster)
     training = training_of(owner if booster is None else booster, booster)
     training.workers = workers
-    with workers.together(of), limit_threads(training.threads):
+    with workers.together(of):
         if framework == "arrays":
             sizes = None if group is None else checked_array(group, "group")
             weights = None if weight is None else checked_array(weight, "weight")
@@ -164,7 +164,7 @@ def read_call(
             stored = (read_lightgbm if framework == "lightgbm" else read_xgboost)(second)
             scores = first
         # A table has many short steps, between which the framework's threads wait busily.
-        with limit_threads(None, None if stored.sizes is None else training.team):
+        with limit_threads(training.threads, None if stored.sizes is None else training.team):
             queries = training.queries_of(framework, second, booster, stored)
             yield Call(framework, second, scores, queries, training, owner, caller)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Ints
 from lambdaplus.lists.columns import columns_of, native
-from lambdaplus.lists.vectors import checked_array
+from lambdaplus.lists.features import refuse_dates
 
 Framework = Literal["lightgbm", "xgboost", "arrays"]
 
@@ -29,9 +29,8 @@ def canonical(X: Any) -> Any:
     of which LightGBM would take the days or nanoseconds since 1970, and XGBoost would end with a
     stack trace.
     """
-    if np.ma.is_masked(X):
-        checked_array(X, "X")
-    _refuse_unusable_columns(X)
+    _refuse_equal_names(X)
+    refuse_dates(X, kinds="mMSUV", others=_NO_NUMBERS)
     if not hasattr(X, "tocsr"):
         return native(X)
     X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -41,34 +40,18 @@ def canonical(X: Any) -> Any:
     return X
 
 
-def _refuse_unusable_columns(X: Any) -> None:
-    """Raise a ValueError for arrays of dates, durations, text or records, and frames of the first.
+def _refuse_equal_names(X: Any) -> None:
+    """Raise a ValueError for a frame with two columns of one name.
 
-    The frameworks themselves refuse text in frames, and complex numbers.  A frame with two columns
-    of one name is refused, too, at which XGBoost fails for another reason.
+    XGBoost fails at them for another reason.
     """
-    if isinstance(X, np.ndarray):
-        if X.dtype.kind in "mMSUV":
-            raise ValueError(f"X is an array of {X.dtype}, not of numbers: {_CONVERT}")
-        return
-    root = type(X).__module__.partition(".")[0]
-    if root == "pandas" and hasattr(X, "columns"):
-        if not X.columns.is_unique:
-            twice = X.columns[X.columns.duplicated()][0]
-            raise ValueError(f"two columns are called {twice!r}: rename one, or leave it out")
-        types = zip(X.columns, X.dtypes, strict=True)
-        other = [(name, one) for name, one in types if getattr(one, "kind", "") in ("m", "M")]
-    elif root in ("polars", "pyarrow") and hasattr(X, "schema"):
-        schema = X.schema
-        types = zip(schema.names, schema.types) if root == "pyarrow" else schema.items()  # noqa: B905
-        other = [(name, one) for name, one in types if _NO_NUMBERS.match(str(one))]
-    else:
-        return
-    if other:
-        raise ValueError(f"the column {other[0][0]!r} is {other[0][1]}, not numbers: {_CONVERT}")
+    columns: Any = getattr(X, "columns", None)
+    if not getattr(columns, "is_unique", True):  # of pandas
+        twice = columns[columns.duplicated()][0]
+        raise ValueError(f"two columns are called {twice!r}: rename one, or leave it out")
 
 
-_CONVERT = "convert it (dates to what recurs, such as the day of the week), or leave it out"
+# The frameworks themselves refuse text in frames, and complex numbers.
 _NO_NUMBERS = re.compile(r"(?i)date|time|duration|decimal|list|array|struct|binary|object|map")
 
 # Types of columns that LightGBM reads from frames of polars and pyarrow, by narwhals' names.
@@ -109,7 +92,7 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
             f"{name} has the columns {columns}, which are not those of the training data, in their "
             f"order: {other}"
         )
-    width, expected = _width(X), _width(of_training)
+    width, expected = width_of(X), width_of(of_training)
     if width and expected and width != expected:
         raise ValueError(
             f"{name} has {width} features, and the training data {expected}: pass the same "
@@ -117,7 +100,7 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
         )
 
 
-def _width(X: Any) -> int:
+def width_of(X: Any) -> int:
     """The number of features of an array, frame or list of rows; 0 if it does not say."""
     rows = isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray)
     shape: Any = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))

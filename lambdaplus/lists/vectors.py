@@ -47,6 +47,8 @@ def unmasked(values: Any, name: str) -> NDArray[Any]:
 
 def numbers(values: Any, name: str, copy: bool = False) -> NDArray[np.float64]:
     """Convert to float64; a ValueError as in `checked_array`, for text, or if numbers merge."""
+    if type(values) is np.ndarray and values.dtype in (np.float32, np.float64):
+        return values.astype(np.float64, copy=copy)
     array = checked_array(values, name)
     finer = array.dtype.kind == "f" and array.dtype.itemsize > 8  # than float64
     text = array.dtype.kind in "SUT"
@@ -138,8 +140,11 @@ _HINTS = {  # what to do about two dimensions
 
 def vector(values: ArrayLike, name: str, copy: bool = True, single: bool = False) -> Floats:
     """One-dimensional float64 without NaN or infinity; a single column counts as a vector."""
-    kept = single and type(values) is np.ndarray and values.dtype == np.float32
-    array: Floats = values if kept else numbers(as_vector(values), name, copy)  # type: ignore[assignment]
+    # Of an array, nothing but its numbers has to be read.
+    is_vector = type(values) is np.ndarray and values.ndim == 1
+    kept = single and is_vector and values.dtype == np.float32  # type: ignore[union-attr]
+    given: Any = values if is_vector else as_vector(values)
+    array: Floats = given if kept else numbers(given, name, copy)
     if array.shape == (0, 0):  # from XGBoost 3.4 on, the scores of a worker without rows
         array = array.ravel()
     if array.ndim != 1:

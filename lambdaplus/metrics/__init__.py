@@ -8,11 +8,12 @@ Examples
 """
 
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
+from lambdaplus.metrics.declaration import Declaration, Metric
 from lambdaplus.metrics.forms import Cascade, CountAbove, Gains
 from lambdaplus.metrics.label_counts import LabelCounts
 from lambdaplus.metrics.names import metric_names, parse_metric
 from lambdaplus.metrics.parameters import OVER, Parameter
+from lambdaplus.metrics.ranking_metric import RankingMetric
 
 __all__ = [
     "CATALOGUE",

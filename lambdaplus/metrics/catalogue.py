@@ -10,28 +10,7 @@ from functools import partial
 from lambdaplus.metrics import components as c
 from lambdaplus.metrics.declaration import Declaration
 from lambdaplus.metrics.forms import Cascade, CountAbove, Gains
-from lambdaplus.metrics.parameters import OVER, RELEVANT, Parameter
-
-GAIN = Parameter(
-    "gain",
-    "exp2",
-    "gain of label l: exp2 is 2^l - 1, linear is l; a list such as 0/1/3/7 is for labels 0, 1, ...",
-    ("exp2", "linear"),
-    per_label=True,
-)
-DISCOUNT = Parameter(
-    "discount",
-    "log2",
-    "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
-    ("log2", "letor"),
-)
-DIVISOR = Parameter(
-    "divisor",
-    "reachable",
-    "map@k and recall@k divide by min(R, k), the largest possible number of hits, or by R, the "
-    "number of relevant documents",
-    ("reachable", "relevant"),
-)
+from lambdaplus.metrics.parameters import DISCOUNT, DIVISOR, GAIN, OVER, RELEVANT, Parameter
 
 _graded = partial(Declaration, binary=False, bounds=(0.0, 1.0))
 _of_pairs = partial(_graded, discount=c.constant, gain=c.nothing, cutoff="no")

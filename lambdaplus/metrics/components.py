@@ -3,8 +3,8 @@
 import numpy as np
 
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.metrics.declaration import RankingMetric
 from lambdaplus.metrics.label_counts import LabelCounts
+from lambdaplus.metrics.ranking_metric import RankingMetric
 
 MOST_TO_ONE = 1e9  # weights of relevant rows to those of others in a rank sum; errors below 1e-6
 

@@ -10,8 +10,8 @@ from lambdaplus.compute.collective import ONE_MACHINE, Workers
 from lambdaplus.compute.messages import warn
 from lambdaplus.lists.queries import Queries
 from lambdaplus.lists.strata import reaches
-from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.declared_arrays import scope
+from lambdaplus.metrics.ranking_metric import RankingMetric
+from lambdaplus.metrics.scope import scope
 from lambdaplus.metrics.values import rounded_value, values
 from lambdaplus.metrics.weighted_sum import WeightedSum, parts_of, value_of
 from lambdaplus.ranking.sort import Scored

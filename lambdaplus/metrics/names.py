@@ -8,8 +8,9 @@ from typing import Any
 from lambdaplus.compute.messages import hint
 from lambdaplus.compute.removed import removed
 from lambdaplus.metrics.catalogue import CATALOGUE
-from lambdaplus.metrics.declaration import Declaration, Metric, RankingMetric
+from lambdaplus.metrics.declaration import Declaration, Metric
 from lambdaplus.metrics.parameters import Share
+from lambdaplus.metrics.ranking_metric import RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum, split_outside
 
 SPELLINGS = {spelling: d for d in CATALOGUE for spelling in (d.name, *d.aliases)}

@@ -94,6 +94,26 @@ RELEVANT = Parameter("relevant", 1.0, "label from which a document counts as rel
 OVER = Parameter(
     "over", "query", "rows that are ranked together: a query, or the data set", ("query", "dataset")
 )
+GAIN = Parameter(
+    "gain",
+    "exp2",
+    "gain of label l: exp2 is 2^l - 1, linear is l; a list such as 0/1/3/7 is for labels 0, 1, ...",
+    ("exp2", "linear"),
+    per_label=True,
+)
+DISCOUNT = Parameter(
+    "discount",
+    "log2",
+    "discount at rank r: log2 is 1 / log2(1 + r); letor is 1, 1, 1 / log2 3, 1 / log2 4, ...",
+    ("log2", "letor"),
+)
+DIVISOR = Parameter(
+    "divisor",
+    "reachable",
+    "map@k and recall@k divide by min(R, k), the largest possible number of hits, or by R, the "
+    "number of relevant documents",
+    ("reachable", "relevant"),
+)
 
 
 def as_text(value: Any) -> str:

@@ -16,13 +16,13 @@ from lambdaplus.compute.parallel import over_queries
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics.components import falling
-from lambdaplus.metrics.declaration import RankingMetric
-from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays, Ranked
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.metrics.parameters import Share
-from lambdaplus.ranking.class_runs import class_runs
+from lambdaplus.metrics.ranking_metric import RankingMetric
+from lambdaplus.ranking.class_order import class_order
 from lambdaplus.ranking.rounding import MOST_CLASSES, refuse_many_classes, round_scores
-from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, run_starts, split_ties
+from lambdaplus.ranking.sort import Entries, Scored, one_entry_per_document, split_ties, tie_starts
 from lambdaplus.ranking.ties import Ties
 
 
@@ -89,8 +89,8 @@ def _entries(metric: RankingMetric, arrays: MetricArrays, scored: Scored) -> Ent
     is_long = queries.n_documents > THRESHOLDS.long_list and classes <= MOST_CLASSES
     if not (is_linear and is_long) or scored.is_sorted or queries.returned is not None:
         return scored.entries(metric.relevant)
-    runs = class_runs(scored.scores, arrays.code, classes, queries.multiplicities)
-    return scored.entries(metric.relevant) if runs is None else runs
+    entries = class_order(scored.scores, arrays.code, classes, queries.multiplicities)
+    return scored.entries(metric.relevant) if entries is None else entries
 
 
 def _at_shares(
@@ -115,13 +115,13 @@ def _at_shares(
 def _for_ties(metric: RankingMetric, value: Floats, boundaries: Ints, score: Floats) -> Floats:
     """Rank correlations corrected for tied scores, 0 if all are tied; other values as they are.
 
-    Of the variance of n ranks, runs of t ties leave 1 less the sum of t^3 - t over n^3 - n.  Equal
-    scores know nothing, and the mean of random ones is 0.  If they had no value, trainings would
-    prefer models that order few queries.
+    Of the variance of n ranks, blocks of t ties leave 1 less the sum of t^3 - t over n^3 - n.
+    Equal scores know nothing, and the mean of random ones is 0.  If they had no value, trainings
+    would prefer models that order few queries.
     """
     if not metric.declaration.correlation:
         return value
-    first = np.flatnonzero(run_starts(score, boundaries))
+    first = np.flatnonzero(tie_starts(score, boundaries))
     tied = np.diff(np.append(first, score.size)).astype(np.float64)
     n = np.diff(boundaries).astype(np.float64)
     lost = np.add.reduceat(tied**3 - tied, np.searchsorted(first, boundaries[:-1]))

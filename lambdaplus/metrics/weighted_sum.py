@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lambdaplus.compute.arguments import number, number_of
-from lambdaplus.metrics.declaration import Metric, RankingMetric
+from lambdaplus.metrics.declaration import Metric
 from lambdaplus.metrics.parameters import shortest
+from lambdaplus.metrics.ranking_metric import RankingMetric
 
 _PLUS = r"(?<![\d.][eE])\+"  # not in an exponent
 

@@ -14,9 +14,8 @@ Examples
 """
 
 from lambdaplus.objectives.combined_objective import CombinedObjective, combine
-from lambdaplus.objectives.lambda_gradient import gradients
+from lambdaplus.objectives.gradient_on import gradients
 from lambdaplus.objectives.lambda_objective import (
-    LambdaObjective,
     lambda_auc,
     lambda_map,
     lambda_mauc,
@@ -25,6 +24,7 @@ from lambdaplus.objectives.lambda_objective import (
     lambda_objective,
 )
 from lambdaplus.objectives.log_loss import LogLoss
+from lambdaplus.objectives.metric_objective import LambdaObjective
 from lambdaplus.objectives.objective import Objective
 
 __all__ = [

@@ -12,7 +12,8 @@ from lambdaplus.compute.messages import hint
 from lambdaplus.metrics import Declaration, RankingMetric
 from lambdaplus.metrics.weighted_sum import WeightedSum
 from lambdaplus.objectives.combined_objective import CombinedObjective
-from lambdaplus.objectives.lambda_objective import LambdaObjective, lambda_objective
+from lambdaplus.objectives.lambda_objective import lambda_objective
+from lambdaplus.objectives.metric_objective import LambdaObjective
 from lambdaplus.objectives.objective import Objective, ObjectiveOn
 
 Named = str | Declaration | RankingMetric | WeightedSum

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from lambdaplus.compute.arguments import number, number_of
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.parallel import over_tasks, piece_slices
-from lambdaplus.engine.lists import NONE
 from lambdaplus.engine.log_loss import add_log_loss
+from lambdaplus.engine.ranked_lists import NONE
 from lambdaplus.lists.queries import Queries
 from lambdaplus.lists.strata import least_reaching, reaches
 from lambdaplus.metrics.parameters import RELEVANT, shortest

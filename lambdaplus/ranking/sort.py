@@ -50,13 +50,13 @@ def rank_some(boundaries: Ints, scores: Floats, order: Rows) -> Ranking:
 
 def split_ties(queries: Queries, ranking: Ranking, key: Floats) -> Ranking:
     """The ranking without ties: tied documents in ascending order of a key of each row."""
-    tied = np.cumsum(run_starts(ranking.score, queries.boundaries))
+    tied = np.cumsum(tie_starts(ranking.score, queries.boundaries))
     order = np.lexsort((key[ranking.row], tied))
     return Ranking(ranking.row[order], -np.arange(ranking.score.size, dtype=np.float64))
 
 
-def run_starts(score: Floats, boundaries: Ints) -> Bools:
-    """Whether a run of tied documents begins, at each rank of all queries."""
+def tie_starts(score: Floats, boundaries: Ints) -> Bools:
+    """Whether tied documents, or one without ties, begin at each rank of all queries."""
     starts = np.append(True, score[1:] != score[:-1])
     starts[boundaries[:-1]] = True
     return starts

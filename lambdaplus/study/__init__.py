@@ -37,16 +37,16 @@ if TYPE_CHECKING:  # at run time, names are imported when they are first used
     from lambdaplus.study.fits import Fit as Fit
     from lambdaplus.study.from_config import study_of as study_of
     from lambdaplus.study.method_names import find_methods as find_methods
-    from lambdaplus.study.methods import Fitted as Fitted
     from lambdaplus.study.methods import Method as Method
-    from lambdaplus.study.methods import Task as Task
     from lambdaplus.study.registry import METHODS as METHODS
     from lambdaplus.study.report import write_report as write_report
     from lambdaplus.study.result_files import write_tables as write_tables
     from lambdaplus.study.results import Results as Results
     from lambdaplus.study.study import Study as Study
     from lambdaplus.study.summary import Summary as Summary
-    from lambdaplus.study.tables import results_table as results_table
+    from lambdaplus.study.summary_tables import results_table as results_table
+    from lambdaplus.study.tasks import Fitted as Fitted
+    from lambdaplus.study.tasks import Task as Task
 else:  # with __getattr__, type checkers would accept misspelt names
     _MODULES = modules_of(
         ("lambdaplus.study.config", "Config"),
@@ -54,14 +54,15 @@ else:  # with __getattr__, type checkers would accept misspelt names
         ("lambdaplus.study.from_config", "study_of"),
         ("lambdaplus.compute.versions", "installed_versions versions_in_words"),
         ("lambdaplus.study.method_names", "find_methods"),
-        ("lambdaplus.study.methods", "Fitted Method Task"),
+        ("lambdaplus.study.methods", "Method"),
         ("lambdaplus.study.registry", "METHODS"),
         ("lambdaplus.study.report", "write_report"),
         ("lambdaplus.study.result_files", "write_tables"),
         ("lambdaplus.study.results", "Results"),
         ("lambdaplus.study.study", "Study"),
         ("lambdaplus.study.summary", "Summary"),
-        ("lambdaplus.study.tables", "results_table"),
+        ("lambdaplus.study.summary_tables", "results_table"),
+        ("lambdaplus.study.tasks", "Fitted Task"),
     )
     __all__ = sorted(_MODULES)
     __getattr__ = importer(__name__, _MODULES)

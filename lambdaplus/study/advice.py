@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.over_time import over_time_in_words
 from lambdaplus.study.rounds_in_words import rounds_in_words
 from lambdaplus.study.single_features import single_feature
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
-from lambdaplus.study.trainers import BoostedTrainer
 
 
 def advice(summary: Summary, study: Study) -> list[str]:

@@ -15,7 +15,8 @@ from lambdaplus.compute.parallel import threads_for
 from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import numeric_part
 from lambdaplus.lists.vectors import numbers
-from lambdaplus.study.methods import Criterion, Fitted, Task
+from lambdaplus.study.methods import Criterion
+from lambdaplus.study.tasks import Fitted, Task
 
 
 def train_estimator(task: Task) -> Fitted | dict[Criterion, Fitted]:

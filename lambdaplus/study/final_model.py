@@ -16,10 +16,11 @@ from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.model_folder import write_model
 from lambdaplus.saved_model.boosters import MODELS
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
+from lambdaplus.study.boosted_trainer import BoostedTrainer, parameters_of
 from lambdaplus.study.boosters import Boosted
 from lambdaplus.study.config import Config
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Method, Task, criterion_of
+from lambdaplus.study.methods import Method, criterion_of
 from lambdaplus.study.probabilities import (
     Probabilities,
     has_log_odds,
@@ -29,7 +30,7 @@ from lambdaplus.study.probabilities import (
 )
 from lambdaplus.study.results import Results
 from lambdaplus.study.summary import Summary
-from lambdaplus.study.trainers import BoostedTrainer, parameters_of
+from lambdaplus.study.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.atomic_files import atomic_write
-from lambdaplus.study.methods import Group
+from lambdaplus.study.tasks import Group
 
 _ARRAYS = ("curve", "validation", "test")
 

@@ -120,6 +120,8 @@ def _of_one_file(file: Path, config: Config) -> StudyData:
     gap = config.gap or 0
     if config.order:
         notes += _folds_in_time(read, gap)
+        if opened.has_time_zone(config.order):
+            notes.append(f"Times of {config.order} are shown in UTC, and days are those of UTC.")
     folds = folds_of_rows(read.data, N_FOLDS, order=read.order, gap=gap)
     return StudyData(_chosen(folds, config), notes, config, read.data, read.columns)
 

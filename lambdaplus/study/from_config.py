@@ -10,6 +10,7 @@ import numpy as np
 
 from lambdaplus.data import Fold
 from lambdaplus.metrics import Metric, RankingMetric, parse_metric
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.config import DEFAULT_TREES, Config
 from lambdaplus.study.data_in_words import data_in_words
 from lambdaplus.study.data_warnings import data_warnings
@@ -19,7 +20,6 @@ from lambdaplus.study.method_names import find_fitting, find_methods
 from lambdaplus.study.methods import Method
 from lambdaplus.study.option_check import refuse_wrong_options
 from lambdaplus.study.study import Study
-from lambdaplus.study.trainers import BoostedTrainer
 from lambdaplus.study.words import Nouns
 
 
@@ -70,7 +70,7 @@ def study_of(config: Config, folder: Path | None = None, jobs: int = 1, threads:
         _refuse_what_needs_queries(methods, metrics, bool(config.weight))
     evaluated = dict.fromkeys(map(parse_metric, metrics))
     _refuse_all_relevant(folds, next(iter(evaluated)))
-    refuse_wrong_options(methods, config, [*evaluated])
+    refuse_wrong_options(methods, config, [*evaluated], folds[0].train.n_features)
     names = tuple(method.name for method in methods)
     config = replace(config, methods=names, metrics=tuple(map(str, evaluated)))
     nouns = Nouns.of(config.qid)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from lambdaplus.compute.memory import memory_limit
 from lambdaplus.data import Fold
 from lambdaplus.data.feature_rows import matrices_of
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.methods import Method
-from lambdaplus.study.trainers import BoostedTrainer
 
 PROCESS = 0.2e9  # bytes of a process without data: what it imports, and compiled kernels
 TOLD = 1e9  # bytes from which the need is told

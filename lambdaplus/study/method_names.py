@@ -11,11 +11,11 @@ from lambdaplus.metrics.names import split_names
 from lambdaplus.metrics.parameters import shortest
 from lambdaplus.metrics.weighted_sum import terms_of
 from lambdaplus.objectives.log_loss import find_log_loss
+from lambdaplus.study.boosted_trainer import OBJECTIVE_OPTIONS
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import BOOSTED, METHODS, built_in, of_lambdaplus, with_options
-from lambdaplus.study.trainers import OBJECTIVE_OPTIONS
 
 OWN_LOSSES = (
     "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",

@@ -13,24 +13,26 @@ from lambdaplus.data import RankingData
 from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
 from lambdaplus.study.files_and_machines import refuse_files_and_machines
-from lambdaplus.study.methods import Method, Task
+from lambdaplus.study.methods import Method
 from lambdaplus.study.registry import METHODS
+from lambdaplus.study.tasks import Task
 
 IGNORED = "are not used"
 """What XGBoost warns of parameters that it does not have."""
 
 
 def refuse_wrong_options(
-    methods: Sequence[Method], config: Config, metrics: Sequence[RankingMetric]
+    methods: Sequence[Method], config: Config, metrics: Sequence[RankingMetric], n_features: int
 ) -> None:
     """Raise a ValueError for options, or values in a grid, with which a method cannot be fitted.
 
+    Some have an entry for each feature, or number features, so the rows have as many as the data.
     One that may read or write files is refused before it is tried.
 
     An error that the method without options has as well is none of the options.
     """
     listed = {method.name for method in METHODS}
-    part = _few_rows()
+    part = _few_rows(n_features)
     for method in methods:
         # Of the methods of the list, fixed options are those of lambdaplus.
         fixed = {} if method.name in listed else method.fixed
@@ -53,12 +55,11 @@ def _given(method: Method, config: Config, listed: bool) -> Iterator[tuple[str, 
         yield from ((name, value) for value in values)
 
 
-def _few_rows() -> RankingData:
+def _few_rows(n_features: int) -> RankingData:
     random = np.random.default_rng(0)
     labels = np.tile([1.0, 0.0, 0.0, 1.0, 0.0], 16)
-    return RankingData(
-        random.normal(size=(80, 3)) + labels[:, None], labels, np.repeat(np.arange(8), 10)
-    )
+    features = random.normal(size=(80, n_features)) + labels[:, None]
+    return RankingData(features, labels, np.repeat(np.arange(8), 10))
 
 
 def _error(

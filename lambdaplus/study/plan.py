@@ -14,11 +14,12 @@ from lambdaplus.data import Fold
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.evaluation import Convention
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import has_values
+from lambdaplus.metrics.metric_arrays import has_values
 from lambdaplus.study.config import Config
 from lambdaplus.study.estimator_trainer import find_class, train_estimator
-from lambdaplus.study.methods import Criterion, Group, Method, Parameters, Task, criterion_of
+from lambdaplus.study.methods import Criterion, Method, Parameters, criterion_of
 from lambdaplus.study.search_spaces import draw
+from lambdaplus.study.tasks import Group, Task
 
 
 @dataclass(eq=False)

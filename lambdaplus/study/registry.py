@@ -7,9 +7,10 @@ from typing import Any
 from lambdaplus.metrics import Metric
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import search_spaces as spaces
+from lambdaplus.study.boosted_trainer import OBJECTIVE_OPTIONS, train_lightgbm, train_xgboost
 from lambdaplus.study.estimator_trainer import train_estimator
-from lambdaplus.study.methods import Method, Trainer
-from lambdaplus.study.trainers import OBJECTIVE_OPTIONS, train_lightgbm, train_xgboost
+from lambdaplus.study.methods import Method
+from lambdaplus.study.tasks import Trainer
 
 BOOSTED: dict[str, tuple[Trainer, spaces.Space]] = {
     "lightgbm": (train_lightgbm, spaces.LIGHTGBM),

@@ -18,7 +18,7 @@ from lambdaplus.study.plots import Plot, curve_plots, query_plots
 from lambdaplus.study.report_models import importance_plots, positives_plots
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import Summary
-from lambdaplus.study.tables import choices_table, results_table, rules_table, verdict_table
+from lambdaplus.study.summary_tables import choices_table, results_table, rules_table, verdict_table
 from lambdaplus.study.words import count
 
 

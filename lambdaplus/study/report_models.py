@@ -18,19 +18,14 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.ranking_data import rows_of_data
 from lambdaplus.metrics import RankingMetric, parse_metric
 from lambdaplus.metrics.progress import Progress
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.boosters import POINTWISE
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Task
-from lambdaplus.study.plots import (
-    Plot,
-    calibration_plot,
-    importance_plot,
-    precision_recall_plot,
-)
+from lambdaplus.study.plots import Plot, calibration_plot, importance_plot, precision_recall_plot
 from lambdaplus.study.probabilities import log_loss
 from lambdaplus.study.study import Study
 from lambdaplus.study.summary import OURS, Summary
-from lambdaplus.study.trainers import BoostedTrainer
+from lambdaplus.study.tasks import Task
 from lambdaplus.study.validation import values_of
 from lambdaplus.study.words import count, label
 

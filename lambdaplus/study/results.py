@@ -15,7 +15,8 @@ from lambdaplus.evaluation.effects import ROUNDING
 from lambdaplus.evaluation.significance import RankedRows
 from lambdaplus.metrics.means import mean_of
 from lambdaplus.study.config import Config
-from lambdaplus.study.methods import Group, Method
+from lambdaplus.study.methods import Method
+from lambdaplus.study.tasks import Group
 from lambdaplus.study.words import Nouns
 
 ALL_QUERIES = "all"

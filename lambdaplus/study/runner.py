@@ -14,9 +14,9 @@ from lambdaplus.compute.processes import run_here, run_in_processes, working_fol
 from lambdaplus.data import Fold, RankingData
 from lambdaplus.data.cache import fingerprint, write_binary
 from lambdaplus.study.memory import Memory
-from lambdaplus.study.methods import Task
 from lambdaplus.study.plan import groups_of
 from lambdaplus.study.store import Store, Stored
+from lambdaplus.study.tasks import Task
 from lambdaplus.study.training import train_and_store, train_in_process
 
 PRELOADED = "lambdaplus.study.preload"

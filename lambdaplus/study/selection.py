@@ -17,8 +17,9 @@ from lambdaplus.metrics import RankingMetric
 from lambdaplus.study.config import Config
 from lambdaplus.study.crossed_choice import validated_apart
 from lambdaplus.study.fits import Fit
-from lambdaplus.study.methods import Group, Method, criterion_of
+from lambdaplus.study.methods import Method, criterion_of
 from lambdaplus.study.results import ALL_QUERIES, Results
+from lambdaplus.study.tasks import Group
 from lambdaplus.study.validation import values_of
 
 KEY = {"method": pl.String, "fold": pl.String, "seed": pl.Int64}

@@ -25,7 +25,7 @@ from lambdaplus.compute.messages import warn
 from lambdaplus.data import Fold
 from lambdaplus.data.output_folder import refuse_link
 from lambdaplus.study.fits import Fit, load_fits, save_fits
-from lambdaplus.study.methods import Task
+from lambdaplus.study.tasks import Task
 
 
 class Stored(NamedTuple):

@@ -21,7 +21,7 @@ from lambdaplus.study.config import Config
 from lambdaplus.study.final_model import FinalModel, saveable, train_final, write_final
 from lambdaplus.study.fits import Fit
 from lambdaplus.study.memory import Memory
-from lambdaplus.study.methods import Method, Task, criterion_of, parse_criterion
+from lambdaplus.study.methods import Method, criterion_of, parse_criterion
 from lambdaplus.study.number_range import refuse_too_large
 from lambdaplus.study.plan import (
     Plan,
@@ -35,6 +35,7 @@ from lambdaplus.study.seeds import FIRST_PASS, more_seeds, seeds_needed
 from lambdaplus.study.selection import best_of, by_metric, results_of
 from lambdaplus.study.store import Store
 from lambdaplus.study.summary import Summary
+from lambdaplus.study.tasks import Task
 
 
 @dataclass(eq=False)
@@ -96,8 +97,8 @@ class Study:
     all_rows: RankingData | None = None
     columns: Sequence[Column] = ()
     seeds: tuple[int, ...] = field(default=(), init=False)
-    _tables: tuple[Any, Results] | None = field(default=None, init=False, repr=False)
-    """The results after a number of tasks of a run have ended."""
+    _results: tuple[Any, Results] | None = field(default=None, init=False, repr=False)
+    """Those after a number of tasks of a run have ended."""
 
     def __post_init__(self) -> None:
         self._evaluated = [parse_metric(metric) for metric in listed(self.metrics)]
@@ -284,11 +285,11 @@ class Study:
     def results(self) -> Results:
         """Results of each method, fold and seed whose fits are all finished."""
         ended = self._runner, self._runner.ended
-        if self._tables is None or self._tables[0] != ended:
-            self._tables = ended, self._make_tables()
-        return self._tables[1]
+        if self._results is None or self._results[0] != ended:
+            self._results = ended, self._make_results()
+        return self._results[1]
 
-    def _make_tables(self) -> Results:
+    def _make_results(self) -> Results:
         names = [method.name for method in self.methods]
         groups = itertools.chain.from_iterable(map(self._finished_groups, names))
         config = replace(self.config, seeds=self.seeds)

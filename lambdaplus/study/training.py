@@ -18,9 +18,10 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.cache import read_binary
 from lambdaplus.data.ranking_data import in_memory
 from lambdaplus.lists.vectors import numbers
+from lambdaplus.study.boosted_trainer import BoostedTrainer, parameters_of
 from lambdaplus.study.fits import Fit, save_fits
-from lambdaplus.study.methods import Criterion, Fitted, Task
-from lambdaplus.study.trainers import BoostedTrainer, parameters_of
+from lambdaplus.study.methods import Criterion
+from lambdaplus.study.tasks import Fitted, Task
 from lambdaplus.study.validation import values_of
 
 

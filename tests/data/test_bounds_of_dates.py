@@ -11,13 +11,13 @@ from contracts import Raises, Rows, contract, hold
 from lambdaplus import query_folds
 from lambdaplus.data.time_gap import on_a_line, parse_gap
 from lambdaplus.data.time_in_words import duration
-from lambdaplus.data.time_order import places_in_time
+from lambdaplus.data.time_order import places_and_values
 
 REFUSED = Raises("in this order as numbers")
 
 
 def places(order: Any) -> list[int]:
-    return [*map(int, places_in_time(order, len(order)))]
+    return [*map(int, places_and_values(order, len(order))[0])]
 
 
 # Of each pair, the first is within the bound, and the second beyond it.

@@ -12,7 +12,7 @@ from contracts import Raises, Rows, contract, hold
 
 from lambdaplus import query_folds
 from lambdaplus.data.table_files import TableFile
-from lambdaplus.data.time_order import places_in_time
+from lambdaplus.data.time_order import places_and_values
 
 MONTHS = [datetime(year, month, 15, 9, 30) for year in (2023, 2024) for month in range(1, 13)]
 WEEKS = [(year, week) for year in (2023, 2024) for week in range(1, 53)]
@@ -31,7 +31,7 @@ def of(form: str) -> list[str]:
 
 
 def places(order: Any) -> list[int]:
-    return [*map(int, places_in_time(order, len(order)))]
+    return [*map(int, places_and_values(order, len(order))[0])]
 
 
 def spelt(form: str, start: int) -> list[float]:
@@ -117,12 +117,15 @@ SPELT: Rows = {
             ("2023.01 as numbers", [2023.01, 2023.1, 2023.11], [0, 1, 2]),
             *(
                 (f"numbers without their zeros, {form}", spelt(form, start), Raises("in this orde"))
-                for start in (2012, 2019, 2024)
+                for start in (1990, 1998, 2012, 2019, 2024)
                 for form in ("%m%y", "%m.%y", "%m.%Y", "%y%-m")
             ),
             ("weeks as numbers", [w * 100 + y % 100 for y, w in WEEKS], Raises("in this order")),
             ("days of months as numbers", [100 * m + d for m in range(1, 13) for d in range(1, 29)],
              [*range(336)]),
+            ("numbers of rows from 100", [*range(100, 1300)], [*range(1200)]),
+            ("cents from 1", [k / 100 for k in range(100, 1300)], [*range(1200)]),
+            ("steps of 50", [*range(100, 1300, 50)], [*range(24)]),
             ("times as numbers", [100 * h + m for h in range(24) for m in (0, 30)], [*range(48)]),
             ("parts of parts", [100 * a + b for a in range(1, 9) for b in range(1, 4)],
              [*range(24)]),

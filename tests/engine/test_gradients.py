@@ -362,7 +362,7 @@ def test_a_weight_of_k_is_k_rows(ties: int | None, all_pairs: bool, metric: str)
 def weighted_average_precision_lambdas(
     labels: Floats, scores: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """The definition in `lambdaplus.engine.lists`, pair by pair; no tied scores."""
+    """The definition in `lambdaplus.engine.ranked_lists`, pair by pair; no tied scores."""
     order = np.argsort(-scores)
     relevant, s, w = labels[order] >= 1, scores[order], weight[order]
     reached = np.cumsum(w)  # T

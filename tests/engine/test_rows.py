@@ -7,7 +7,7 @@ import pytest
 from brute_force import pair_sums
 from numpy.testing import assert_allclose
 
-from lambdaplus.engine.lists import NO_FACTORS, NONE, Lists, no_sums
+from lambdaplus.engine.ranked_lists import NO_FACTORS, NONE, Lists, no_sums
 from lambdaplus.engine.rows import add_few_pairs
 
 NOTHING = 1e-120  # of pairs this far in order no gradient is left

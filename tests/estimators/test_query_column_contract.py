@@ -92,7 +92,7 @@ RANKED: Rows = {
     ),
     "a number of a column after that of the queries": (
         lambda k: by_column(k, interaction_constraints=[[0], [1, 2]]),
-        Raises(r"interaction_constraints=.*, number 0, is no feature: pass names, here \['qid', "),
+        Raises("interaction_constraints=.*, number 0, is no feature: pass X without that column"),
     ),
     "numbers of columns as text, after that of the queries":
         (lambda k: by_column(k, 1, interaction_constraints="[0],[1,2]"),

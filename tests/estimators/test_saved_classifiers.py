@@ -1,5 +1,6 @@
 """Files of XGBoostClassifier hold what fit learnt, as data, and what they cannot hold is said."""
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def test_another_objective_of_xgboost_does_not_move_scores_before_the_next_fit(
     tmp_path: Path,
 ) -> None:
     model = pickle.loads(pickle.dumps(fitted(lp.XGBoostClassifier)))
-    model.set_params(objective="binary:logistic")
+    model.set_params(objective="binary:logistic", base_score=0.9)  # which the threshold lacks
     for other in (model, loaded(model, tmp_path)):
         for method in ("predict", "predict_proba", "decision_function"):
             of_fit = getattr(fitted(lp.XGBoostClassifier), method)(X)
@@ -175,4 +176,22 @@ def test_what_a_file_holds_is_data_and_no_code(text: str, message: str) -> None:
     booster = fitted(lp.XGBoostClassifier).get_booster().copy()
     booster.set_attr(lambdaplus=text, scikit_learn=None)
     with pytest.raises(ValueError, match=message):
+        lp.XGBoostClassifier().load_model(booster.save_raw())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({name: value} for name in ("offset", "a", "b") for value in (np.nan, np.inf, -np.inf)),
+        {"a": None}, {"classes": [0, 1, 2]}, {"classes": [1, 0]}, {"classes": [0, 0]},
+        {"classes": [np.nan, 1.0], "dtype": "<f8"}, {"classes": [0, 300], "dtype": "<i1"},
+        {"classes": [0.5, 1.5], "pos_label": 1.5},
+    ],
+)  # fmt: skip
+def test_numbers_that_fit_cannot_have_saved_are_refused(changed: Any, tmp_path: Path) -> None:
+    fitted(lp.XGBoostClassifier).save_model(tmp_path / "model.json")
+    booster = xgb.Booster(model_file=tmp_path / "model.json")
+    text = json.dumps({**json.loads(str(booster.attr("lambdaplus"))), **changed})
+    booster.set_attr(lambdaplus=text, scikit_learn=None)
+    with pytest.raises(ValueError, match="of an older lambdaplus, or damaged"):
         lp.XGBoostClassifier().load_model(booster.save_raw())

@@ -64,7 +64,7 @@ FLAGS = (X[:, :3] > 0).astype(float)  # eight different rows
 ONCE = np.where(np.arange(300)[:, None] < 200, X, 0.0)  # a third of the rows are equal
 UNSEEN: dict[str, tuple[Any, Any]] = {
     "other rows": (X, NEW),
-    "a third of the rows, with new ones": (X, np.concatenate([X[:100], NEW[:200]])),
+    "four rows, with new ones": (X, np.concatenate([X[:4], NEW[:50]])),
     "few different rows": (FLAGS, np.random.default_rng(2).permutation(FLAGS)[:200]),
     "few different rows, one of them": (FLAGS, FLAGS[[0] * 30]),
     "equal rows as often as in the training": (ONCE, np.where(ONCE == 0.0, 0.0, NEW)),
@@ -80,6 +80,20 @@ def test_rows_that_are_equal_by_chance(kind: Any, training: Any, features: Any) 
         model = fitted(kind, features, labels, (training, Y), cv=None)
     assert hasattr(model, "offset_")
     assert not TrainingRows(training, Y).among(features, labels).any()
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("known", [20, 100])
+@both
+def test_of_a_set_with_some_training_rows_the_others_are_used(kind: Any, known: int) -> None:
+    rows = ORDER[:300]
+    features = np.concatenate([X[:known], NEW[known:]])
+    with pytest.warns(UserWarning, match=f"^{known} of the 300 rows .*so only the others set thr"):
+        model = fitted(kind, features[rows], Y[rows])
+    kept = rows[rows >= known]
+    right = fitted(kind, NEW[kept], Y[kept])
+    assert model.offset_ == right.offset_
+    np.testing.assert_array_equal(model.predict_proba(X), right.predict_proba(X))
 
 
 @pytest.mark.parametrize(

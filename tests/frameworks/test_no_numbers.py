@@ -1,5 +1,6 @@
 """Features that are no numbers are refused in words by every door, in training and prediction."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
+from lambdaplus.baselines import BestFeature, QueryScaler, RankSVM
+from lambdaplus.data import RankingData
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 random = np.random.default_rng(0)
@@ -69,3 +72,37 @@ def test_numbers_in_the_same_containers_are_not(door: str) -> None:
     flags = {"a": X[:, 0].tolist(), "b": (X[:, 1] > 0).tolist(), "c": list(range(80))}
     for data in (pd.DataFrame(flags), pl.DataFrame(flags), pa.table(flags), X > 0, X.astype(">f4")):
         FITS[door](data)
+
+
+BASELINES: dict[str, Callable[[Any], Any]] = {
+    "fit": lambda X: RankSVM().fit(X, Y, qid=QID),
+    "eval_set": lambda X: BestFeature().fit(DAYS.astype(int), Y, QID, eval_set=(X, Y, QID)),
+    "predict": lambda X: RankSVM().fit(DAYS.astype(int), Y, qid=QID).predict(X),
+    "QueryScaler": lambda X: QueryScaler().fit(X, qid=QID),
+    "transform": lambda X: QueryScaler().fit(DAYS.astype(int)).transform(X, qid=QID),
+    "RankingData": lambda X: RankingData(X, Y, QID),
+}
+OF_TIME = [name for name in NO_NUMBERS if re.match("da|na|du|ti", name)]
+
+
+@pytest.mark.parametrize("what", OF_TIME)
+@pytest.mark.parametrize("door", BASELINES)
+def test_baselines_and_data_refuse_dates(door: str, what: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"^(.* is an array of .*, not of n|the column '?day'? is )"
+    ):
+        BASELINES[door](NO_NUMBERS[what])
+
+
+@pytest.mark.parametrize("door", BASELINES)
+def test_baselines_and_data_refuse_masked_entries(door: str) -> None:
+    masked = np.ma.masked_array(X, mask=X > 1)
+    with pytest.raises(ValueError, match=r"is a masked array with .* the first in row"):
+        BASELINES[door](masked)
+
+
+def test_decimals_and_flags_of_a_frame_stay_features_of_baselines() -> None:
+    frame = pl.DataFrame({"a": X[:, 0].round(2), "b": X[:, 1] > 0})
+    decimals = frame.with_columns(pl.col("a").cast(pl.Decimal(10, 2)))
+    right, found = (RankSVM().fit(one, Y, qid=QID).coef_ for one in (frame, decimals))
+    np.testing.assert_allclose(found, right, rtol=1e-6)

@@ -14,7 +14,7 @@ import lambdaplus
 from lambdaplus import LightGBMRanker, XGBoostRanker, ranking_trees
 from lambdaplus.frameworks.ranking_trees import SIZES, trees_of
 from lambdaplus.study import Config, study_of
-from lambdaplus.study.trainers import parameters_of
+from lambdaplus.study.boosted_trainer import parameters_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(600, 6))

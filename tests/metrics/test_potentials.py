@@ -19,8 +19,8 @@ from textbook_metrics import CASCADE, DECLARED, value
 
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric, parse_metric
-from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import ClassPairs, MetricArrays, Part
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.ranking.sort import Entries, rank
 
 # Values are at most 1 and sums of at most 12 terms of that size, so rounding stays far below this.

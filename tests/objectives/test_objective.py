@@ -19,7 +19,7 @@ import lambdaplus as lp
 from lambdaplus import eval_metric, lambda_objective
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics.catalogue import NDCG
-from lambdaplus.objectives import lambda_gradient
+from lambdaplus.objectives import gradient_on
 
 EACH_METRIC = pytest.mark.parametrize("metric", TRAINED)
 OBJECTIVES = [
@@ -160,9 +160,9 @@ def test_options_of_several_objectives_do_not_mix_on_the_same_data() -> None:
 def test_a_gradient_is_set_up_once_and_freed_with_the_data(
     objective: Any, group: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, refuse = [], lambda_gradient.refuse_large_gains
+    made, refuse = [], gradient_on.refuse_large_gains
     counted = lambda *args: made.append(refuse(*args))  # noqa: E731
-    monkeypatch.setattr(lambda_gradient, "refuse_large_gains", counted)
+    monkeypatch.setattr(gradient_on, "refuse_large_gains", counted)
     queries = Queries([0.0, 1.0, 2.0], group=group)
     for scores in ([0.0, 0.0, 0.0], [1.0, 0.5, 2.0]):
         objective.derivatives(queries, scores)

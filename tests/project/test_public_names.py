@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -95,3 +96,13 @@ def test_the_package_loads_nothing_before_it_is_used(use: str, unused: set[str])
     code = f"import sys, lambdaplus; {use}; print(sorted({unused} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("metrics.declaration", "RankingMetric"), ("objectives.lambda_objective", "LambdaObjective")],
+)
+def test_older_pickles_find_classes_where_they_were(module: str, name: str) -> None:
+    found = pickle.loads(f"clambdaplus.{module}\n{name}\n.".encode())
+    assert found.__name__ == name
+    assert found.__module__ != f"lambdaplus.{module}"

@@ -13,7 +13,7 @@ from small_data import letor_folder
 from lambdaplus.data import RankingData, cross_validation, digits_queries
 from lambdaplus.study import Summary
 from lambdaplus.study.crossed_choice import validated_apart
-from lambdaplus.study.tables import verdict_table
+from lambdaplus.study.summary_tables import verdict_table
 
 FOLDS = ("1", "2", "3", "4", "5")
 
@@ -125,6 +125,8 @@ def test_folds_that_share_no_queries_are_found_by_content() -> None:
     other = replace(parts[1], labels=parts[1].labels + 1)
     assert validated_apart([own[0], replace(own[1], valid=other)])["f0"] == ["f1"]
     assert validated_apart([own[0], replace(own[1], valid=parts[1])])["f0"] == []
+    one_of_them = data.take_queries([1, 2])
+    assert validated_apart([own[0], replace(own[1], valid=one_of_them)])["f0"] == []
 
 
 def test_folds_of_time_are_corrected() -> None:

@@ -29,7 +29,7 @@ from lambdaplus.study import (
     study_of,
     write_report,
 )
-from lambdaplus.study.tables import results_table
+from lambdaplus.study.summary_tables import results_table
 from lambdaplus.study.verdict import ALPHA
 
 

@@ -24,8 +24,8 @@ from lambdaplus.data import Fold
 from lambdaplus.metrics import parse_metric
 from lambdaplus.objectives import lambda_objective
 from lambdaplus.study import Config, Fitted, Method, Study, find_methods
+from lambdaplus.study.boosted_trainer import train_lightgbm
 from lambdaplus.study.fits import Fit, load_fits, save_fits
-from lambdaplus.study.trainers import train_lightgbm
 
 RANKER = """
 {imports}

@@ -26,10 +26,11 @@ from lambdaplus.study import (
     write_report,
     write_tables,
 )
-from lambdaplus.study.methods import Fitted, Method
+from lambdaplus.study.boosted_trainer import train_lightgbm
+from lambdaplus.study.methods import Method
 from lambdaplus.study.plots import learning_curves
-from lambdaplus.study.tables import ABOVE, BELOW, results_table, verdict_table
-from lambdaplus.study.trainers import train_lightgbm
+from lambdaplus.study.summary_tables import ABOVE, BELOW, results_table, verdict_table
+from lambdaplus.study.tasks import Fitted
 
 HOSTILE = "svm:<script>alert('x')</script>&\"$title"
 

@@ -22,7 +22,7 @@ from lambdaplus.saved_model.about import ABOUT
 from lambdaplus.saved_model.scores import score_file
 from lambdaplus.study import Config, Method, Study, find_methods, study_of
 from lambdaplus.study.final_model import train_final
-from lambdaplus.study.methods import Fitted
+from lambdaplus.study.tasks import Fitted
 
 QUICK = ("--rounds", 8, "--jobs", 1, "--folds", 3)
 

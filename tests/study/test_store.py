@@ -16,7 +16,7 @@ from lambdaplus.evaluation import evaluate
 from lambdaplus.study import Config, Fitted, Method, Study, Summary, Task, find_methods
 from lambdaplus.study.estimator_trainer import train_estimator
 from lambdaplus.study.result_files import write_tables
-from lambdaplus.study.tables import results_table
+from lambdaplus.study.summary_tables import results_table
 from lambdaplus.study.validation import values_of
 
 

@@ -12,8 +12,8 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_queries
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import metric_arrays
 from lambdaplus.metrics.forms.form import MetricArrays
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.ranking.sort import Ranking, rank
 
 

@@ -8,7 +8,7 @@ from lambdaplus.compute.array_types import Floats, Int32s, Ints
 from lambdaplus.compute.compiled import compiled
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import RankingMetric
-from lambdaplus.metrics.declared_arrays import metric_arrays
+from lambdaplus.metrics.metric_arrays import metric_arrays
 from lambdaplus.ranking.sort import Ranking
 
 

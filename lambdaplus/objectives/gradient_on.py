@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from lambdaplus.compute.arguments import check_flag
 from lambdaplus.compute.array_types import Floats
-from lambdaplus.engine.gradient import LambdaGradient, queries_to_round
-from lambdaplus.engine.lists import NONE
+from lambdaplus.engine.lambda_gradient import LambdaGradient, queries_to_round
+from lambdaplus.engine.ranked_lists import NONE
 from lambdaplus.lists.queries import Kind, Queries
 from lambdaplus.metrics import Declaration, RankingMetric, parse_metric
-from lambdaplus.metrics.declared_arrays import metric_arrays, scope
 from lambdaplus.metrics.forms.form import MetricArrays
+from lambdaplus.metrics.metric_arrays import metric_arrays
+from lambdaplus.metrics.scope import scope
 from lambdaplus.objectives.pair_options import PairOptions, WeighingMetric, refuse_pairs_of
 from lambdaplus.ranking.rounding import MOST_CLASSES
 

@@ -1,15 +1,14 @@
-"""Base class of the estimators, and helpers for arguments of their parents' methods."""
+"""Base class of the estimators: the columns that `fit` was given, and the arguments of its call."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from lambdaplus.compute.array_types import Floats
+from lambdaplus.estimators.arguments import arguments, by_set
 from lambdaplus.estimators.signatures import show_names_of_parents
-from lambdaplus.frameworks.data_sets import canonical, refuse_other_features
-from lambdaplus.lists.columns import columns_of, from_gpu, from_narwhals, native
-from lambdaplus.lists.vectors import as_vector
+from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
+from lambdaplus.frameworks.data_sets import canonical, refuse_other_features, width_of
+from lambdaplus.lists.columns import columns_of, from_narwhals, native
 
 
 class ArgumentNames(NamedTuple):
@@ -64,6 +63,8 @@ class FrameworkEstimator:
         given, labels, self._columns = call["X"], call["y"], columns_of(call["X"])
         self._levels = levels_of(given)
         call |= {"X": self._readable(given), "y": native(labels)}
+        if width := width_of(call["X"]):
+            refuse_unknown_columns(self._of_features(call), width)
         sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [
@@ -101,47 +102,6 @@ class FrameworkEstimator:
         return {**self.get_params(deep=False), **call}
 
 
-_VECTORS = ("sample_weight", "init_score", "base_margin", "group", "feature_weights")
-_OF_SETS = (
-    "eval_group", "eval_sample_weight", "eval_init_score", "sample_weight_eval_set",
-    "base_margin_eval_set",
-)  # fmt: skip
-
-
-@lru_cache(maxsize=64)  # making one takes a fifth of the time of predicting a row
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
-
-
-def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
-    """The arguments of a call of a bound method, by name; a TypeError for unknown ones.
-
-    Evaluation sets are a list.  Weights, initial scores and sizes of queries are vectors; X and y
-    are converted where they are checked.
-    """
-    bound = _signature(method.__func__).bind(method.__self__, *by_position, **given).arguments
-    bound |= bound.pop("kwargs", {})
-    bound.pop("self")
-    read = {**dict.fromkeys(_VECTORS, as_vector), **dict.fromkeys(_OF_SETS, vectors)}
-    call = {name: read.get(name, from_narwhals)(value) for name, value in bound.items()}
-    sets = call.get("eval_set")
-    if sets is None and call.get("eval_X") is not None and call.get("eval_y") is not None:
-        X, y = call.pop("eval_X"), call.pop("eval_y")  # LightGBM's newer form
-        sets = zip(X, y, strict=True) if isinstance(X, tuple) else [(X, y)]
-    if sets is not None:
-        pairs = not isinstance(sets, tuple) or all(isinstance(one, tuple) for one in sets)
-        listed = list(sets) if pairs else [sets]
-        call["eval_set"] = [tuple(map(from_narwhals, one)) for one in listed]
-    return call
-
-
-def vectors(value: Any) -> Any:
-    """The vectors of several sets, in a list, tuple or dictionary; `by_set` reads other forms."""
-    if isinstance(value, dict):
-        return {name: as_vector(one) for name, one in value.items()}
-    return [*map(as_vector, value)] if isinstance(value, list | tuple) else from_gpu(value)
-
-
 def levels_of(X: Any) -> dict[str, list[str]]:
     """The values of each category of a frame of pandas, as text; of true and false, none."""
     types: Any = getattr(X, "dtypes", None)
@@ -154,30 +114,3 @@ def levels_of(X: Any) -> dict[str, list[str]]:
         elif getattr(dtype, "kind", "") == "b":
             levels[str(name)] = []
     return levels
-
-
-def by_set(name: str, argument: Any, n: int) -> list[Any]:
-    """The argument of this name as a list with an entry, which may be None, for each set.
-
-    In a dictionary, as LightGBM takes it, keys are the numbers of sets.  A ValueError is raised for
-    a list of another length: LightGBM would take the sets without an entry as unweighted.
-    """
-    if argument is None or (isinstance(argument, list | tuple | dict) and not argument):
-        return [None] * n
-    if isinstance(argument, dict):
-        if unknown := set(argument) - set(range(n)):
-            raise ValueError(
-                f"{name} has entries for {sorted(unknown, key=str)}, and the {n} "
-                "evaluation sets are numbered from 0"
-            )
-        return [*map(argument.get, range(n))]
-    listed = isinstance(argument, list | tuple) and (
-        argument[0] is None or hasattr(argument[0], "__len__")
-    )
-    entries = [argument] if n == 1 and not listed else list(argument)
-    if len(entries) != n:
-        raise ValueError(
-            f"{name} has {len(entries)} entries for {n} evaluation sets: pass a list with one for "
-            "each, which is None for a set without"
-        )
-    return [*map(as_vector, entries)]

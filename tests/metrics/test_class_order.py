@@ -14,7 +14,7 @@ from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.lists.queries import Queries
 from lambdaplus.metrics import parse_metric
 from lambdaplus.metrics.means import mean_values
-from lambdaplus.ranking.class_runs import class_runs
+from lambdaplus.ranking.class_order import class_order
 
 LINEAR = "auc", "mauc(over=dataset)", "gini"
 
@@ -60,7 +60,7 @@ def test_auc_of_a_long_table(digits: int) -> None:
 def test_entries_are_few_where_cells_have_one_class_or_score() -> None:
     labels = np.repeat([0, 1, 0], 20_000).astype(np.int32)
     scores = np.repeat([2.0, 2.0, 5.0], 20_000) + np.r_[np.zeros(40_000), np.arange(20_000) / 1e4]
-    entries = class_runs(scores, labels, 2, None)
+    entries = class_order(scores, labels, 2, None)
     assert entries is not None
     assert entries.size.sum() == 60_000
     tied = entries.score == entries.score[-1]
@@ -76,4 +76,4 @@ def test_entries_are_few_where_cells_have_one_class_or_score() -> None:
 def test_a_sort_of_all_rows_is_left_to_others() -> None:
     random = np.random.default_rng(0)
     labels = (random.random(50_000) < 0.5).astype(np.int32)
-    assert class_runs(random.normal(size=50_000), labels, 2, None) is None
+    assert class_order(random.normal(size=50_000), labels, 2, None) is None

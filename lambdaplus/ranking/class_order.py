@@ -16,7 +16,9 @@ from lambdaplus.ranking.sort import Entries, rank_some
 MOST_SORTED = 0.5  # share of rows from which a sort of all is as fast
 
 
-def class_runs(score: Reals, code: Int32s, n_classes: int, copies: Floats | None) -> Entries | None:
+def class_order(
+    score: Reals, code: Int32s, n_classes: int, copies: Floats | None
+) -> Entries | None:  # fmt: skip
     """Entries of one list whose sums of ranks by class are those of all its entries.
 
     Equal scores of entries are those of tied rows, and others say no more than their order.

@@ -15,7 +15,8 @@ from lambdaplus.frameworks.ranking_trees import ranking_trees
 from lambdaplus.objectives import LambdaObjective, lambda_objective
 from lambdaplus.study import boosters
 from lambdaplus.study.boosters import Boosted, Watch
-from lambdaplus.study.methods import Criterion, Fitted, Task
+from lambdaplus.study.methods import Criterion
+from lambdaplus.study.tasks import Fitted, Task
 from lambdaplus.study.validation import Validation
 
 OBJECTIVE_OPTIONS = frozenset(lambda_objective.__kwdefaults__ or ())

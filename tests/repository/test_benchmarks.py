@@ -137,31 +137,6 @@ def test_a_study_of_trees_and_objectives_keeps_its_tables(
     assert len(own) == 2
 
 
-def test_a_share_of_log_loss_is_chosen_on_validation_queries_of_other_folds(
-    benchmark_named: Any,
-) -> None:
-    both = benchmark_named("both")
-    asked = argparse.Namespace(
-        seeds=range(5), sets=["build/s"], frameworks=["xgboost"], objectives=["map"],
-        shares=both.SHARES,
-    )  # fmt: skip
-    keys = list(both.tasks(asked))
-    names = list(dict.fromkeys(key[3] for key in keys))
-    shares = ["0.5*map+0.5*logloss(relevant=1)", "0.25*map+0.75*logloss(relevant=1)"]
-    assert names == ["map", *shares, "log-loss", "rank:ndcg"]
-    # Log-loss is best on the validation queries of folds 0 and 1 alone.
-    fits = {
-        key[:5]: {
-            "valid": {"map": [0.9 if (key[3] == "log-loss") == (key[4] < 2) else 0.5]},
-            "queries": {"map": text_of(np.full(8, 0.25 + 0.5 * (key[3] == "log-loss")))},
-        }
-        for key in keys
-    }
-    found = both.chosen(fits, "build/s", "xgboost", "map", (0.0, 1.0))
-    # Folds 2 and 3 see 0, 1, 4 and 0, 1, 2, and the others more folds where pairs are better.
-    assert found.text.startswith(f"{2 / 5 * 0.5:+.4f}")
-
-
 @pytest.mark.slow
 def test_losses_are_compared_on_whole_tables(
     benchmark_named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

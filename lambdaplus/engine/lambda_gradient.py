@@ -1,7 +1,7 @@
 """The gradient of a metric on a data set, at any scores: one round from top to bottom.
 
 Queries are ranked and merged into entries (`lambdaplus.ranking.sort`), or the scores of long ones
-are rounded.  The entries are put into ranked lists with potentials (`lists`); sums over their pairs
+are rounded.  The entries are put into `ranked_lists` with potentials; sums over their pairs
 (`sums`) are normalised; and rows get the values of their entry.
 """
 
@@ -19,7 +19,7 @@ from lambdaplus.compute.compiled import compiled
 from lambdaplus.compute.parallel import over_batches
 from lambdaplus.compute.thresholds import THRESHOLDS
 from lambdaplus.engine.label_tree import rising, split_labels
-from lambdaplus.engine.lists import NONE, Batch, Sums, no_sums, ranked_lists
+from lambdaplus.engine.ranked_lists import NONE, Batch, Sums, no_sums, ranked_lists
 from lambdaplus.engine.rounded_tree import RoundedLabelTree
 from lambdaplus.engine.sums import add_pairs
 from lambdaplus.lists.queries import Queries

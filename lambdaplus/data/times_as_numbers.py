@@ -1,0 +1,39 @@
+"""Numbers that look like times: seconds since 1970, and days since 1900 or 1970.
+
+A feature of time is allowed, but trees cannot tell rows that are later than all training rows.
+"""
+
+import re
+
+import numpy as np
+
+from lambdaplus.compute.array_types import Floats
+from lambdaplus.data.column_kinds import words_of
+
+_FIRST, _LAST = 946_684_800, 2_208_988_800  # 2000 and 2040, in seconds since 1970
+_DAY = 86_400
+_SCALES = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+_DAYS = {"days since 1900, as in spreadsheets": 25_569, "days since 1970": 0}
+# Days are numbers as many others, unless the name says it.
+_NAMES = re.compile(
+    r"(.* )?(date|dates|day|time|timestamp|ts|datetime|dt|created|updated|modified|at|on)( .*)?"
+)
+
+
+def unit_of_times(name: str, values: Floats) -> tuple[str, Floats] | None:
+    """The unit in which all known values would be times from 2000 to 2040, and these in seconds.
+
+    None if there is none, or if they are no different times.
+    """
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return None
+    low, high = known.min(), known.max()
+    for unit, scale in _SCALES.items():
+        if _FIRST * scale <= low and _DAY * scale <= high - low and high < _LAST * scale:
+            return f"{unit} since 1970", known / scale
+    for unit, offset in _DAYS.items():
+        days = low >= _FIRST / _DAY + offset and low < high < _LAST / _DAY + offset
+        if days and _NAMES.fullmatch(words_of(name)):
+            return unit, (known - offset) * _DAY
+    return None

@@ -1,0 +1,100 @@
+"""Parameters of the frameworks that number columns of features, or have an entry for each one.
+
+LightGBM ignores numbers of columns that there are not, or ends Python, and both frameworks read
+lists of other lengths.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from lambdaplus.frameworks.internals import lightgbm_aliases
+
+OF_INDICES = ("categorical_feature", "interaction_constraints")
+OF_EACH_FEATURE = (
+    "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "feature_contri", "feature_name",
+    "feature_types", "feature_weights", "max_bin_by_feature", "monotone_constraints",
+)  # fmt: skip
+IN_FILES = ("forcedbins_filename", "forcedsplits_filename")
+
+_GROUPS = re.compile(r"\s*\[[\d\s,]*\]\s*(,\s*\[[\d\s,]*\]\s*)*")
+
+
+def by_names_of_lightgbm(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters and arguments, where those of columns have LightGBM's main name."""
+    names = {
+        alias: name
+        for name in OF_INDICES + OF_EACH_FEATURE + IN_FILES
+        for alias in lightgbm_aliases(name)
+    }
+    return {names.get(name, name): value for name, value in given.items()}
+
+
+def refuse_unknown_columns(given: Mapping[str, Any], width: int) -> None:
+    """Raise a ValueError for numbers of columns, or lists, that are not those of so many features.
+
+    ``given`` has parameters and arguments by the framework's main names.
+    """
+    for name in OF_INDICES:
+        unknown = next((i for i in indices(entries(given.get(name))) if not 0 <= i < width), None)
+        if unknown is not None:
+            raise ValueError(
+                f"{name}={given[name]!r}: there is no column {unknown}, since the {width} features "
+                f"are numbered from 0 to {width - 1}"
+            )
+    for name in OF_EACH_FEATURE:
+        listed = entries(given.get(name))
+        several = hasattr(listed, "__len__") and not isinstance(listed, str | dict)
+        if several and len(listed) != width:
+            raise ValueError(
+                f"{name} has {len(listed)} entries, and there are {width} features: pass one entry "
+                "for each"
+            )
+
+
+def refuse_forms_lightgbm_ignores(given: Mapping[str, Any], categories: Any) -> None:
+    """Raise a ValueError for numbers of columns in forms that LightGBM ignores or misreads.
+
+    ``categories`` are an argument of a data set or of fit, and no parameter.
+    """
+    by_default = categories is None or (isinstance(categories, str) and categories == "auto")
+    if not by_default and not isinstance(categories, list):
+        raise ValueError(
+            f"categorical_feature={categories!r}: pass a list, as in ['colour'] or [3], since "
+            "LightGBM ignores anything else here"
+        )
+    groups = given.get("interaction_constraints")
+    if isinstance(groups, str):
+        readable = _GROUPS.fullmatch(groups or "[]") is not None
+    else:
+        readable = groups is None or (
+            isinstance(groups, list | tuple)
+            and all(isinstance(one, list) and all(map(_is_index, one)) for one in groups)
+        )
+    if not readable:
+        raise ValueError(
+            f"interaction_constraints={groups!r}: LightGBM reads lists of numbers of columns "
+            "alone, as in [[0, 1], [2]]"
+        )
+
+
+def entries(value: Any) -> Any:
+    """Numbers in text such as "[0,1],[2]" as a list; anything else as it is."""
+    if isinstance(value, str) and re.fullmatch(r"[-\d\s.,()\[\]]+", value):
+        return [int(float(number)) for number in re.findall(r"-?[\d.]+", value)]
+    return value
+
+
+def indices(value: Any) -> Iterator[int]:
+    """The whole numbers in a list, and in lists of it."""
+    if isinstance(value, int | np.integer):
+        yield int(value)
+    elif isinstance(value, list | tuple | set | np.ndarray):
+        for entry in value:
+            yield from indices(entry)
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
