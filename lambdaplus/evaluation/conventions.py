@@ -27,7 +27,7 @@ def in_words(names: Iterable[str]) -> str:
     return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
-def check_rules(ties: Any = None, empty: Any = None) -> None:
+def check_rules(ties: Any, empty: Any) -> None:
     """Raise a ValueError for an unknown rule; None stands for the rule of the convention."""
     if ties is not None:
         check_choice("ties", ties, TIES)
