@@ -30,6 +30,7 @@ from lambdaplus.frameworks.data_sets import (
 )
 from lambdaplus.frameworks.internals import attribute_of, xgboost_field
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.lists.single_precision import refuse_unusable_start
 from lambdaplus.objectives.by_name import (
     find_objective,
     refuse_no_function,
@@ -96,6 +97,9 @@ def train(
         rows = data.num_row() if isinstance(data, xgboost.DMatrix) else 0
         if rows and not xgboost_field(data, "label").size:
             raise ValueError(f"{name} has {rows} rows and no labels: pass label= to its DMatrix")
+        if rows:
+            margin = xgboost_field(data, "base_margin")
+            refuse_unusable_start(margin, f"base_margin of {name}")
         width = dtrain.num_col() if rows and isinstance(dtrain, xgboost.DMatrix) else 0
         if rows and data.num_col() < width:
             warn(
