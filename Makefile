@@ -21,8 +21,8 @@ PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 COMPILE := uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml
 
-.PHONY: demo test test-all test-lightgbm3 test-oldest test-newest mutations check docs pages bench papers \
-	lock release clean
+.PHONY: demo test test-repository test-all test-lightgbm3 test-oldest test-newest mutations check docs \
+	pages bench papers lock release clean
 
 # An environment that has the command, .venv or the active one, is used as it is.
 LAMBDAPLUS := $(firstword $(wildcard $(BIN)/lambdaplus) $(shell command -v lambdaplus 2>/dev/null))
@@ -34,8 +34,11 @@ demo: $(if $(LAMBDAPLUS),,$(VENV)/installed-demo)  ## compare objectives on buil
 	@echo "lambda_mrr is trained for MRR, for which LightGBM and XGBoost have no objective."
 	@echo "Accuracy on ranking data: docs/research/results/accuracy.md"
 
-test: $(VENV)/installed  ## all tests but the slow ones, on locked versions, with fewer random examples
-	$(PYTEST) -m "not slow" --hypothesis-profile=fast
+test: $(VENV)/installed  ## the fast tests of the package, on locked versions, with fewer random examples
+	$(PYTEST) -m "not slow" --hypothesis-profile=fast --ignore=tests/repository
+
+test-repository: $(VENV)/installed  ## the fast tests of pages, examples, benchmarks and the release
+	$(PYTEST) -m "not slow" tests/repository
 
 test-all: $(VENV)/installed  ## all tests
 	$(PYTEST)

@@ -168,6 +168,11 @@ def compared(data: Path, folder: Path, jobs: int, rounds: int) -> Steps:
     return steps
 
 
+def lengths_of(queries: Any) -> Any:
+    """The number of rows of each query, in the order of the rows."""
+    return np.diff([0, *(np.flatnonzero(queries[1:] != queries[:-1]) + 1), queries.size])
+
+
 def plain(data: Path, rounds: int) -> Steps:
     """One fold without lambdaplus."""
     import lightgbm
@@ -188,11 +193,12 @@ def plain(data: Path, rounds: int) -> Steps:
             del frame, own, features
         else:
             for part in ("train", "vali", "test"):
-                rows, *others = load_svmlight_file(
-                    str(data / "Fold1" / f"{part}.txt"), query_id=True
-                )
-                parts[part] = rows.toarray(), *others
-    groups = {part: np.unique(own[2], return_counts=True)[1] for part, own in parts.items()}
+                file = data / "Fold1" / f"{part}.txt"
+                rows, labels = load_svmlight_file(str(file))
+                with file.open("rb") as lines:  # query_id=True copies all of them for each row
+                    queries = np.array([line.split(b" ", 2)[1] for line in lines])
+                parts[part] = rows.toarray(), labels, queries
+    groups = {part: lengths_of(own[2]) for part, own in parts.items()}
     with steps.step("plain: LightGBM, lambdarank"):
         train = lightgbm.Dataset(*parts["train"][:2], group=groups["train"])
         valid = train.create_valid(*parts["vali"][:2], group=groups["vali"])

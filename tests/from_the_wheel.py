@@ -17,7 +17,7 @@ DIST = Path(__file__).parents[1] / "dist"
 UV = Path(sys.executable).parent / "uv"
 VERSIONS = {"oldest": "lowest-direct", "newest": "highest"}
 PLACE = "import lambdaplus; print(lambdaplus.__version__, lambdaplus.__file__)"
-TESTS = "tests/project/test_docs.py", "tests/project/test_examples.py"
+TESTS = "tests/repository/test_docs.py", "tests/repository/test_examples.py"
 CHOSEN = "test_the_code_of_a_page_runs or test_an_example_runs"
 
 

@@ -27,7 +27,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "benchmarks" / "results" / "mutations.md"
-FAST = ["-m", "pytest", "-q", "-x", "-m", "not slow", "--hypothesis-profile=unshrunk"]
+FAST = [
+    "-m", "pytest", "-q", "-x", "-m", "not slow", "--hypothesis-profile=unshrunk",
+    "--ignore=tests/repository",
+]  # fmt: skip
 COMPILED = Path("lambdaplus", "compute", "compiled.py")
 STAMP = "package_source.source_of_kernels()"  # of the kernels, in this file
 

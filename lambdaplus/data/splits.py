@@ -105,7 +105,7 @@ def query_folds(
     return list(splitter.split(ids, groups=ids))
 
 
-def query_splitter(n_splits: int, shuffle: bool = True, seed: int = 0) -> Any:
+def query_splitter(n_splits: int, shuffle: bool, seed: int) -> Any:
     """scikit-learn's splitter by group, which shuffles queries with this seed."""
     from sklearn.model_selection import GroupKFold
 

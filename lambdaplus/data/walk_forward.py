@@ -30,7 +30,7 @@ class TimeLine(NamedTuple):
         return on_a_line(self.keys)
 
 
-def splits_in_time(line: TimeLine, n_blocks: int, gap: Gap = 0) -> list[tuple[Ints, Ints]]:
+def splits_in_time(line: TimeLine, n_blocks: int, gap: Gap) -> list[tuple[Ints, Ints]]:
     """Rows of all times before the gap of a block, and of the block, ascending."""
     values = line.values
     n, length = values.size, values.size // (n_blocks + 1)
@@ -50,7 +50,7 @@ def splits_in_time(line: TimeLine, n_blocks: int, gap: Gap = 0) -> list[tuple[In
     return splits
 
 
-def parts_in_time(line: TimeLine, n_folds: int, gap: Gap = 0) -> list[tuple[Ints, Ints, Ints]]:
+def parts_in_time(line: TimeLine, n_folds: int, gap: Gap) -> list[tuple[Ints, Ints, Ints]]:
     """Rows of the training, validation and test part of each fold, ascending.
 
     A fold validates on the block before the one that it tests.

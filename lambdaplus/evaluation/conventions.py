@@ -27,7 +27,7 @@ def in_words(names: Iterable[str]) -> str:
     return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
-def check_rules(ties: Any = None, empty: Any = None) -> None:
+def check_rules(ties: Any, empty: Any) -> None:
     """Raise a ValueError for an unknown rule; None stands for the rule of the convention."""
     if ties is not None:
         check_choice("ties", ties, TIES)
@@ -110,8 +110,9 @@ class Convention:
         """The metric with the options of the tool, unless its name or the options set others."""
         from lambdaplus.metrics import parse_metric
 
-        rule = self.rule(parse_metric(name, **options))
-        return parse_metric(name, defaults=rule.options, **options)
+        parsed = parse_metric(name, **options)
+        defaults = self.rule(parsed).options
+        return parse_metric(name, defaults=defaults, **options) if defaults else parsed
 
 
 _ROW_ORDER = Rule("stable", empty=0)

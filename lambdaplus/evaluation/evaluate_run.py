@@ -1,4 +1,7 @@
-"""Values of ranking metrics: per query, and their means."""
+"""`evaluate`, for arrays, and `evaluate_run`: values of metrics per query, and their means.
+
+A module with the name of the function would take its place in the package.
+"""
 
 from __future__ import annotations
 

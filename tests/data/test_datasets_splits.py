@@ -1,6 +1,7 @@
 """Folds of one data set: whole queries, disjoint parts, balance."""
 
 import itertools
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -71,6 +72,15 @@ def test_cross_validation_refuses_too_few_and_too_many_folds() -> None:
         cross_validation(rows, 5)
     with pytest.raises(ValueError, match="has 9 rows, which cannot be split into 10 folds"):
         cross_validation(rows, 10)
+
+
+def test_grades_that_are_rarer_than_folds_are_divided_with_others_of_their_side() -> None:
+    labels = np.repeat([0, 1, 2], [30, 8, 1])
+    data = RankingData(labels[:, None], labels, np.zeros(39, int), grouped=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # scikit-learn warns of a class with fewer rows than folds
+        folds = cross_validation(data, 3)
+    assert [int((fold.test.labels >= 1).sum()) for fold in folds] == [3, 3, 3]
 
 
 def test_rows_with_real_labels_are_divided_at_random() -> None:

@@ -65,6 +65,8 @@ GAPS: Rows = {
          Raises("gap = 5 has no unit.* such as 5d or 12h .5d leaves out at least 5 of these")),
         ("trading days", pd.bdate_range("2026-01-05", periods=N), 5,
          Raises("7d leaves out at least 5 of these")),
+        ("trading days over weekends", pd.bdate_range("2026-01-05", periods=N), 2,
+         Raises("4d leaves out at least 2 of these")),
         ("20251120", PLAIN, 5, Raises("has no unit")),
         ("dates", DAYS, "3m", Raises("'m', which may be minutes or months")),
         ("dates", DAYS, "3 months", Raises("has the unit 'months': pass a duration")),

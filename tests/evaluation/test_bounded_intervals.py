@@ -60,6 +60,18 @@ def test_values_over_all_rows_stay_in_the_range_of_the_metric() -> None:
     assert found.of("gini")[0].interval == (-2.0, 2.0)
 
 
+def test_the_interval_of_one_auc_ends_at_1() -> None:
+    """14 of 15 pairs are in order; DeLong's error is .094, so that of 95 % would end at 1.12."""
+    labels, scores = [0, 0, 0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 6.5, 5, 7, 8]
+    good, bad = np.array([4, 5, 5]) / 5, np.array([3, 3, 3, 3, 2]) / 3
+    error = np.sqrt(good.var(ddof=1) / 3 + bad.var(ddof=1) / 5)
+    half = 1.959964 * error
+    found = evaluate(labels, scores, metrics="auc")
+    assert found.interval("auc") == pytest.approx((14 / 15 - half, 1.0), abs=1e-6)
+    low, high = evaluate(labels, np.negative(scores), metrics="auc").interval("auc")
+    assert (low, high) == pytest.approx((0.0, 1 / 15 + half), abs=1e-6)
+
+
 def test_an_interval_that_is_unknown_remains_unknown() -> None:
     assert np.isnan(within((np.nan, np.nan), (0.0, 1.0))).all()
     assert within((-3.0, 0.5), None) == (-3.0, 0.5)

@@ -11,61 +11,17 @@ import numpy as np
 import pytest
 from boosting_frameworks import pytest_generate_tests  # noqa: F401
 from contracts import Raises, Rows, Warns, contract, hold
-from scipy import stats
-from small_data import GRADED, Small
+from small_data import GRADED
 from small_trainings import N, X, by_name, cv, dataset, first_scores, learns, own, train
 
 import lambdaplus as lp
-from lambdaplus import eval_metric, lambda_objective
-from lambdaplus.frameworks.trainings import training_of
+from lambdaplus import lambda_objective
 
 SOFT = GRADED.scores().astype(np.float32)
 
 
 def by_hand(f: Any) -> Any:
     return f.by_hand(lp.lambda_mrr, f.data(GRADED), 4).scores(GRADED)
-
-
-def going_on(f: Any) -> Any:
-    """Four rounds by twice two; LightGBM adds the scores of a model when it constructs data."""
-    first = f.train(lp.lambda_map, f.data(GRADED), 2)
-    rest = dataset(f, free_raw_data=False) if f.name == "lightgbm" else f.data(GRADED)
-    both = f.train(lp.lambda_map, rest, 2, model=first)
-    return f.n_rounds(both), both.scores(GRADED).round(5)
-
-
-def shares(f: Any) -> Any:
-    """The model as saved, and its SHAP values, less its scores."""
-    model = f.train(lp.lambda_map, f.data(GRADED), 3)
-    if f.name == "lightgbm":
-        loaded = f.module.Booster(model_str=model.booster.model_to_string())
-        parts = model.booster.predict(X, pred_contrib=True)
-    else:
-        loaded = f.module.Booster(model_file=model.booster.save_raw("json"))
-        parts = model.booster.predict(f.module.DMatrix(X), pred_contribs=True)
-    difference = type(model)(loaded).scores(GRADED) - model.scores(GRADED)
-    return np.abs(difference).max(), np.abs(parts.sum(axis=1) - model.scores(GRADED)).max().round(4)
-
-
-def watched_correlation(f: Any, objective: Any, constant: Any) -> Any:
-    """The rank correlation after one round whose trees know only the dates that are not constant.
-
-    Of each other date, all rows have equal features, so their scores are equal.
-    """
-    dates, names = 20, 15
-    known = np.repeat(np.arange(dates) >= constant, names)
-    labels = np.tile(np.arange(names, dtype=float), dates)
-    features = np.column_stack([np.where(known, labels, 7.0), np.arange(dates).repeat(names)])
-    data = Small(features, labels, np.full(dates, names))
-    given = f.data(data)
-    params = {"min_data_in_leaf": 1, "min_data_in_bin": 1} if f.name == "lightgbm" else {}
-    trained = f.train(
-        objective, given, 2, params=params, metric=eval_metric("spearman"), valid={"v": given}
-    )
-    of_known = [stats.spearmanr(labels[:names], trained.scores(data)[-names:]).statistic]
-    return trained.curves["v"]["spearman"][-1], np.nan_to_num(of_known[0]) * (
-        dates - constant
-    ) / dates
 
 
 def cv_argument(f: Any) -> Any:
@@ -77,27 +33,6 @@ def cv_by_position(f: Any) -> Any:
     params = {**f.quiet, "objective": "map"}
     metric = {"feval" if f.name == "lightgbm" else "custom_metric": lp.eval_map}
     return f.own.cv(params, f.data(GRADED), 2, cv_argument(f), **metric)
-
-
-def subclassed(f: Any) -> Any:
-    """Updates by hand of a booster of a subclass, and the threads that our objective sees."""
-    kind = type("Own", (f.module.Booster,), {})
-    data = f.data(GRADED)
-    params = {"num_threads": 1, "verbose": -1, "objective": "none"}
-    booster = kind(params, data) if f.name == "lightgbm" else kind(f.quiet, [data])
-    for turn in range(4):
-        booster.update(*([data, turn] if f.name == "xgboost" else []), fobj=lp.lambda_mrr)
-    found = training_of(booster, booster)
-    if f.name == "lightgbm":
-        return found.threads, found.rounds, booster.predict(X)
-    return found.threads, found.rounds, booster.predict(f.module.DMatrix(X), output_margin=True)
-
-
-def line_of_warning(f: Any) -> str:
-    """The file that a warning of a training names."""
-    with pytest.warns(UserWarning, match="nothing to rank") as told:
-        f.train(lp.lambda_map, f.data(GRADED, label=np.zeros(N)), 1)
-    return Path(told[0].filename).name
 
 
 BOTH: Rows = {
@@ -119,22 +54,9 @@ BOTH: Rows = {
     "our train":
         (lambda f: own(f, params={"max_depth": 3}), lambda f: train(f, params={"max_depth": 3})),
     "a booster updated by hand": (by_hand, lambda f: train(f, lp.lambda_mrr, rounds=4)[0]),
-    "a training that goes on":
-        (going_on, lambda f: (4, train(f, rounds=4)[0].round(5))),
     "scores at the start": (first_scores, np.zeros(N)),
     "scores that the data has at the start": (lambda f: first_scores(f, SOFT), SOFT),
-    "a saved model, and SHAP values": (shares, (0.0, 0.0)),
     "dart": (lambda f: learns(f, boosting="dart", booster="dart"), True),
-    **{
-        f"{constant} of 20 dates with equal scores, {objective}": (
-            lambda f, c=constant, o=objective: np.abs(np.diff(watched_correlation(f, o, c))), [0.0]
-        )
-        for constant in (17, 20)
-        for objective in (lambda_objective("spearman"), lambda_objective("concordance"))
-    },
-    "a subclass of Booster":
-        (subclassed, lambda f: (1, 4, train(f, lp.lambda_mrr, rounds=4)[0])),
-    "the line that a warning names": (line_of_warning, "boosting_frameworks.py"),
     "evaluation sets of our train": (
         lambda f: f.own.train(
             {**f.quiet, "objective": "map"}, d := f.data(GRADED), 3,
@@ -154,13 +76,6 @@ BOTH: Rows = {
 @contract(BOTH)
 def test_models_of_both_frameworks(act: Callable[..., Any], right: Any, framework: Any) -> None:
     hold(act, right, framework)
-
-
-def from_file(f: Any, folder: Path) -> Any:
-    """A training on a text file, with the sizes of the queries beside it."""
-    np.savetxt(folder / "rows.tsv", np.column_stack([GRADED.labels, X]), "%.17g", "\t")
-    (folder / "rows.tsv.query").write_text("\n".join(map(str, GRADED.sizes)))
-    return own(f, data=f.module.Dataset(str(folder / "rows.tsv"), params=f.quiet))
 
 
 def saved(f: Any, folder: Path) -> str:
@@ -225,7 +140,6 @@ LIGHTGBM: Rows = {
     "refit":
         (lambda f, _: f.train(lp.lambda_map, f.data(GRADED), 2).booster.refit(X, GRADED.labels),
          Raises("null objective function", Exception)),
-    "labels in a file": (lambda f, folder: from_file(f, folder), lambda f, _: train(f)),
     "a binary file":
         (lambda f, d: own(f, data=f.module.Dataset(saved(f, d), params=f.quiet)),
          lambda f, _: train(f)),
@@ -256,14 +170,6 @@ def cross_validated(f: Any, weight: Any) -> Any:
     return found["test-map-mean"]
 
 
-def refreshed(f: Any) -> Any:
-    """How far leaves move when they are refreshed by the same rows."""
-    params = {"process_type": "update", "updater": "refresh", "refresh_leaf": True}
-    old = f.train(lp.lambda_map, f.data(GRADED), 3)
-    new = f.train(lp.lambda_map, f.data(GRADED), 3, params=params, model=old)
-    return np.abs(new.scores(GRADED) - train(f, rounds=3)[0]).max().round(4)
-
-
 XGBOOST: Rows = {
     "a name as obj":
         (lambda f: f.own.train(f.quiet, f.data(GRADED), 2, obj="map").predict(matrix(f)),
@@ -274,7 +180,6 @@ XGBOOST: Rows = {
         (lambda f: train(f, params={"base_score": None})[0].round(5),
          lambda f: (train(f)[0] + 0.5).round(5)),
     "a forest": (lambda f: learns(f, 1, num_parallel_tree=5, subsample=0.7, eta=1.0), True),
-    "refreshed leaves": (refreshed, 0.0),
     "XGBoost's cv, which ignores weights of queries":
         (lambda f: cross_validated(f, GRADED.query_weights), lambda f: cross_validated(f, None)),
 }  # fmt: skip

@@ -142,3 +142,19 @@ def test_a_table_is_read_by_training_as_it_is_scored(
     scores, _ = both(model, file, capsys)
     np.testing.assert_array_equal(scores, expected(model, read.features))
     assert read.features[:, 1].tolist() == [1, 0, 1]
+
+
+def test_a_place_is_that_in_the_file_whatever_batch_it_is_in(
+    models: dict[str, Path], tmp_path: Path
+) -> None:
+    text = HEAD + "".join(f"{x},east,1\n" for x in range(20))
+    file, size = tmp_path / "a.csv", 40
+    file.write_text(text + "-inf,east,1\n")
+    with pytest.raises(ValueError, match="row 21 is -inf"):
+        score_file(models["xgboost"], file, size)
+    file.write_text(text + "1,east\n")
+    with pytest.raises(ValueError, match="line 22: 2 fields for 3 columns"):
+        score_file(models["lightgbm"], file, size)
+    file.write_bytes((text + "7,caf\u00e9,0\n").encode("latin-1"))
+    with pytest.warns(UserWarning, match="line 22: not UTF-8"):
+        score_file(models["lightgbm"], file, size)

@@ -125,6 +125,8 @@ def test_folds_that_share_no_queries_are_found_by_content() -> None:
     other = replace(parts[1], labels=parts[1].labels + 1)
     assert validated_apart([own[0], replace(own[1], valid=other)])["f0"] == ["f1"]
     assert validated_apart([own[0], replace(own[1], valid=parts[1])])["f0"] == []
+    one_of_them = data.take_queries([1, 2])
+    assert validated_apart([own[0], replace(own[1], valid=one_of_them)])["f0"] == []
 
 
 def test_folds_of_time_are_corrected() -> None:

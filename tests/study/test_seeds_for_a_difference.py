@@ -55,6 +55,8 @@ def test_see_adds_seeds_within_the_budget() -> None:
     assert seeds_needed(Summary(in_time), 4) == min(needed, 12)
     nearly_four = replace(results, config=replace(results.config, budget=1.3))
     assert seeds_needed(Summary(nearly_four), 1) == 3
+    too_little = replace(results, config=replace(results.config, budget=0.1))
+    assert seeds_needed(Summary(too_little), 1) == 2  # those that there are
     missing = replace(results, config=replace(results.config, see=0.001))
     assert seeds_needed(Summary(missing), 1) == 2
     text = Summary(missing).conclusion()

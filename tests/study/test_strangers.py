@@ -203,6 +203,7 @@ def chosen(*rounds: int, rate: float = 0.05) -> dict[str, list[Fit]]:
         ((30, 40, 50, 210, 60), "--patience 160 stops later (now 80)"),
         ((490, 500, 499, 100, 200), "at the last of 500 rounds in 3 of 5 trainings of m"),
         ((490, 500, 499, 100, 200), "--rounds 1000 goes on"),
+        ((490, 500, 100, 200), "in 2 of 4 trainings of m"),
         ((30, 40, 50, 209, 60), ""),
         ((490, 500, 100, 100, 200), ""),
     ],

@@ -106,6 +106,20 @@ def test_a_margin_offers_equality(margin: float, equal: bool) -> None:
     assert ("90 % interval" in text) == equal
 
 
+def test_equality_is_at_the_level_of_two_one_sided_tests() -> None:
+    """Of which each has the quantile 1.6449, and not the 1.96 of a two-sided one."""
+    verdict = Verdict("map", "a", "b", Effect(0.0, 0.01, 1e9), tested=True)
+    assert verdict.is_within(0.01645)
+    assert not verdict.is_within(0.01644)
+
+
+def test_the_best_of_three_is_corrected_by_bonferroni() -> None:
+    verdict = Verdict("map", "a", "b", Effect(0.02, 0.01, 1e9), tested=True, tests=3)
+    assert verdict.p_value == pytest.approx(6 * stats.norm.sf(2.0))
+    assert verdict.interval[0] == pytest.approx(0.02 - 0.01 * stats.norm.isf(0.05 / 6))
+    assert replace(verdict, tests=30).p_value == 1.0
+
+
 def test_intervals_stay_in_the_range_of_the_metric() -> None:
     values = np.clip(np.random.default_rng(0).normal(0.1, 0.5, (2, 3, 1, 4)), 0, 1)
     low, high = Summary(results_of(values)).interval("method0", "map")
