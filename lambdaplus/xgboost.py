@@ -23,7 +23,7 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
-from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
+from lambdaplus.frameworks.column_parameters import as_xgboost_reads, refuse_unknown_columns
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
@@ -221,7 +221,7 @@ def _refuse_unknown_columns(params: dict[str, Any], data: Any) -> None:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    params, kwargs = dict(params), dict(kwargs)
+    params, kwargs = as_xgboost_reads(params), dict(kwargs)
     for name in ("custom_metric", "feval"):
         refuse_no_function(kwargs.get(name))
     if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):
