@@ -9,13 +9,15 @@ needs about 5 KB a row of ``letor``, and removed.
 
 Each step is a process, or a part of one, whose peak is the memory that it and its own processes
 have beside files that are mapped.  The plain script reads one fold, trains LightGBM, and has
-scikit-learn evaluate it; the package of LightGBM has no command line.
+scikit-learn evaluate it; the package of LightGBM has no command line.  A table keeps the columns of
+earlier runs with the same layout, jobs and rounds.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -30,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from tables import keep
+from tables import RESULTS, keep
 
 from lambdaplus.evaluation import Table
 from lambdaplus.study import Config, Summary, study_of, write_report
@@ -39,6 +41,7 @@ METHODS = "lightgbm:lambda_map", "lightgbm:lambdarank", "xgboost:lambda_map", "x
 SHAPES = {"table": (20, 40), "letor": (136, 120)}  # features, rows of a query
 CHUNK = 96_000  # rows that are generated at a time: whole queries of both layouts
 SUBSETS = 5
+COLUMN = " rows: s, GB"
 
 
 # Generated data
@@ -231,16 +234,31 @@ def main() -> None:
             data, asked.rounds)  # fmt: skip
         print(json.dumps(work.found))
         return
-    found = {rows: measured(rows, asked) for rows in asked.rows}
-    columns = ["step", *(f"{rows:,} rows: s, GB" for rows in found)]
-    names = dict.fromkeys(name for steps in found.values() for name in steps)
-    lines = [
-        [name, *("{:.1f}, {:.2f}".format(*steps[name]) for steps in found.values())]
-        for name in names
-    ]
+    made = "python benchmarks/size.py --rows {} --layout {layout} --jobs {jobs} --rounds {rounds}"
     title = f"{asked.layout}: {len(METHODS)} methods, five folds, {asked.rounds} rounds, jobs: {asked.jobs}"  # noqa: E501
-    command = " ".join(["python benchmarks/size.py", *sys.argv[1:]])
-    keep(f"size-{asked.layout}", command, {title: Table(columns, lines)})
+    for rows in asked.rows:  # kept one by one, beside those of earlier runs
+        found = {
+            step: "{:.1f}, {:.2f}".format(*told) for step, told in measured(rows, asked).items()
+        }
+        cells = {**kept_cells(f"size-{asked.layout}", title), rows: found}
+        sizes, steps = sorted(cells), dict.fromkeys(itertools.chain(*cells.values()))
+        lines = [[step, *(cells[size].get(step, "") for size in sizes)] for step in steps]
+        columns = ["step", *(f"{size:,}{COLUMN}" for size in sizes)]
+        command = made.format(" ".join(map(str, sizes)), **vars(asked))
+        keep(f"size-{asked.layout}", command, {title: Table(columns, lines)})
+
+
+def kept_cells(name: str, title: str) -> dict[int, dict[str, str]]:
+    """The cells of a table that is kept, by the number of rows and the step."""
+    file = RESULTS / f"{name}.json"
+    tables = json.loads(file.read_text(encoding="utf-8"))["tables"] if file.exists() else ()
+    return {
+        int(column.removesuffix(COLUMN).replace(",", "")): {row[0]: row[j] for row in one["rows"]}
+        for one in tables
+        if one["title"] == title
+        for j, column in enumerate(one["columns"])
+        if j
+    }
 
 
 def measured(rows: int, asked: Any) -> dict[str, tuple[float, float]]:

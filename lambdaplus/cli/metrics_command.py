@@ -1,11 +1,11 @@
 """``lambdaplus metrics``."""
 
-from lambdaplus.cli.terminal import Terminal, errors_of
-from lambdaplus.evaluation import Table
-from lambdaplus.metrics import CATALOGUE
-
 
 def metrics() -> None:
+    from lambdaplus.cli.terminal import Terminal, errors_of  # not for --help
+    from lambdaplus.evaluation import Table
+    from lambdaplus.metrics import CATALOGUE
+
     rows = [(", ".join((str(one), *one.aliases)), one.title) for one in CATALOGUE]
     foot = (
         "k is a number of ranks, or a share of the documents: recall@10, recall@1%.",

@@ -1,6 +1,7 @@
-"""The memory that this process may use."""
+"""The memory that this process may use, and what it no longer uses."""
 
 import contextlib
+import ctypes
 import math
 import os
 from pathlib import Path
@@ -21,6 +22,12 @@ def memory_limit(cgroups: Path = _CGROUPS, own: Path = Path("/proc/self/cgroup")
         with contextlib.suppress(OSError, ValueError):
             limits.append(int(file.read_text()))
     return min(limits)
+
+
+def give_back() -> None:
+    """Return memory that was freed to the system, since the C library may keep most of it."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # not that of GNU
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _limit_files(cgroups: Path, own: Path) -> list[Path]:

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from lambdaplus.compute.memory import give_back
 from lambdaplus.compute.messages import printable
 
 GRACE = 0.5  # seconds between checks whether the parent process exists
@@ -85,7 +86,9 @@ def run_here(
 ) -> Generator[tuple[int, str]]:
     """Like `run_in_processes`, in this process."""
     for place, arguments in enumerate(calls):
-        yield place, _error_of(work, arguments)
+        error = _error_of(work, arguments)
+        give_back()
+        yield place, error
 
 
 def _error_of(work: Callable[..., None], arguments: tuple[Any, ...]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.atomic_files import atomic_write
 
-_BLOCK = 1 << 16  # rows that are copied at a time
+_BLOCK = 1 << 14  # rows that are copied at a time
 
 
 class FeatureRows:
@@ -42,27 +42,39 @@ class FeatureRows:
         rows = np.concatenate([part._rows for part in parts])
         return cls(longest.matrices, longest._sizes, longest.shape[1], rows)
 
+    def taken(self, places: NDArray[Any]) -> FeatureRows:
+        """Some of these rows, by their places among them."""
+        return FeatureRows(self.matrices, self._sizes, self.shape[1], self._rows[places])
+
     def read(self) -> Floats:
         """Copy the rows, (n, f)."""
-        features = np.empty(self.shape)
-        for begin, block in zip(itertools.count(0, _BLOCK), self.blocks(), strict=False):
-            features[begin : begin + _BLOCK] = block
+        features, matrices = np.empty(self.shape), self._mapped()
+        for begin in range(0, len(features), _BLOCK):
+            self._copy(matrices, begin, features[begin : begin + _BLOCK])
         return features
 
     def blocks(self) -> Iterator[Floats]:
         """Copy the rows, some at a time."""
-        matrices = [np.load(m, mmap_mode="r") if isinstance(m, Path) else m for m in self.matrices]
-        for begin in range(0, self._rows.size, _BLOCK):
-            yield self._block(matrices, self._rows[begin : begin + _BLOCK])
+        matrices, (n, width) = self._mapped(), self.shape
+        for begin in range(0, n, _BLOCK):
+            block = np.empty((min(_BLOCK, n - begin), width))
+            self._copy(matrices, begin, block)
+            yield block
 
-    def _block(self, matrices: Sequence[Floats], rows: NDArray[Any]) -> Floats:
-        block, end = np.empty((rows.size, self.shape[1])), 0
+    def _mapped(self) -> list[Floats]:
+        return [np.load(m, mmap_mode="r") if isinstance(m, Path) else m for m in self.matrices]
+
+    def _copy(self, matrices: Sequence[Floats], first: int, block: Floats) -> None:
+        """Copy the rows from the first one on to a block."""
+        rows: Any = self._rows[first : first + len(block)]
+        end = 0
         for matrix, size in zip(matrices, self._sizes, strict=True):
             begin, end = end, end + size
             here = (rows >= begin) & (rows < end)
-            if here.any():
+            if here.all():  # without a copy between
+                matrix.take(rows - begin, axis=0, out=block, mode="clip")
+            elif here.any():
                 block[here] = matrix[rows[here] - begin]
-        return block
 
     def on_disk(self, folder: Path) -> FeatureRows:
         """The same rows of files in a folder, which contain each matrix once."""

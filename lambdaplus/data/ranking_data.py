@@ -169,12 +169,13 @@ def rows_of_queries(data: RankingData, queries: NDArray[Any]) -> NDArray[np.int6
 
 def rows_of_data(data: RankingData, rows: NDArray[Any], *, shared: bool = False) -> RankingData:
     """Copy rows, of whole queries if the data has queries; shared features only when read."""
-    features: Any = data.features  # of whatever is held
-    if shared:
-        features = FeatureRows([features], [len(features)], data.n_features, rows)
+    held: Any = data.held_features
+    if not isinstance(held, FeatureRows):
+        held = FeatureRows([held], [len(held)], data.n_features, np.arange(len(held)))
+    features = held.taken(rows)
     return replace(
         data,
-        features=features if shared else features[rows],
+        features=features if shared else features.read(),
         labels=data.labels[rows],
         qid=data.qid[rows],
         weights=None if data.weights is None else data.weights[rows],

@@ -21,6 +21,8 @@ from lambdaplus.lists.order import rows_by_query
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
 from lambdaplus.saved_model.words import require
 
+_BLOCK = 1 << 14  # rows that are moved at a time
+
 
 class TableData(NamedTuple):
     """A table that was read, and what became of its columns."""
@@ -111,36 +113,46 @@ def read_table_data(table: TableFile, columns: Columns, *, categories: bool = Tr
     )
     rows = rows_by_query(qid)
     order = table.places(columns.order)[rows] if columns.order else None
-    features: dict[str, Floats] = {}
-    found = []
-    for name in columns.candidates(table):
+    candidates, names, found = columns.candidates(table), list[str](), list[Column]()
+    matrix = np.empty((rows.size, len({*candidates} - {*columns.drop})))
+    for name in candidates:
         column, values = column_of(table, name, columns, categories)
         if values is not None and categories and name not in columns.named:
             why = why_no_feature(table, column, values, columns, labels, qid)
             column, values = (Column(name, LEFT_OUT, why), None) if why else (column, values)
         found.append(column)
         if values is not None:
-            features[name] = values
-    if not features:
+            matrix[:, len(names)] = values[rows]
+            names.append(name)
+    if not names:
         taken = ", ".join(map(repr, sorted({*columns.roles.values()})))
         raise ValueError(
             f"{table.file} has no feature: besides {taken}, it has "
             f"{left_out_in_words(found) or 'no column'}"
         )
-    matrix, names = np.empty((rows.size, len(features))), tuple(features)
-    for j, name in enumerate(names):
-        matrix[:, j] = features.pop(name)[rows]  # the copy of a column is not needed any more
     data = RankingData(
-        matrix,
+        _first_columns(matrix, len(names)),
         labels[rows],
         qid[rows],
         table.file.name,
-        names,
+        tuple(names),
         weights=table.finite_numbers(columns.weight)[rows] if columns.weight else None,
         categories=tuple(column.name for column in found if column.kind == "category"),
         grouped=columns.grouped,
     )
     return TableData(data, order, [*with_constants(found, data)])
+
+
+def _first_columns(matrix: Floats, width: int) -> Floats:
+    """The first columns of a matrix, which move to its beginning: a copy would be a second one."""
+    if width < matrix.shape[1]:
+        flat, n = matrix.reshape(-1), len(matrix)
+        for begin in range(0, n, _BLOCK):
+            block = matrix[begin : begin + _BLOCK, :width].ravel()  # a copy
+            flat[begin * width :][: block.size] = block
+        del flat
+        matrix.resize((n, width), refcheck=False)
+    return matrix
 
 
 def _refuse_missing_columns(table: TableFile, by_option: dict[str, str]) -> None:

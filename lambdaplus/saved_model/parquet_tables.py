@@ -33,7 +33,7 @@ def parquet_tables(
     first = 0
     while True:
         frame = (scan if np.isinf(size) else scan.slice(first, rows)).collect()
-        _refuse_expanded_text(file, frame)
+        refuse_expanded_text(file, frame)
         if frame.height or not first:
             yield TableRows(file, frame)
         if frame.height != rows or np.isinf(size):
@@ -41,7 +41,7 @@ def parquet_tables(
         first += rows
 
 
-def _refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
+def refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
     """Raise a ValueError for repeated text that is so much larger in memory than in the file."""
     import polars as pl
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +20,30 @@ def tables(file: Path, size: float = np.inf, columns: Sequence[str] = ()) -> Ite
 
     A ValueError names the file, and a damaged line, or one of these columns that is missing.
     """
-    import polars as pl
-
-    errors = (pl.exceptions.PolarsError, pl.exceptions.PanicException, csv.Error)
     read = parquet_tables if table_kind(file) == ".parquet" else csv_tables
     rows = 0
+    # polars would interpret a path as a pattern or a URL.
+    with errors_of_polars_named(file), opened(file) as stream:
+        for table in read(file, stream, size, columns):
+            yield table._replace(first=rows + 1)
+            rows += table.frame.height
+    refuse_no_rows(file, rows)
+
+
+@contextmanager
+def errors_of_polars_named(file: Path) -> Iterator[None]:
+    """Raise errors of polars as a ValueError that names the file."""
+    import polars as pl
+
     try:
-        with opened(file) as stream:  # polars would interpret a path as a pattern or a URL
-            for table in read(file, stream, size, columns):
-                yield table._replace(first=rows + 1)
-                rows += table.frame.height
-    except errors as error:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, csv.Error) as error:
         # Advice of polars follows the message.
         message = " ".join(str(error).partition("\n\n")[0].split()) or type(error).__name__
         raise ValueError(f"{file}: {message}") from None
+
+
+def refuse_no_rows(file: Path, rows: int) -> None:
+    """Raise a ValueError for a table without rows."""
     if not rows:
         raise ValueError(f"{file} has no rows below its header")

@@ -8,6 +8,7 @@ import numpy as np
 
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data import Fold
+from lambdaplus.data.ranking_data import rows_of_data
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import Nouns, count
 
@@ -41,7 +42,7 @@ def data_warnings(folds: Sequence[Fold], labels: LabelKind, nouns: Nouns) -> Ite
     train, train_cuts = parts[0], cuts[0]
     until = int(np.searchsorted(train_cuts, MOST_ROWS, side="right")) - 1
     train_cuts = train_cuts[: max(1, until) + 1]
-    features = train.features[: train_cuts[-1]]  # copied when they are read
+    features = rows_of_data(train, np.arange(train_cuts[-1])).features
     names_of = [*train.feature_names] or [f"feature {j + 1}" for j in range(train.n_features)]
     columns = dict(zip(names_of, features.T, strict=True))
     found = [

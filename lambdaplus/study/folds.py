@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lambdaplus.baselines.transformers import in_unit_range
+from lambdaplus.compute.memory import give_back
 from lambdaplus.compute.messages import refuse_missing
 from lambdaplus.data import Fold, RankingData, digits_queries
 from lambdaplus.data.column_guesses import doubts, guess_columns
@@ -60,6 +61,7 @@ def read_study_data(config: Config) -> StudyData:
     folds, notes = read.folds, read.notes
     if (train := folds[0].train).weights is not None:
         notes = [*notes, weights_in_words(config.weight, train.grouped, Nouns.of(read.config.qid))]
+    give_back()
     return read._replace(folds=folds, notes=[*filter(None, notes)])
 
 

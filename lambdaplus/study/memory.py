@@ -8,15 +8,17 @@ from typing import NamedTuple
 from lambdaplus.compute.memory import memory_limit
 from lambdaplus.data import Fold
 from lambdaplus.data.feature_rows import matrices_of
+from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.methods import Method
 
 PROCESS = 0.2e9  # bytes of a process without data: what it imports, and compiled kernels
 TOLD = 1e9  # bytes from which the need is told
 _ROW = 40  # bytes of a row's label, query and number in each fold
 _NUMBER = 8  # bytes of a feature in the arrays of a fit
-# Bytes for each feature of training and validation rows in the framework's own form: XGBoost has
-# the number with its column, and a bin.  Of other estimators, a copy is assumed.
-_OF_FRAMEWORK = {"lightgbm": 1, "xgboost": 10}
+# Bytes for each feature of training and validation rows in a framework's own form, and for those of
+# at most so many training rows while LightGBM looks for bins.
+_BINS = {"lightgbm": 1, "xgboost": 6}
+_LOOKED_AT, _LOOKING = 200_000, {"lightgbm": 20, "xgboost": 0}
 
 
 class Memory(NamedTuple):
@@ -39,15 +41,12 @@ class Memory(NamedTuple):
         }
         largest = max(folds, key=lambda fold: sum(part.labels.size for part in fold.parts))
         train, valid, test = (part.labels.size for part in largest.parts)
-        own = (train + valid + max(valid, test)) * _NUMBER
-        framework = (train + valid) * max(
-            _OF_FRAMEWORK.get(method.family, _NUMBER) for method in methods
-        )
+        most = max(_of_feature(method, train, valid, test) for method in methods)
         width = largest.train.n_features
         size = f"{train + valid + test:,} rows x {width:,} features"
         rows = sum(part.labels.size for fold in folds for part in fold.parts)
         held = float(sum(matrices.values()) + rows * _ROW)
-        return cls(held, float(width * (own + framework)), jobs, size, memory_limit())
+        return cls(held, float(width * most), jobs, size, memory_limit())
 
     def needed(self, jobs: int) -> float:
         """Bytes with so many fits at a time."""
@@ -80,6 +79,15 @@ class Memory(NamedTuple):
             f"the fits would end for lack of memory, of which there are {_gb(self.limit)}. "
             f"{self.in_words} Instead, {advice}"
         )
+
+
+def _of_feature(method: Method, train: int, valid: int, test: int) -> int:
+    """Bytes that a fit of a method needs for each feature, with so many rows."""
+    if not isinstance(method.trainer, BoostedTrainer):  # of its data, and a copy is assumed
+        return (2 * (train + valid) + max(valid, test)) * _NUMBER
+    family = method.trainer.framework
+    numbers = max(train, valid, test) * _NUMBER  # until there are bins
+    return numbers + (train + valid) * _BINS[family] + min(train, _LOOKED_AT) * _LOOKING[family]
 
 
 def _gb(size: float) -> str:

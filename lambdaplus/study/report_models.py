@@ -6,7 +6,6 @@ keeps only scores, so one model is trained again.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -101,7 +100,7 @@ def importance_of(shown: ShownModel, scored: RankingData, threads: int) -> Impor
     """Train the model again, and permute each of its most important features."""
     rounds = shown.fit.rounds
     trainer: Any = shown.task.method.trainer  # a BoostedTrainer
-    task = replace(shown.task, train=copy.deepcopy(shown.task.train), threads=threads)
+    task = replace(shown.task, threads=threads)
     model = trainer.model(task, rounds=rounds)
     gain = gain_of(model.booster)
     places = np.argsort(-gain, kind="stable")[:MOST_FEATURES]
@@ -218,7 +217,7 @@ def stopped_by_log_loss(shown: ShownModel, test: RankingData, threads: int) -> F
 
     The round of the best average precision, for example, may be early or late.
     """
-    task = replace(shown.task, train=copy.deepcopy(shown.task.train), threads=threads)
+    task = replace(shown.task, threads=threads)
     config = task.config.with_defaults(grouped=task.valid.grouped)
     progress = Progress(config.patience)
 

@@ -18,7 +18,7 @@ from lambdaplus.data import RankingData
 from lambdaplus.data.cache import read_binary
 from lambdaplus.data.ranking_data import in_memory
 from lambdaplus.lists.vectors import numbers
-from lambdaplus.study.boosted_trainer import parameters_of
+from lambdaplus.study.boosted_trainer import BoostedTrainer, parameters_of
 from lambdaplus.study.fits import Fit, save_fits
 from lambdaplus.study.methods import Criterion
 from lambdaplus.study.tasks import Fitted, Task
@@ -28,10 +28,12 @@ from lambdaplus.study.validation import values_of
 def train_and_store(file: Path, task: Task, parts: Sequence[RankingData] | Sequence[Path]) -> None:
     """Train, score validation and test documents, and store a fit for each metric of the task.
 
-    Training and each prediction get arrays of their own, which they may change in place.
+    Training and each prediction get arrays of their own, which they may change in place.  A
+    framework of trees gets those of features for as long as it makes its own form of them.
     """
     train, valid, test = parts
-    with_data = replace(task, train=_own(train), valid=_own(valid))
+    own = _opened if isinstance(task.method.trainer, BoostedTrainer) else _own
+    with_data = replace(task, train=own(train), valid=own(valid))
     fitted, seconds, notes = _trained(with_data)
     has_one_per_metric = not isinstance(fitted, Fitted)
     given = fitted if has_one_per_metric else dict.fromkeys(task.metrics, fitted)
@@ -44,7 +46,8 @@ def train_and_store(file: Path, task: Task, parts: Sequence[RankingData] | Seque
     for metric in task.metrics:
         name, model = str(metric), models[str(metric)]
         curve = np.asarray(model.curve, dtype=np.float64)
-        of_valid, of_test = scores(model, valid, "validation"), scores(model, test, "test")
+        of_valid = scores(model, own, valid, "validation")
+        of_test = scores(model, own, test, "test")
         if has_one_per_metric and curve.size:
             value = math.nan if np.isnan(curve).all() else float(np.nanmax(curve))
         else:
@@ -75,6 +78,11 @@ def _trained(task: Task) -> tuple[Any, float, list[str]]:
     return fitted, max(0.0, seconds - sum(compiling)), [*notes]
 
 
+def _opened(data: RankingData | Path) -> RankingData:
+    """The data, whose features may be rows of others; files are mapped."""
+    return data if isinstance(data, RankingData) else read_binary(data)
+
+
 def _own(data: RankingData | Path) -> RankingData:
     """A copy of the data; files are mapped, and copied where they are changed."""
     return copy.deepcopy(data) if isinstance(data, RankingData) else in_memory(read_binary(data))
@@ -82,18 +90,17 @@ def _own(data: RankingData | Path) -> RankingData:
 
 def _value(metric: Criterion, data: RankingData | Path, scores: Floats) -> float:
     """The mean of a metric on validation data; what it warns of is told with the results."""
-    opened = data if isinstance(data, RankingData) else read_binary(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return values_of([metric], opened, scores)[metric]
+        return values_of([metric], _opened(data), scores)[metric]
 
 
-def _scores(model: Fitted, data: RankingData | Path, name: str) -> Any:
-    own = _own(data)
-    scores = numbers(model.predict(own), f"the scores of {name} documents")
-    if scores.shape != own.labels.shape:
+def _scores(model: Fitted, own: Any, part: RankingData | Path, name: str) -> Any:
+    data = own(part)
+    scores = numbers(model.predict(data), f"the scores of {name} documents")
+    if scores.shape != data.labels.shape:
         raise ValueError(
-            f"it gave scores of shape {scores.shape} for {own.labels.size} {name} documents"
+            f"it gave scores of shape {scores.shape} for {data.labels.size} {name} documents"
         )
     if not np.isfinite(scores).all():
         raise ValueError(f"it scored {name} documents with NaN or infinity")

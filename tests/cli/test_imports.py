@@ -32,6 +32,9 @@ finally:
         ("compare --bogus", "No such option", PACKAGES),
         ("predict --help", "Folder that compare --save-model", HEAVY),
         ("predict none a.csv", "lambdaplus predict: ", STUDY),
+        ("evaluate --help", "Rules of the metrics: lambdaplus, ", PACKAGES | STUDY),
+        ("evaluate --bogus", "No such option", PACKAGES | STUDY),
+        ("metrics --help", "List the metrics", HEAVY),
         ("evaluate none", "lambdaplus evaluate: ", STUDY),
     ],
 )

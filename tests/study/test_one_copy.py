@@ -1,7 +1,9 @@
 """One copy of the data for all folds and processes, and the memory that a study needs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.feature_rows import FeatureRows
 from lambdaplus.study import Config, Fitted, Method, Study, Task, find_methods, study_of
+from lambdaplus.study.boosted_trainer import BoostedTrainer
+from lambdaplus.study.boosters import fit_lightgbm
 from lambdaplus.study.folds import read_study_data
 from lambdaplus.study.memory import Memory
 from lambdaplus.study.runner import laid_out
@@ -112,12 +116,27 @@ def test_the_need_is_that_of_the_data_once_and_of_each_fit() -> None:
     folds = cross_validation(data)
     lightgbm = find_methods("lightgbm:lambda_map")
     one = Memory.of(folds, lightgbm, 1)
-    # 600 rows are trained on, 200 validate and 200 are tested: 8 bytes each, and bins.
-    assert one.of_fit == 1000 * 50 * 8 + 800 * 50
+    # 600 rows are trained on, and 200 validate: 8 bytes of a row until there are bins of one byte,
+    # for which LightGBM looks at values of 20 bytes.
+    assert one.of_fit == 50 * (600 * 8 + 800 + 600 * 20)
     assert one.held == 5 * 1000 * (50 * 8 + 40)  # folds of the user have copies
     assert one.needed(2) - one.needed(1) == pytest.approx(one.of_fit + 2 * 0.2e9)
     assert not one.is_large
     assert "1,000 rows x 50 features" in one.in_words
+
+
+def test_trees_copy_rows_while_they_make_bins(table: Path) -> None:
+    held: list[type] = []
+
+    def train(*given: Any, **options: Any) -> Any:
+        held.extend(type(data.held_features) for data in given[2:4])
+        return fit_lightgbm(*given, **options)
+
+    [method] = find_methods("lightgbm:lambda_map")
+    spied = replace(method, trainer=BoostedTrainer("lightgbm", train))
+    folds = read_study_data(Config(data=str(table))).folds
+    Study(folds[:1], [spied], ["map"], Config(rounds=2)).finish()
+    assert held == [FeatureRows, FeatureRows]
 
 
 def test_a_method_may_change_what_it_gets(table: Path) -> None:
