@@ -1,12 +1,15 @@
 """Pairs and log-loss together: which share of log-loss, for which metric and data.
 
-    python benchmarks/both.py fit SET [...] --objectives map,ndcg,auc --seeds 0,1,2,3,4,5,6,7,8,9
+    python benchmarks/both.py fit SET [...] --objectives map --shares .25,.5,.75,.85 --seeds 0,1,2
+    python benchmarks/both.py fit SET [...] --objectives ndcg,auc,arhr,concordance --shares 0,.5,.75
     python benchmarks/both.py show
 
 SET is named as in `list_sets`; seeds from 5 are further seeds of the same five folds.  Trees are
-those of `ranking_trees`; validation chooses the round.  A share is of the absolute gradients at
-equal scores; share 1 is the framework's own log-loss, which XGBoost trains with half of the
-learning rate, as the Hessians of rankings, and of the sums here, are doubled there.
+those of `ranking_trees`; validation chooses the round of each metric.  MRR has the pairs of `arhr`,
+recall those of `map`.  A share is of the absolute gradients at equal scores; share 1 is the
+framework's own log-loss, which XGBoost trains with half of the learning rate, as the Hessians of
+rankings, and of the sums here, are doubled there.  Trainings of `accuracy` with the same trees and
+objectives are the same ones: copy its files from build/accuracy to build/both.
 """
 
 from __future__ import annotations
@@ -124,10 +127,11 @@ def with_columns(heads: Sequence[str], rows: list[list[Any]], foot: str) -> Tabl
     return Table([heads[k] for k in full], [[row[k] for k in full] for row in rows], [foot])
 
 
-def by_metric(fits: Fits, sets: list[str]) -> Table:
+def by_metric(
+    fits: Fits, sets: list[str], shares: Sequence[float], frameworks: Sequence[str]
+) -> Table:
     """Shares of log-loss, log-loss and the built-in objective, less pairs alone, over all sets."""
-    columns = list(product((*SHARES[1:], 1.0, BUILT_IN), FRAMEWORK_NAMES))
-    rows = []
+    rows, columns = [], list(product(shares, frameworks))
     for metric, objective in PAIRS.items():
         row: list[Any] = [metric.upper()]
         for share, framework in columns:
@@ -136,12 +140,12 @@ def by_metric(fits: Fits, sets: list[str]) -> Table:
             found = less(fits, framework, one, objective, metric, known)
             row.append(shown(found, f" ({len(known)})"))
         rows.append(row)
+    words = {1.0: LOG_LOSS, BUILT_IN: "built-in"}
     heads = [
-        f"{ {1.0: 'log-loss', BUILT_IN: OWN[framework]}.get(share, f'{share:g}') }"
-        + f", {FRAMEWORK_NAMES[framework]}" * (share != BUILT_IN)
+        words.get(share, f"{share:g}") + f", {FRAMEWORK_NAMES[framework]}" * (len(frameworks) > 1)
         for share, framework in columns
     ]
-    foot = LESS_PAIRS.format(brackets="sets, of which this is the mean")
+    foot = LESS_PAIRS.format(brackets="sets")
     return with_columns(["", *heads], rows, f"values {foot}")
 
 
@@ -178,42 +182,64 @@ def less_log_loss(fits: Fits, metric: str, sets: list[str]) -> Table:
         on for on in sets
         if all(alike(fits, on, framework, (name, LOG_LOSS), metric) for name, framework in columns)
     ]  # fmt: skip
-    for title, some in [*((in_words(on), [on]) for on in known), ("all", known)]:
+    for title, some in {**of_kinds(known), "all": known}.items():
         cells = [
             shown(less(fits, framework, name, LOG_LOSS, metric, some))
             for name, framework in columns
         ]
-        rows.append([title, *cells])
+        rows.append([title + f" ({len(some)})" * (len(some) > 1), *cells])
     heads = [
         f"{words}, {title}"
         for words, title in product(("pairs alone", "0.75"), FRAMEWORK_NAMES.values())
     ]
     foot = (
         f"{metric.upper()} of test queries at the best validation round less that of log-loss "
-        "alone, ±: standard error over queries and trainings; all: the mean over sets"
+        "alone, ±: standard error over queries and trainings; in brackets: sets, of which it is "
+        "the mean"
     )
     return Table(["", *heads], rows if known else [], [foot])
 
 
+def of_kinds(sets: list[str]) -> dict[str, list[str]]:
+    """Real sets by name, generated ones by kind."""
+    titles = {"generated": "long lists", "pairs": "few features", "mixed": "mixed features"}
+    found: dict[str, list[str]] = {}
+    for on in sets:
+        found.setdefault(titles.get(on.split(":")[0]) or in_words(on), []).append(on)
+    return found
+
+
 def rounds_of(fits: Fits, framework: str, metric: str, sets: list[str]) -> Table:
-    """Mean rounds to the best model, and the processor seconds of all of them."""
-    shares = (0.0, 0.5, 0.75, 1.0)
+    """Mean rounds to the best model and to the built-in objective's value, and seconds."""
+    shares = (0.0, 0.75, 1.0)
     names = [*(contender(PAIRS[metric], share) for share in shares), OWN[framework]]
     rows = []
     for on in sets:
         seeds = alike(fits, on, framework, names, metric)
-        found = [
-            [best_of(fits[on, framework, CHOSEN, name, seed], metric) for seed in seeds]
-            for name in names
-        ]
-        if seeds:
-            rows.append([in_words(on), *(
-                f"{np.mean([one.round for one in each]):.0f} "
-                f"({np.mean([one.seconds for one in each]):.1f} s)"
-                for each in found
-            )])  # fmt: skip
-    foot = "mean rounds to the best validation value, and processor seconds on one thread"
-    return Table(["", "pairs alone", "0.5", "0.75", "log-loss", OWN[framework]], rows, [foot])
+        of_names = [[fits[on, framework, CHOSEN, name, seed] for seed in seeds] for name in names]
+        cells = []
+        for some in of_names if seeds else []:
+            best = [best_of(one, metric) for one in some]
+            goal = float(np.mean([best_of(one, metric).value for one in of_names[-1]]))
+            rounds, seconds = np.mean([each[1:] for each in best], axis=0)
+            reached = reaching([one["test"][metric] for one in some], goal)
+            first = f"{reached * some[0]['every']}" if reached else "never"
+            cells.append(f"{rounds:.0f}, {first} ({seconds:.1f} s)")
+        if cells:
+            rows.append([in_words(on), *cells])
+    foot = (
+        "mean rounds to the best validation value; rounds until the mean test value is that of the "
+        f"best models of {OWN[framework]}; processor seconds to the best value, on one thread"
+    )
+    return Table(["", "pairs alone", "0.75", "log-loss", OWN[framework]], rows, [foot])
+
+
+def reaching(curves: list[list[float]], goal: float) -> int:
+    """After how many steps the mean curve has reached a value, or 0; the ends of curves last."""
+    longest = max(map(len, curves))
+    mean = np.mean([np.pad(one, (0, longest - len(one)), mode="edge") for one in curves], axis=0)
+    reached = np.flatnonzero(mean >= goal)
+    return int(reached[0]) + 1 if reached.size else 0
 
 
 def merged(kept: list[dict[str, Any]]) -> Fits:
@@ -240,7 +266,10 @@ def show(given: argparse.Namespace) -> None:
     kept = read(given.kept)
     fits = merged(kept)
     sets = sorted(dict.fromkeys(key[0] for key in fits))
-    found = {"By metric, less pairs alone": by_metric(fits, sets)}
+    found = {"By metric": by_metric(fits, sets, (0.5, 0.75), [*FRAMEWORK_NAMES])}
+    for framework, title in FRAMEWORK_NAMES.items():
+        shares = (*SHARES[1:], 1.0, BUILT_IN)
+        found[f"By metric, {title}"] = by_metric(fits, sets, shares, [framework])
     for metric in PAIRS:
         found[f"{metric.upper()}, less log-loss"] = less_log_loss(fits, metric, sets)
     for metric, (framework, title) in product(PAIRS, FRAMEWORK_NAMES.items()):
