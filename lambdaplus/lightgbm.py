@@ -40,7 +40,8 @@ from lambdaplus.frameworks.internals import (
 )
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
 from lambdaplus.frameworks.workers import refuse_bagging_by_query
-from lambdaplus.lists.vectors import refuse_infinite
+from lambdaplus.lists.single_precision import refuse_unusable_start, warn_of_merged_labels
+from lambdaplus.lists.vectors import as_sizes, refuse_infinite
 from lambdaplus.objectives.by_name import (
     find_objective,
     refuse_no_function,
@@ -245,6 +246,11 @@ def _refuse_unusable(name: str, data: Any, needs_labels: bool) -> None:
         if values is not None:
             array, why = np.asarray(values, np.float64), ", and LightGBM would silently replace it"
             refuse_infinite(array.ravel(), f"the {what} of {name}", why)
+    if data.label is not None:
+        warn_of_merged_labels(data.label, name)
+    refuse_unusable_start(data.init_score, f"init_score of {name}")
+    if (sizes := np.asarray(data.group)).dtype.kind == "f":
+        as_sizes(sizes)  # LightGBM would cut decimals off
 
 
 def _has_groups(data: Any) -> bool:

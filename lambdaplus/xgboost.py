@@ -23,13 +23,14 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
-from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
+from lambdaplus.frameworks.column_parameters import as_xgboost_reads, refuse_unknown_columns
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
 )
 from lambdaplus.frameworks.internals import attribute_of, xgboost_field
 from lambdaplus.frameworks.unused_parameters import warn_of_unused
+from lambdaplus.lists.single_precision import refuse_unusable_start
 from lambdaplus.objectives.by_name import (
     find_objective,
     refuse_no_function,
@@ -96,6 +97,9 @@ def train(
         rows = data.num_row() if isinstance(data, xgboost.DMatrix) else 0
         if rows and not xgboost_field(data, "label").size:
             raise ValueError(f"{name} has {rows} rows and no labels: pass label= to its DMatrix")
+        if rows:
+            margin = xgboost_field(data, "base_margin")
+            refuse_unusable_start(margin, f"base_margin of {name}")
         width = dtrain.num_col() if rows and isinstance(dtrain, xgboost.DMatrix) else 0
         if rows and data.num_col() < width:
             warn(
@@ -217,7 +221,7 @@ def _refuse_unknown_columns(params: dict[str, Any], data: Any) -> None:
 def _with_our_defaults(
     params: dict[str, Any], kwargs: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    params, kwargs = dict(params), dict(kwargs)
+    params, kwargs = as_xgboost_reads(params), dict(kwargs)
     for name in ("custom_metric", "feval"):
         refuse_no_function(kwargs.get(name))
     if kwargs.get("obj") is None and callable(found := find_objective(params.get("objective"))):

@@ -2,8 +2,9 @@
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -39,6 +40,17 @@ FILE = "lambdaplus.cli.{}_command"
 _PLAIN: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False}
 
 
+def _with_missing_named(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which imports what it needs when it runs."""
+
+    @wraps(command)
+    def named(**options: Any) -> None:
+        with _missing_packages_named():
+            command(**options)
+
+    return named
+
+
 class _Commands(TyperGroup):
     """Imports the file of a command when it is used: that of `compare` takes a second."""
 
@@ -48,7 +60,7 @@ class _Commands(TyperGroup):
         with _missing_packages_named():
             file = import_module(FILE.format(cmd_name))
         alone = typer.Typer(**_PLAIN)
-        alone.command(cmd_name, help=HELP[cmd_name])(getattr(file, cmd_name))
+        alone.command(cmd_name, help=HELP[cmd_name])(_with_missing_named(getattr(file, cmd_name)))
         return typer.main.get_command(alone)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

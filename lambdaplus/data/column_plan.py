@@ -10,7 +10,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.data.column_names import Columns
 from lambdaplus.data.ranking_data import RankingData
-from lambdaplus.data.table_files import INDEX, TableFile
+from lambdaplus.data.table_files import INDEX, SIGNED_NUMBERS, TableFile
 from lambdaplus.saved_model.columns import LEFT_OUT, Column, are_whole_numbers
 
 CONSTANT = "the same in all rows of each query"
@@ -62,6 +62,8 @@ def _levels(
             f"--order {name} tests on later rows"
         )
         return [], f"dates{advice if categories else ''}"
+    if not declared and name not in columns.named and table.are_dates(name, SIGNED_NUMBERS):
+        return [], "numbers with signs or separators: write 12%, $12 or 1,200 as 12, 12 or 1200"
     words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
         dtype = table.frame[name].dtype

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from lambdaplus.lists.columns import from_gpu, from_narwhals
+from lambdaplus.lists.single_precision import refuse_unusable_start
 from lambdaplus.lists.vectors import as_vector
 
 _VECTORS = ("sample_weight", "init_score", "base_margin", "group", "feature_weights")
@@ -13,6 +14,7 @@ _OF_SETS = (
     "eval_group", "eval_sample_weight", "eval_init_score", "sample_weight_eval_set",
     "base_margin_eval_set",
 )  # fmt: skip
+_STARTS = ("init_score", "base_margin")
 
 
 @lru_cache(maxsize=64)  # making one takes a fifth of the time of predicting a row
@@ -34,6 +36,8 @@ def arguments(method: Any, *by_position: Any, **given: Any) -> dict[str, Any]:
     bound.pop("self")
     read = {**dict.fromkeys(_VECTORS, as_vector), **dict.fromkeys(_OF_SETS, vectors)}
     call = {name: read.get(name, from_narwhals)(value) for name, value in bound.items()}
+    for name in _STARTS:
+        refuse_unusable_start(call.get(name), name)
     sets = call.get("eval_set")
     if sets is not None:
         pairs = not isinstance(sets, tuple) or all(isinstance(one, tuple) for one in sets)

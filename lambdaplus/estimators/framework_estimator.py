@@ -9,6 +9,7 @@ from lambdaplus.estimators.signatures import show_names_of_parents
 from lambdaplus.frameworks.column_parameters import refuse_unknown_columns
 from lambdaplus.frameworks.data_sets import canonical, refuse_other_features, width_of
 from lambdaplus.lists.columns import columns_of, from_narwhals, native
+from lambdaplus.lists.single_precision import refuse_unusable_start, warn_of_merged_labels
 
 
 class ArgumentNames(NamedTuple):
@@ -63,6 +64,7 @@ class FrameworkEstimator:
         given, labels, self._columns = call["X"], call["y"], columns_of(call["X"])
         self._levels = levels_of(given)
         call |= {"X": self._readable(given), "y": native(labels)}
+        warn_of_merged_labels(call["y"], "the training data")
         if width := width_of(call["X"]):
             refuse_unknown_columns(self._of_features(call), width)
         sets = call.get("eval_set") or []
@@ -79,6 +81,8 @@ class FrameworkEstimator:
         for name in ("eval_group", self._names.eval_weights, self._names.eval_start):
             if call.get(name) is not None:  # in a form that all parents take
                 call[name] = by_set(name, call[name], len(sets))
+        for i, start in enumerate(call.get(self._names.eval_start) or ()):
+            refuse_unusable_start(start, f"{self._names.eval_start} of evaluation set {i}")
 
     def _features(self, X: Any, validate_features: Any = True) -> Any:
         """Sparse features as the frameworks read them right, and frames if they have the columns.

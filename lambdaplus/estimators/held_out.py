@@ -110,7 +110,7 @@ class HoldsOutRows(FrameworkEstimator):
         return Scale.of(scores, None if weights is None else weights[rows])
 
     def _of_evaluation_set(self, call: dict[str, Any]) -> HeldOut | None:
-        """Scores of the last evaluation set that does not hold training rows."""
+        """Scores of the other rows of the last set that is less than half training rows."""
         names, sets = self._names, call.get("eval_set") or []
         arguments = (names.eval_weights, names.eval_start)
         of_sets = (by_set(name, call.get(name), len(sets)) for name in arguments)

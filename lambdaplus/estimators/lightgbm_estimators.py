@@ -208,8 +208,8 @@ class LightGBMClassifier(RankingClassifier, _OfLightGBM, lgb.LGBMClassifier):  #
         make both the same).  Where both have about the same, it differs between samples: pass it
         then.
     cv : {"auto", None}, default="auto"
-        Threshold and probabilities need scores of rows that the model has not seen: the last
-        evaluation set of `fit` that does not hold training rows or, without one, those of two
+        Threshold and probabilities need scores of rows that the model has not seen: the new rows
+        of the last evaluation set of `fit` that has mostly such ones or, without one, those of two
         more models, each of which is trained on half of the rows.  With 500 rows of the trained
         class, only one of them is trained, and none if a half had fewer rows than two leaves need.
         On few rows, a half takes nearly as long as the model itself: on 10,000, `fit` takes two to

@@ -16,6 +16,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.saved_models import from_data, read_attribute
+from lambdaplus.frameworks.column_parameters import as_xgboost_reads
 from lambdaplus.frameworks.internals import (
     metric_for_xgboost,
     set_booster,
@@ -51,7 +52,8 @@ class OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mis
         # not the threshold.
         if hasattr(self, "offset_"):
             ours |= {"objective", "base_score"}
-        return {name: value for name, value in params.items() if name not in ours}
+        read = as_xgboost_reads(params)
+        return {name: value for name, value in read.items() if name not in ours}
 
     def _train(self, call: dict[str, Any], objective: Any) -> None:
         self._prepare(call)

@@ -47,7 +47,7 @@ def refuse_unknown_columns(given: Mapping[str, Any], width: int) -> None:
     for name in OF_EACH_FEATURE:
         listed = entries(given.get(name))
         several = hasattr(listed, "__len__") and not isinstance(listed, str | dict)
-        if several and len(listed) != width:
+        if several and len(listed) not in (0, width):  # an empty one is none
             raise ValueError(
                 f"{name} has {len(listed)} entries, and there are {width} features: pass one entry "
                 "for each"
@@ -78,6 +78,18 @@ def refuse_forms_lightgbm_ignores(given: Mapping[str, Any], categories: Any) -> 
             f"interaction_constraints={groups!r}: LightGBM reads lists of numbers of columns "
             "alone, as in [[0, 1], [2]]"
         )
+
+
+def as_xgboost_reads(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with constraints in lists of numbers, as LightGBM has them, in XGBoost's forms."""
+    read, groups = dict(params), params.get("interaction_constraints")
+    if isinstance(signs := params.get("monotone_constraints"), list | np.ndarray):
+        read["monotone_constraints"] = tuple(map(int, signs))
+    if isinstance(groups, list | tuple):
+        lists = [list(one) for one in groups if isinstance(one, list | tuple)]
+        if len(lists) == len(groups) and all(_is_index(i) for one in lists for i in one):
+            read["interaction_constraints"] = str([[*map(int, one)] for one in lists])
+    return read
 
 
 def entries(value: Any) -> Any:

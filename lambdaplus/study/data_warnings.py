@@ -9,6 +9,7 @@ import numpy as np
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data import Fold
 from lambdaplus.data.ranking_data import rows_of_data
+from lambdaplus.lists.single_precision import merged_labels_in_words
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import Nouns, count
 
@@ -24,6 +25,8 @@ def data_warnings(folds: Sequence[Fold], labels: LabelKind, nouns: Nouns) -> Ite
     """Sentences about queries and features, each with what to do; none if all is well."""
     if labels.two and labels.mixed:
         yield from _few_rows(folds)
+    if words := merged_labels_in_words(folds[-1].train.labels):
+        yield f"The labels are {words}."
     if not labels.grouped:
         return
     parts = folds[-1].parts  # of folds in time, those with the most rows

@@ -57,7 +57,9 @@ class OverTime:
             return None
         place, keys = places_and_values(int_or_text(means["query"].to_list()), means.height)
         ascending, times = np.argsort(place), on_a_line(keys)
-        return cls(method, times, means["value"].to_numpy()[ascending], _lags(times, config.gap))
+        return cls(
+            method, times, means["value"].to_numpy()[ascending], dates_in_gap(times, config.gap)
+        )
 
     @property
     def mean(self) -> float:
@@ -87,7 +89,7 @@ class OverTime:
         )
 
 
-def _lags(times: NDArray[Any], gap: str) -> int:
+def dates_in_gap(times: NDArray[Any], gap: str) -> int:
     """How many of the dates are in the gap before another one, at the median."""
     if not gap or not is_gap(gap):
         return 1

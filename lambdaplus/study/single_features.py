@@ -39,7 +39,7 @@ def single_feature(summary: Summary, study: Study) -> Iterator[str]:
     first = some_rows(folds[0].valid, MOST_ROWS)
     both = _read(folds[0].train, bool(first.categories)), in_memory(first)
     tried = [
-        (value(first, sign * _scores(*both, j)), j, sign)
+        (value(first, sign * feature_scores(*both, j)), j, sign)
         for j in range(first.n_features)
         for sign in (1.0, -1.0)
     ]
@@ -47,7 +47,7 @@ def single_feature(summary: Summary, study: Study) -> Iterator[str]:
     of_folds = []
     for fold in folds:  # the features of one in memory
         both = _read(fold.train, bool(first.categories)), in_memory(fold.valid)
-        of_folds.append([value(fold.valid, sign * _scores(*both, j)) for _, j, sign in most])
+        of_folds.append([value(fold.valid, sign * feature_scores(*both, j)) for _, j, sign in most])
     means = np.mean(of_folds, axis=0).tolist()
     alone, j = max(zip(means, [j for _, j, _ in most], strict=True))
     least = float(np.mean([value(f.valid, np.zeros(f.valid.labels.size)) for f in folds]))
@@ -68,7 +68,7 @@ def _read(train: RankingData, needed: bool) -> RankingData:
     return in_memory(train) if needed else train
 
 
-def _scores(train: RankingData, data: RankingData, j: int) -> Floats:
+def feature_scores(train: RankingData, data: RankingData, j: int) -> Floats:
     """A feature as scores, (n,), lowest where it is missing; of a category, means of labels."""
     values = data.features[:, j]
     if data.feature_names and data.feature_names[j] in data.categories:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lambdaplus.data import Fold, RankingData, cross_validation
+from lambdaplus.data.ranking_data import joined
 from lambdaplus.data.splits import held_out
 from papers.balanced_splits import balanced_splits
 
@@ -92,3 +93,6 @@ def test_rows_with_real_labels_are_divided_at_random() -> None:
     for fold in folds:
         assert sorted(np.concatenate([part.labels for part in fold.parts])) == labels.tolist()
         assert not any(part.grouped for part in fold.parts)
+        whole = joined(fold)
+        assert (whole.grouped, whole.qid.tolist()) == (False, [0] * 23)
+        assert sorted(whole.labels) == labels.tolist()

@@ -307,7 +307,7 @@ def test_a_line_without_end_is_an_error(
 ) -> None:
     """Before it fills the memory, also in a file that is not compressed."""
     monkeypatch.setattr("lambdaplus.saved_model.letor_lines.LETOR_BATCH", 2**12)
-    for module in ("saved_model.files", "data.run_files"):
+    for module in ("saved_model.files", "data.text_fields"):
         monkeypatch.setattr(f"lambdaplus.{module}.LONGEST_LINE", 2**14)
     file = tmp_path / name
     file.write_bytes(COMPRESS.get(file.suffix, bytes)(b" 1" * 2**22))

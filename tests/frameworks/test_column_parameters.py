@@ -88,6 +88,12 @@ def test_constraints_in_a_form_that_lightgbm_misreads(way: str, given: Any) -> N
         CONSTRAINTS[way](given)
 
 
+def test_empty_ones_are_none() -> None:
+    right = with_params(lp.LightGBMRanker).predict(X)
+    given = {"monotone_constraints": [], "interaction_constraints": [], "feature_contri": ""}
+    np.testing.assert_array_equal(with_params(lp.LightGBMRanker, **given).predict(X), right)
+
+
 def test_constraints_hold() -> None:
     for given in ([[0, 1], [2, 3]], "[0,1],[2,3]"):
         table = with_params(lp.LightGBMRanker, interaction_constraints=given)
@@ -110,3 +116,32 @@ def test_xgboost_reads_no_column_that_there_is_not() -> None:
     for function in (xgb.train, xgb.cv):
         with pytest.raises(ValueError, match="feature_weights has 2 entries, and there are 4"):
             function({"objective": "map"}, few, 1)
+
+
+SIGNS, GROUPS = (-1, 0, 0, 1), "[[0,1],[2,3]]"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "in_its_form"),
+    [
+        ("monotone_constraints", [*SIGNS], SIGNS),
+        ("monotone_constraints", np.array(SIGNS), SIGNS),
+        ("interaction_constraints", [[0, 1], [2, 3]], GROUPS),
+        ("interaction_constraints", ((0, 1), (2, 3)), GROUPS),
+    ],
+)
+def test_xgboost_takes_constraints_as_lightgbm_has_them(
+    name: str, given: Any, in_its_form: Any
+) -> None:
+    for objective in ("map", "rank:ndcg"):
+        found, right = (
+            with_params(lp.XGBoostRanker, objective=objective, **{name: one}).predict(X)
+            for one in (given, in_its_form)
+        )
+        np.testing.assert_array_equal(found, right)
+    matrix = xgb.DMatrix(X, X[:, 0] - X[:, 3] + X[:, 0] * X[:, 2], group=SIZES)
+    none, found, right = (
+        xgb.train({"objective": "concordance", name: one}, matrix, 3).get_dump()
+        for one in (None, given, in_its_form)
+    )
+    assert found == right != none

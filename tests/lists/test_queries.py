@@ -234,9 +234,11 @@ def test_a_threshold_reaches_a_label_that_a_framework_rounded() -> None:
 @given(qid=st.lists(st.sampled_from("abc"), min_size=1, max_size=9))
 @examples(50)
 def test_rows_of_a_query_come_together_in_their_order(qid: list[str]) -> None:
-    _, queries, rows = by_query(np.arange(len(qid)), np.arange(len(qid)), qid=qid)
+    documents = by_query(np.arange(len(qid)), np.arange(len(qid)), qid=qid)
+    _, queries, rows = documents
     expected = sorted(range(len(qid)), key=lambda row: qid.index(qid[row]))
     assert queries.labels.tolist() == expected
     assert queries.sizes.tolist() == [qid.count(query) for query in dict.fromkeys(qid)]
     assert (rows is None) == (expected == list(range(len(qid))))
     assert rows is None or rows.tolist() == expected
+    assert documents.in_original_order(documents.X).tolist() == list(range(len(qid)))

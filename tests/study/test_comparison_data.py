@@ -334,6 +334,17 @@ PLANNED: dict[str, tuple[Any, str, str]] = {  # cells, and kind and reason of a 
     "times": ([f"{day}T10:30:00Z" for day in DAYS], "left out", "dates: convert"),
     "dates as numbers": ([int(f"{day:%Y%m%d}") for day in DAYS], "left out",
                          "dates; --features +column keeps it"),
+    **{
+        f"numbers as {form(1234)}": ([form(row % 90 + 1000 * (row % 3 + 1)) for row in SHUFFLED],
+                                     "left out", "numbers with signs or separators: write 12%")
+        for form in (
+            "{}%".format, "{:.1f} %".format, "${:,.2f}".format, "{} €".format, "-£{}".format,
+            "{:,}".format, "{:_}".format, lambda x: f"{x:,}".replace(",", "\u202f"),
+        )
+    },
+    "ranges": ([f"{row % 7}-{row % 7 + 1}" for row in SHUFFLED], "category", ""),
+    "sizes": ([f"{row % 7} kg" for row in SHUFFLED], "category", ""),
+    "discounts": ([f"{row % 7}% off" for row in SHUFFLED], "category", ""),
     "row numbers": (np.arange(N) + 17, "left out", "a number for nearly every row, as an"),
     "shuffled row numbers": (SHUFFLED, "left out", "a number for nearly every row, as an"),
     "some numbers twice": (np.maximum(SHUFFLED, 200), "left out", "a number for nearly every"),

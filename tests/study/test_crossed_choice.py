@@ -11,7 +11,7 @@ from made_up_results import results_of
 from small_data import letor_folder
 
 from lambdaplus.data import RankingData, cross_validation, digits_queries
-from lambdaplus.study import Summary
+from lambdaplus.study import Config, Study, Summary, find_methods
 from lambdaplus.study.crossed_choice import validated_apart
 from lambdaplus.study.summary_tables import verdict_table
 
@@ -152,3 +152,21 @@ def test_the_saved_model_is_the_one_of_the_conclusion(tmp_path: Path) -> None:
         assert saved is not None
         assert saved[1] in said.partition("Saved to")[2]  # which the conclusion follows
         assert "keep it" not in said or baseline
+
+
+def test_a_significantly_better_baseline_is_saved_though_validation_prefers_another() -> None:
+    """Validation features are reversed, so that trees that may only fall look better there."""
+    random = np.random.default_rng(0)
+    feature = random.normal(size=(1000, 1))
+    labels = feature[:, 0] + random.normal(size=1000) > 1.0
+    data = RankingData(feature, labels, np.repeat(np.arange(50), 20))
+    folds = [
+        replace(fold, valid=replace(fold.valid, features=-fold.valid.features))
+        for fold in cross_validation(data)
+    ]
+    [right] = find_methods("lightgbm:map")
+    falling = replace(right, name="falling", fixed={"monotone_constraints": [-1]})
+    study = Study(folds, [right, falling], ["map"], Config(baseline=right.name, rounds=5))
+    study.finish()
+    assert Summary(study.results).choice("map").best == "falling"
+    assert study.train_final().task.method.name == right.name

@@ -31,6 +31,7 @@ def test_seeds_and_queries_that_see_a_difference() -> None:
     """The error of more seeds is that of their variance; half of a difference needs four times."""
     effect = Effect(0.0, 0.01, 20.0, 0.25e-4)
     assert with_seeds(effect, 2, 6).error ** 2 == pytest.approx(0.25e-4 + 0.75e-4 / 3)
+    assert with_seeds(effect, 2, 6).freedom == 100.0  # 20 with one degree of two seeds
     for difference in (0.02, 0.022, 0.025):
         n = seeds_that_see(difference, effect, 2, 0.05)
         assert n is not None
