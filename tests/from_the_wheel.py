@@ -57,10 +57,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         pages = sources(folder / "sources")
-        for python in sys.argv[1:]:
+        for number, python in enumerate(sys.argv[1:]):
             for name, resolution in VERSIONS.items():
                 print(f"{python}, {name} versions:", flush=True)
-                own = environment(folder / f"{Path(python).name}-{name}", python, resolution, pages)
+                own = environment(folder / f"{name}-{number}", python, resolution, pages)
                 subprocess.run([own, "-c", PLACE], check=True, cwd=folder)
                 settings = {**os.environ, "PYTHONPATH": ""}
                 tests = [own, "-m", "pytest", "-q", "-n", "2", "-o", "addopts=--strict-markers"]
