@@ -45,7 +45,8 @@ test-all: $(VENV)/installed  ## all tests
 
 test-lightgbm3: .venv-lightgbm3/installed  ## what differs on LightGBM 3; on Python 3.11 or 3.12
 	$(BIN3)/python -m pytest -q tests/lightgbm3 tests/frameworks/test_training.py \
-		tests/frameworks/test_drop_ins.py tests/frameworks/test_*_contract.py
+		tests/frameworks/test_drop_ins.py tests/frameworks/test_same_models.py \
+		tests/frameworks/test_*_contract.py
 
 test-oldest: .venv-release/installed  ## the tests on the oldest versions that pyproject.toml allows
 	$(RELEASE)/uv venv --quiet --clear --python $(PYTHON) $(OLDEST)

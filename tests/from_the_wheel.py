@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from pathlib import Path
 
 DIST = Path(__file__).parents[1] / "dist"
 UV = Path(sys.executable).parent / "uv"
 VERSIONS = {"oldest": "lowest-direct", "newest": "highest"}
+NEEDED = "hypothesis", "pandas", "pyarrow", "pytest", "pytest-xdist"  # by pages and their tests
 PLACE = "import lambdaplus; print(lambdaplus.__version__, lambdaplus.__file__)"
 TESTS = "tests/repository/test_docs.py", "tests/repository/test_examples.py"
 CHOSEN = "test_the_code_of_a_page_runs or test_an_example_runs"
@@ -36,18 +38,21 @@ def environment(folder: Path, python: str, resolution: str, pages: Path) -> Path
     (wheel,) = DIST.glob("*.whl")
     own, versions, bounds = folder / "bin" / "python", folder / "versions", folder / "bounds"
     subprocess.run([UV, "venv", "--quiet", "--python", python, folder], check=True)
-    bounds.write_text("lightgbm>=4\n")  # LightGBM 3 has tests of its own
+    project = pages / "pyproject.toml"
+    of_tests = tomllib.loads(project.read_text())["dependency-groups"]["dev"]
+    bounds.write_text("\n".join(["lightgbm>=4", *of_tests]))  # LightGBM 3 has tests of its own
+    names = folder / "names"
+    names.write_text("\n".join(NEEDED))
     # Versions are chosen for the project: for its wheel, what it needs would not be direct.
-    groups = ["--group", f"{pages}/pyproject.toml:dev"]
     choose = ["--resolution", resolution, "--no-build", "--all-extras", "--constraint", bounds]
     subprocess.run(
-        [UV, "pip", "compile", "--quiet", "--python", own, *choose, *groups,
-         "--output-file", versions, pages / "pyproject.toml"],
+        [UV, "pip", "compile", "--quiet", "--python", own, *choose,
+         "--output-file", versions, project, names],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     subprocess.run(
         [UV, "pip", "install", "--quiet", "--no-build", "--python", own, "--constraint", versions,
-         f"lambdaplus[all] @ {wheel.resolve().as_uri()}", *groups],
+         f"lambdaplus[all] @ {wheel.resolve().as_uri()}", *NEEDED],
         check=True,
     )  # fmt: skip
     return own
