@@ -17,6 +17,10 @@ from pathlib import Path
 DIST = Path(__file__).parents[1] / "dist"
 UV = Path(sys.executable).parent / "uv"
 VERSIONS = {"oldest": "lowest-direct", "newest": "highest"}
+OLDEST_LIGHTGBM = (
+    "lightgbm>=4; python_version < '3.13'",  # LightGBM 3 has tests of its own
+    "lightgbm>=4.6; python_version >= '3.13'",  # on which NumPy is 2
+)
 NEEDED = "hypothesis", "pandas", "pyarrow", "pytest", "pytest-xdist"  # by pages and their tests
 PLACE = "import lambdaplus; print(lambdaplus.__version__, lambdaplus.__file__)"
 TESTS = "tests/repository/test_docs.py", "tests/repository/test_examples.py"
@@ -40,7 +44,7 @@ def environment(folder: Path, python: str, resolution: str, pages: Path) -> Path
     subprocess.run([UV, "venv", "--quiet", "--python", python, folder], check=True)
     project = pages / "pyproject.toml"
     of_tests = tomllib.loads(project.read_text())["dependency-groups"]["dev"]
-    bounds.write_text("\n".join(["lightgbm>=4", *of_tests]))  # LightGBM 3 has tests of its own
+    bounds.write_text("\n".join([*OLDEST_LIGHTGBM, *of_tests]))
     names = folder / "names"
     names.write_text("\n".join(NEEDED))
     # Versions are chosen for the project: for its wheel, what it needs would not be direct.
