@@ -23,7 +23,11 @@ from lambdaplus.compute.array_types import Ints
 from lambdaplus.compute.extras import installation
 from lambdaplus.compute.messages import warn
 from lambdaplus.data.splits import query_splitter
-from lambdaplus.frameworks.column_parameters import as_xgboost_reads, refuse_unknown_columns
+from lambdaplus.frameworks.column_parameters import (
+    PADDED_BY_XGBOOST,
+    as_xgboost_reads,
+    refuse_unknown_columns,
+)
 from lambdaplus.frameworks.data_sets import (
     refuse_cut_queries,
     rows_of_each_query,
@@ -209,13 +213,13 @@ def _by_name(function: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]
 
 
 def _refuse_unknown_columns(params: dict[str, Any], data: Any) -> None:
-    """Raise a ValueError for columns that the data lacks; XGBoost pads monotone constraints."""
+    """Raise a ValueError for columns that the data lacks."""
     if isinstance(data, xgboost.DMatrix) and data.num_col():
         weights = xgboost_field(data, "feature_weights")
-        given = {"interaction_constraints": params.get("interaction_constraints")}
+        given = {name: params.get(name) for name in ("interaction_constraints", *PADDED_BY_XGBOOST)}
         if weights.size:
             given["feature_weights"] = weights
-        refuse_unknown_columns(given, data.num_col())
+        refuse_unknown_columns(given, data.num_col(), PADDED_BY_XGBOOST)
 
 
 def _with_our_defaults(

@@ -32,6 +32,7 @@ class FrameworkEstimator:
 
     _own_parameters: ClassVar[tuple[str, ...]] = ("eval_metric",)  # not known to the framework
     _names: ClassVar[ArgumentNames]
+    _padded: ClassVar[tuple[str, ...]] = ()  # which the framework pads to all features
     _one_group: ClassVar = False  # whether all rows are one, for any metric
 
     objective: Any
@@ -66,7 +67,7 @@ class FrameworkEstimator:
         call |= {"X": self._readable(given), "y": native(labels)}
         warn_of_merged_labels(call["y"], "the training data")
         if width := width_of(call["X"]):
-            refuse_unknown_columns(self._of_features(call), width)
+            refuse_unknown_columns(self._of_features(call), width, self._padded)
         sets = call.get("eval_set") or []
         # The frameworks recognise the training data among evaluation sets.
         call["eval_set"] = [

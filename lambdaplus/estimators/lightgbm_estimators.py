@@ -100,7 +100,7 @@ class _OfLightGBM(FrameworkEstimator, lgb.LGBMModel, Exported):  # type: ignore[
         if wanted is None and ours and not metric_is_set:
             wanted = metric_of_score(objective)
         metrics, native = find_metrics(wanted, objective, self._one_group)
-        refuse_unknown_to_lightgbm(native)
+        refuse_unknown_to_lightgbm(native, isinstance(self, lgb.LGBMClassifier))
         if metrics is not None:
             refuse_reversed(metrics, objective)
             cutoffs = call.get("eval_at", lightgbm_parameter(params, "eval_at"))

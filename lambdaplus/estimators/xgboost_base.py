@@ -16,7 +16,7 @@ from lambdaplus.estimators.metrics_by_name import (
     warn_of_watched_losses,
 )
 from lambdaplus.estimators.saved_models import from_data, read_attribute
-from lambdaplus.frameworks.column_parameters import as_xgboost_reads
+from lambdaplus.frameworks.column_parameters import PADDED_BY_XGBOOST, as_xgboost_reads
 from lambdaplus.frameworks.internals import (
     metric_for_xgboost,
     set_booster,
@@ -41,6 +41,7 @@ class OfXGBoost(FrameworkEstimator, xgb.XGBModel, Exported):  # type: ignore[mis
     _names: ClassVar = ArgumentNames(
         "base_margin", "base_margin_eval_set", "sample_weight_eval_set", "xgb_model"
     )
+    _padded: ClassVar = PADDED_BY_XGBOOST
     _saved_as: ClassVar[str]  # the objective of its models
 
     def get_xgb_params(self) -> dict[str, Any]:

@@ -16,13 +16,16 @@ _OF_LIGHTGBM = {
     "average_precision", "binary_logloss", "binary", "binary_error", "auc_mu", "multi_logloss",
     "multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr", "multi_error",
     "cross_entropy", "xentropy", "cross_entropy_lambda", "xentlambda", "kullback_leibler", "kldiv",
-    "logloss", "error",
 }  # fmt: skip
+# LightGBM's classifier translates these, but only as eval_metric.
+_OF_ITS_CLASSIFIER = {"logloss", "error"}
 
 
-def refuse_unknown_to_lightgbm(names: Iterable[Any]) -> None:
+def refuse_unknown_to_lightgbm(names: Iterable[Any], by_classifier: bool = False) -> None:
     """Raise a ValueError for names of metrics that LightGBM would silently ignore."""
     for given, name in _unknown(names):
+        if by_classifier and given in _OF_ITS_CLASSIFIER:
+            continue
         try:
             eval_metric(name)
         except ValueError as error:
@@ -41,10 +44,15 @@ def refuse_metrics_lightgbm_ignores(metric: Any, how: str, evaluated: Iterable[s
         if name in of_ours:
             continue
         try:
-            eval_metric(name)
-            said = f"pass {how.format(name=repr(name))}, of lambdaplus"
+            [ours] = eval_metric(name).metrics
+            if str(ours) in of_ours:
+                said = f"lambdaplus evaluates it as {str(ours)!r}: use that name"
+            else:
+                said = f"pass {how.format(name=repr(name))}, of lambdaplus"
         except ValueError as error:
             said = f"of lambdaplus: {error}"
+        if name in _OF_ITS_CLASSIFIER:
+            said = f"pass 'binary_{name}' or 'multi_{name}'"
         if (cutoff := name.partition("@"))[0].lower() in _OF_LIGHTGBM and cutoff[1]:
             said += f"; LightGBM's own {cutoff[0]} has its cutoffs in eval_at"
         raise ValueError(f"metric={name!r}: LightGBM has no such metric; {said}")

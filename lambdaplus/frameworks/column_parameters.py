@@ -5,7 +5,7 @@ lists of other lengths.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ OF_EACH_FEATURE = (
     "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "feature_contri", "feature_name",
     "feature_types", "feature_weights", "max_bin_by_feature", "monotone_constraints",
 )  # fmt: skip
+PADDED_BY_XGBOOST = ("monotone_constraints",)  # by zeros
 IN_FILES = ("forcedbins_filename", "forcedsplits_filename")
 
-_GROUPS = re.compile(r"\s*\[[\d\s,]*\]\s*(,\s*\[[\d\s,]*\]\s*)*")
+_LISTS = r"\s*\[[\d\s,]*\]\s*(,\s*\[[\d\s,]*\]\s*)*"
+_GROUPS = re.compile(rf"{_LISTS}|\s*\[{_LISTS}\]\s*")
 
 
 def by_names_of_lightgbm(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,10 +34,13 @@ def by_names_of_lightgbm(given: Mapping[str, Any]) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in given.items()}
 
 
-def refuse_unknown_columns(given: Mapping[str, Any], width: int) -> None:
+def refuse_unknown_columns(
+    given: Mapping[str, Any], width: int, padded: Collection[str] = ()
+) -> None:
     """Raise a ValueError for numbers of columns, or lists, that are not those of so many features.
 
-    ``given`` has parameters and arguments by the framework's main names.
+    ``given`` has parameters and arguments by the framework's main names.  Of those that are
+    ``padded``, lists may be shorter.
     """
     for name in OF_INDICES:
         unknown = next((i for i in indices(entries(given.get(name))) if not 0 <= i < width), None)
@@ -45,12 +50,11 @@ def refuse_unknown_columns(given: Mapping[str, Any], width: int) -> None:
                 f"are numbered from 0 to {width - 1}"
             )
     for name in OF_EACH_FEATURE:
-        listed = entries(given.get(name))
-        several = hasattr(listed, "__len__") and not isinstance(listed, str | dict)
-        if several and len(listed) not in (0, width):  # an empty one is none
+        listed = n_entries(given.get(name))
+        if listed > width or (0 < listed < width and name not in padded):  # an empty one is none
             raise ValueError(
-                f"{name} has {len(listed)} entries, and there are {width} features: pass one entry "
-                "for each"
+                f"{name} has {listed} entries, and there are {width} features: pass one entry for "
+                "each"
             )
 
 
@@ -84,7 +88,7 @@ def as_xgboost_reads(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with constraints in lists of numbers, as LightGBM has them, in XGBoost's forms."""
     read, groups = dict(params), params.get("interaction_constraints")
     if isinstance(signs := params.get("monotone_constraints"), list | np.ndarray):
-        read["monotone_constraints"] = tuple(map(int, signs))
+        read["monotone_constraints"] = tuple(map(_as_int, signs))
     if isinstance(groups, list | tuple):
         lists = [list(one) for one in groups if isinstance(one, list | tuple)]
         if len(lists) == len(groups) and all(_is_index(i) for one in lists for i in one):
@@ -99,6 +103,12 @@ def entries(value: Any) -> Any:
     return value
 
 
+def n_entries(value: Any) -> int:
+    """The number of entries of a list, or of text such as "(1,0)"; 0 for anything else."""
+    listed = entries(value)
+    return len(listed) if hasattr(listed, "__len__") and not isinstance(listed, str | dict) else 0
+
+
 def indices(value: Any) -> Iterator[int]:
     """The whole numbers in a list, and in lists of it."""
     if isinstance(value, int | np.integer):
@@ -106,6 +116,12 @@ def indices(value: Any) -> Iterator[int]:
     elif isinstance(value, list | tuple | set | np.ndarray):
         for entry in value:
             yield from indices(entry)
+
+
+def _as_int(value: Any) -> Any:
+    """A number as int if it is whole; XGBoost refuses anything else."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return int(value) if number and float(value).is_integer() else value
 
 
 def _is_index(value: Any) -> bool:

@@ -101,9 +101,10 @@ def refuse_other_features(name: str, X: Any, of_training: Any) -> None:
 
 
 def width_of(X: Any) -> int:
-    """The number of features of an array, frame or list of rows; 0 if it does not say."""
-    rows = isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray)
-    shape: Any = (len(X), len(X[0])) if rows and np.ndim(X[0]) else getattr(X, "shape", (0,))
+    """The number of features of an array, frame, or list of rows or arrays; 0 if it is unknown."""
+    if isinstance(X, list) and X and isinstance(X[0], list | tuple | np.ndarray):
+        return int((np.shape(X[0]) or (0,))[-1])  # LightGBM takes arrays of rows, too
+    shape: Any = getattr(X, "shape", (0,))
     return int(shape[1]) if len(shape) == 2 else 0
 
 

@@ -74,14 +74,14 @@ CONSTRAINTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("given", [[[0, 99]], [[-1, 0]], "[0,1],[2,4]"])
+@pytest.mark.parametrize("given", [[[0, 99]], [[-1, 0]], "[0,1],[2,4]", "[[0,1],[2,4]]"])
 @pytest.mark.parametrize("way", CONSTRAINTS)
 def test_constraints_of_no_column_on_which_lightgbm_may_end_python(way: str, given: Any) -> None:
     with pytest.raises(ValueError, match=r"there is no column|lists of numbers"):
         CONSTRAINTS[way](given)
 
 
-@pytest.mark.parametrize("given", [[["a", "b"]], ((0, 1), (2,)), [0, 1], "0,1", [[0.0, 1.0]]])
+@pytest.mark.parametrize("given", [[["a", "b"]], ((0, 1), (2,)), [0, 1], "0,1", [[0.0]], "[[[0]]]"])
 @pytest.mark.parametrize("way", CONSTRAINTS)
 def test_constraints_in_a_form_that_lightgbm_misreads(way: str, given: Any) -> None:
     with pytest.raises(ValueError, match="LightGBM reads lists of numbers of columns alone"):
@@ -95,7 +95,7 @@ def test_empty_ones_are_none() -> None:
 
 
 def test_constraints_hold() -> None:
-    for given in ([[0, 1], [2, 3]], "[0,1],[2,3]"):
+    for given in ([[0, 1], [2, 3]], "[0,1],[2,3]", "[[0,1],[2,3]]"):
         table = with_params(lp.LightGBMRanker, interaction_constraints=given)
         splits = table.booster_.trees_to_dataframe().dropna(subset=["split_feature"])
         for _, tree in splits.groupby("tree_index"):
@@ -109,9 +109,12 @@ def test_xgboost_reads_no_column_that_there_is_not() -> None:
             with_params(lp.XGBoostRanker, interaction_constraints=wrong)
         with pytest.raises(ValueError, match="there is no column"):
             xgb.train({"interaction_constraints": wrong}, xgb.DMatrix(X, Y, group=SIZES), 1)
-    for name in ("feature_weights", "monotone_constraints"):
-        with pytest.raises(ValueError, match=f"{name} has 3 entries, and there are 4 features"):
-            with_params(lp.XGBoostRanker, **{name: (1, 0, 1)})
+    for name, given in (("feature_weights", (1, 0, 1)), ("monotone_constraints", (1, 0, 1, 0, 0))):
+        said = f"{name} has {len(given)} entries, and there are 4 features"
+        with pytest.raises(ValueError, match=said):
+            with_params(lp.XGBoostRanker, **{name: given})
+    with pytest.raises(ValueError, match=said):
+        xgb.train({"monotone_constraints": given}, xgb.DMatrix(X, Y, group=SIZES), 1)
     few = xgb.DMatrix(X, Y, group=SIZES, feature_weights=[1.0, 0.5])
     for function in (xgb.train, xgb.cv):
         with pytest.raises(ValueError, match="feature_weights has 2 entries, and there are 4"):
@@ -126,6 +129,10 @@ SIGNS, GROUPS = (-1, 0, 0, 1), "[[0,1],[2,3]]"
     [
         ("monotone_constraints", [*SIGNS], SIGNS),
         ("monotone_constraints", np.array(SIGNS), SIGNS),
+        ("monotone_constraints", [-1.0, 0.0, 0.0, 1.0], SIGNS),
+        ("monotone_constraints", (-1, 0), (-1, 0, 0, 0)),
+        ("monotone_constraints", "(-1,0)", (-1, 0, 0, 0)),
+        ("monotone_constraints", [-1], (-1, 0, 0, 0)),
         ("interaction_constraints", [[0, 1], [2, 3]], GROUPS),
         ("interaction_constraints", ((0, 1), (2, 3)), GROUPS),
     ],
@@ -145,3 +152,28 @@ def test_xgboost_takes_constraints_as_lightgbm_has_them(
         for one in (None, given, in_its_form)
     )
     assert found == right != none
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("monotone_constraints", [0.5, 0, 0, -0.9]),
+        ("monotone_constraints", np.array([0.5, 0, 0, -0.9])),
+        ("interaction_constraints", [[0.5, 1], [2, 3]]),
+    ],
+)
+def test_decimals_in_constraints_are_not_cut_off(name: str, given: Any) -> None:
+    with pytest.raises(ValueError, match=r"Invalid Parameter format|not a subset"):
+        with_params(lp.XGBoostRanker, **{name: given})
+    with pytest.raises(ValueError, match=r"Invalid Parameter format|not a subset"):
+        xgb.train({name: given}, xgb.DMatrix(X, Y, group=SIZES), 1)
+
+
+def test_features_may_be_a_list_of_arrays() -> None:
+    for parts in ([X[:30], X[30:]], [X[:2], X[2:]]):
+        given = {"monotone_constraints": [1, 0, 0, 0], "verbose": -1, "objective": "map"}
+        found, right = (
+            lgb.train({**QUIET, **given}, lgb.Dataset(features, Y, group=SIZES), 2).predict(X)
+            for features in (parts, X)
+        )
+        np.testing.assert_array_equal(found, right)

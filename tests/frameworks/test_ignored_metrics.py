@@ -40,6 +40,8 @@ def fitted(params: dict[str, Any], **given: Any) -> Any:
         ({"metric": "auc,map@3"}, "'map@3'.*map has its cutoffs in eval_at"),
         ({"metric_types": ("ndcg@10",)}, "ndcg has its cutoffs in eval_at"),
         ({"metric": {"nonsense"}}, "unknown metric 'nonsense'"),
+        ({"metric": "logloss"}, "metric='logloss': .* pass 'binary_logloss' or 'multi_logloss'"),
+        ({"metric": ["auc", "error"]}, "metric='error': LightGBM has no such metric"),
         ({"metric": "auc@5"}, "metric='auc@5': LightGBM has no such metric"),
     ],
 )
@@ -56,7 +58,22 @@ def test_names_that_lightgbm_or_feval_evaluates() -> None:
     ours = lp.eval_metric("ndcg@10")  # a tuner watches what the parameter says
     assert recorded({"metric": "ndcg@10"}, feval=ours) == {"ndcg@10"}
 
+    for name in ("NDCG@10", "ndcg_at_10"):
+        with pytest.raises(ValueError, match=f"'{name}'.* it as 'ndcg@10': use that name"):
+            recorded({"metric": name}, feval=ours)
+
     def own(scores: Any, data: Any) -> tuple[str, float, bool]:
         return "own", 0.5, True
 
     assert recorded({"metric": "own"}, feval=own) == {"own"}
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("name", ["logloss", "error"])
+def test_names_that_only_a_classifier_of_lightgbm_translates(name: str) -> None:
+    given = {"eval_set": [(X, Y)], "eval_metric": name}
+    model = lp.LightGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1).fit(X, Y, **given)
+    [curves] = model.evals_result_.values()
+    assert f"binary_{name}" in curves
+    with pytest.raises(ValueError, match=f"LightGBM has no metric '{name}'"):
+        lp.LightGBMRanker(verbose=-1).fit(X, Y, group=SIZES, eval_group=[SIZES], **given)
