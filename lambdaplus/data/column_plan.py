@@ -16,6 +16,7 @@ from lambdaplus.saved_model.columns import LEFT_OUT, Column, are_whole_numbers
 CONSTANT = "the same in all rows of each query"
 # Text is taken for a category if it has at most so many values, on so many rows on average.
 MOST_VALUES, ROWS_OF_A_VALUE = 1000, 10
+MOST_BUCKETS = 20  # Numbers with signs are categories if they have at most so many values.
 
 
 def column_of(
@@ -62,8 +63,11 @@ def _levels(
             f"--order {name} tests on later rows"
         )
         return [], f"dates{advice if categories else ''}"
-    if not declared and name not in columns.named and table.are_dates(name, SIGNED_NUMBERS):
-        return [], "numbers with signs or separators: write 12%, $12 or 1,200 as 12, 12 or 1200"
+    signed = not declared and name not in columns.named and table.are_dates(name, SIGNED_NUMBERS)
+    if signed and table.frame[name].n_unique() > MOST_BUCKETS:
+        advice = f"; --categories {name} makes it a category" if categories else ""
+        why = "numbers with signs or separators: write 12%, $12 or 1,200 as 12, 12 or 1200"
+        return [], f"{why}{advice}"
     words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
         dtype = table.frame[name].dtype

@@ -9,7 +9,7 @@ _DIGITS = 17  # which are enough to write any float64
 def refuse_merged(place: str, texts: Iterable[str], seen: dict[float, str] | None = None) -> None:
     """Raise a ValueError for the first two of these numbers that become one; ``seen`` are others.
 
-    Decimal points may be commas.
+    These are the scores of a query, since others don't tie.  Decimal points may be commas.
     """
     seen = {} if seen is None else seen
     for text in texts:

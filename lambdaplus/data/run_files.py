@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,14 +46,18 @@ def read_scores(path: str | os.PathLike[str], data: RankingData) -> Run:
     ('new', [0.3, 0.7])
     """
     file = Path(path)
-    scores, seen = [], dict[float, str]()
+    scores, texts = [], list[str]()
     for where, fields in fields_of_lines(file):
         if len(fields) != 1:
             raise ValueError(f"{where}: there must be one score, not {len(fields)}")
         scores.append(finite_number(fields[0], f"{where}: the score"))
-        refuse_merged(str(file), fields, seen)
+        texts += fields
     if len(scores) != len(data.labels):
         raise ValueError(f"{file} has {len(scores)} scores for {len(data.labels)} documents")
+    if np.unique(scores).size < len(scores):
+        seen = dict[Any, dict[float, str]]()
+        for query, text in zip(data.qid.tolist(), texts, strict=True):
+            refuse_merged(str(file), [text], seen.setdefault(query, {}))
     return Run(run_name(file), data.labels, np.array(scores), data.qid)
 
 

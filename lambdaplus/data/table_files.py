@@ -30,9 +30,10 @@ NO_QID = "none"  # instead of the name of a column: all rows are one ranking
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "query_weight", "w")
 INDEX = re.compile("|Unnamed: 0|__index_level_0__")
 OTHER_ZONE = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[+-](0[1-9]|1\d)(:?\d\d)? *$"  # than UTC
-# Numbers with a sign of per cent or currency, or in groups of thousands, beside others.
+# Numbers with a sign of per cent or currency, or in groups of thousands, beside others.  Spaces and
+# underscores also part codes, such as "110 001".
 _PLAIN = r"\d+(\.\d+)?"
-_THOUSANDS = r"\d{1,3}([, '_\x{a0}\x{202f}]\d{3})+(\.\d+)?"
+_THOUSANDS = r"\d{1,3}([,'\x{a0}\x{202f}]\d{3})+(\.\d+)?"
 SIGNED_NUMBERS = rf"^[+-]? ?([$€£¥] ?)?[+-]?({_PLAIN}|{_THOUSANDS}) ?(%|[$€£¥]|EUR|USD)?$"
 DATES_AS_NUMBERS = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 

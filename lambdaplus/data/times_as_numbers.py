@@ -1,6 +1,9 @@
 """Numbers that look like times: seconds since 1970, and days since 1900 or 1970.
 
 A feature of time is allowed, but trees cannot tell rows that are later than all training rows.
+Numbers of the size of days or seconds may be prices, sales or bytes, so they are times only if the
+name of the column says it, and days are whole numbers.  Milliseconds and finer units are times
+under any name.
 """
 
 import re
@@ -14,10 +17,9 @@ _FIRST, _LAST = 946_684_800, 2_208_988_800  # 2000 and 2040, in seconds since 19
 _DAY = 86_400
 _SCALES = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 _DAYS = {"days since 1900, as in spreadsheets": 25_569, "days since 1970": 0}
-# Days are numbers as many others, unless the name says it.
-_NAMES = re.compile(
-    r"(.* )?(date|dates|day|time|timestamp|ts|datetime|dt|created|updated|modified|at|on)( .*)?"
-)
+_DATES = r"(.* )?((date|dates|datetime|timestamp|ts|dt|epoch)( .*)?|at|on|created|updated|modified)"
+_NAMES_OF_DAYS = re.compile(_DATES)
+_NAMES_OF_SECONDS = re.compile(rf"{_DATES}|(.* )?(time|unix)( .*)?")
 
 
 def unit_of_times(name: str, values: Floats) -> tuple[str, Floats] | None:
@@ -28,12 +30,14 @@ def unit_of_times(name: str, values: Floats) -> tuple[str, Floats] | None:
     known = values[np.isfinite(values)]
     if not known.size:
         return None
-    low, high = known.min(), known.max()
+    low, high, words = known.min(), known.max(), words_of(name)
     for unit, scale in _SCALES.items():
-        if _FIRST * scale <= low and _DAY * scale <= high - low and high < _LAST * scale:
+        inside = _FIRST * scale <= low and _DAY * scale <= high - low and high < _LAST * scale
+        if inside and (scale > 1 or _NAMES_OF_SECONDS.fullmatch(words)):
             return f"{unit} since 1970", known / scale
+    if not _NAMES_OF_DAYS.fullmatch(words) or (known != np.floor(known)).any():
+        return None
     for unit, offset in _DAYS.items():
-        days = low >= _FIRST / _DAY + offset and low < high < _LAST / _DAY + offset
-        if days and _NAMES.fullmatch(words_of(name)):
+        if low >= _FIRST / _DAY + offset and low < high < _LAST / _DAY + offset:
             return unit, (known - offset) * _DAY
     return None

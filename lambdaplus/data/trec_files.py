@@ -108,7 +108,7 @@ def _values_of_documents(
     """
     values: Judgements = {}
     names: list[str] = []
-    what, seen = "", dict[float, str]()
+    what, seen = "", dict[str, dict[float, str]]()
     for where, fields in fields_of_lines(file):
         if not names:
             of_forms = [form.split() for form in forms]
@@ -128,7 +128,7 @@ def _values_of_documents(
         text = fields[names.index(what)]
         documents[document] = finite_number(text, f"{where}: the {what}")
         if what == "score":
-            refuse_merged(str(file), [text], seen)
+            refuse_merged(str(file), [text], seen.setdefault(query, {}))
     return values, what
 
 

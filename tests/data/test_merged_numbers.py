@@ -39,7 +39,8 @@ def of_trec(folder: Path, rows: list[Any]) -> Any:
 
 def of_lines(folder: Path, rows: list[Any]) -> Any:
     (folder / "scores.txt").write_text("".join(f"{row[3]}\n" for row in rows))
-    return read_scores(folder / "scores.txt", RankingData([[0.0]] * 3, [1, 0, 0], [1, 1, 1]))
+    data = RankingData([[0.0]] * 3, [1, 0, 0], [row[0] for row in rows])
+    return read_scores(folder / "scores.txt", data)
 
 
 @pytest.mark.parametrize("read", [of_table, of_semicolons, of_parquet, of_trec, of_lines])
@@ -60,3 +61,9 @@ def test_scores_that_would_tie(read: Any, tmp_path: Path) -> None:
 def test_equal_scores_in_many_digits_are_ties(read: Any, texts: Any, tmp_path: Path) -> None:
     rows = [(*row[:3], text) for row, text in zip(ROWS, texts, strict=True)]
     assert sorted(read(tmp_path, rows).scores.tolist()) == sorted(map(float, texts))
+
+
+@pytest.mark.parametrize("read", [of_trec, of_lines])
+def test_scores_of_different_queries_do_not_tie(read: Any, tmp_path: Path) -> None:
+    rows = [ROWS[0], ROWS[1], ("q2", *ROWS[2][1:])]
+    assert sorted(read(tmp_path, rows).scores) == sorted(float(row[3]) for row in rows)

@@ -30,14 +30,14 @@ def said(name: str, values: Any, **named: Any) -> str:
     ("name", "values", "unit"),
     [
         ("epoch", since("s"), "seconds since 1970"),
-        ("x", since("s") + 0.25, "seconds since 1970"),
+        ("event_time", since("s") + 0.25, "seconds since 1970"),
         ("event_ts", since("ms"), "milliseconds since 1970"),
         ("x", since("us"), "microseconds since 1970"),
         ("x", since("ns"), "nanoseconds since 1970"),
-        ("with empty cells", np.where(np.arange(N) == 5, np.nan, since("s")), "seconds since 1970"),
+        ("time, or no", np.where(np.arange(N) == 5, np.nan, since("s")), "seconds since 1970"),
         ("orderDate", since("D", "1899-12-30"), "days since 1900, as in spreadsheets"),
-        ("created_at", since("D", "1899-12-30") + 0.5, "days since 1900, as in spreadsheets"),
-        ("day", since("D"), "days since 1970"),
+        ("created_at", since("D", "1899-12-30"), "days since 1900, as in spreadsheets"),
+        ("updated", since("D"), "days since 1970"),
     ],
 )
 def test_times_as_numbers_are_told_with_their_dates(name: str, values: Any, unit: str) -> None:
@@ -59,6 +59,23 @@ def test_times_as_numbers_are_told_with_their_dates(name: str, values: Any, unit
         ("seconds of a minute", 1.7e9 + np.arange(N) % 60),
         ("empty", np.full(N, np.nan)),
         ("day", np.arange(N) % 31),
+        ("price_date", since("D") + 0.5),  # no whole numbers
+        *(
+            (name, since("D", start))
+            for start in ("1970-01-01", "1899-12-30")
+            for name in (
+                "views_on_page",
+                "day_sales",
+                "sales_per_day",
+                "day",
+                "delivery_time",
+                "updated_count",
+                "modified_rows",
+                "elevation_at_site",
+                "created_files",
+            )
+        ),
+        *((name, since("s")) for name in ("revenue", "bytes", "population", "part_no", "x")),
     ],
 )
 def test_other_numbers_are_not(name: str, values: Any) -> None:

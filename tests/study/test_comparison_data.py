@@ -321,6 +321,10 @@ def test_folds_of_a_table_walk_forward_by_date(tmp_path: Path, kind: str, qid: s
 N = 4000
 DAYS = [datetime.date(2025, 1, 1) + datetime.timedelta(row // 50) for row in range(N)]
 SHUFFLED = np.random.default_rng(0).permutation(N)
+SIGNED = (
+    "numbers with signs or separators: write 12%, $12 or 1,200 as 12, 12 or 1200; "
+    "--categories column makes it a category"
+)
 PLANNED: dict[str, tuple[Any, str, str]] = {  # cells, and kind and reason of a column
     "numbers": (SHUFFLED / 2, "number", ""),
     "counts": (SHUFFLED**2, "number", ""),
@@ -336,12 +340,15 @@ PLANNED: dict[str, tuple[Any, str, str]] = {  # cells, and kind and reason of a 
                          "dates; --features +column keeps it"),
     **{
         f"numbers as {form(1234)}": ([form(row % 90 + 1000 * (row % 3 + 1)) for row in SHUFFLED],
-                                     "left out", "numbers with signs or separators: write 12%")
+                                     "left out", SIGNED)
         for form in (
             "{}%".format, "{:.1f} %".format, "${:,.2f}".format, "{} €".format, "-£{}".format,
-            "{:,}".format, "{:_}".format, lambda x: f"{x:,}".replace(",", "\u202f"),
+            "{:,}".format, lambda x: f"{x:,}".replace(",", "\u202f"),
         )
     },
+    "models": ([f"{row % 90 + 1000:_}" for row in SHUFFLED], "category", ""),
+    "postal codes": ([f"110 {row % 90:03}" for row in SHUFFLED], "category", ""),
+    "discounts in steps": ([f"{row % 20} %" for row in SHUFFLED], "category", ""),
     "ranges": ([f"{row % 7}-{row % 7 + 1}" for row in SHUFFLED], "category", ""),
     "sizes": ([f"{row % 7} kg" for row in SHUFFLED], "category", ""),
     "discounts": ([f"{row % 7}% off" for row in SHUFFLED], "category", ""),
@@ -375,6 +382,9 @@ def test_each_column_has_a_kind_and_a_reason(
     assert found.kind == kind
     assert found.why.startswith(why)
     assert bool(found.why) == bool(why)
+    if "--categories" in found.why:
+        kept = planned(tmp_path, "column", cells, suffix, categories=("column",))
+        assert kept.kind == "category"
     if "--features" in found.why:  # the option does what is said of it
         kept = planned(tmp_path, "column", cells, suffix, features=("+column",))
         assert kept.kind == ("category" if "makes it a category" in found.why else "number")
