@@ -4,7 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from lambdaplus.frameworks.column_parameters import IN_FILES, OF_INDICES, entries, indices
+from lambdaplus.frameworks.column_parameters import (
+    IN_FILES,
+    OF_EACH_FEATURE,
+    OF_INDICES,
+    entries,
+    indices,
+    n_entries,
+)
 from lambdaplus.lists.columns import columns_of
 from lambdaplus.lists.keys import codes, identifiers, numbered
 
@@ -33,7 +40,7 @@ def refuse_other_queries(column: Any, qid: Any, group: Any) -> None:
 
 
 def refuse_moved_indices(X: Any, given: dict[str, Any]) -> None:
-    """Raise a ValueError for numbers of features that are others without the column "qid".
+    """Raise a ValueError for numbers and lists of features that are others without column "qid".
 
     ``given`` has the arguments of the framework by name.
     """
@@ -51,6 +58,12 @@ def refuse_moved_indices(X: Any, given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{name}={value!r} numbers columns from 0, and the column 'qid', number {place}, "
                 f"is no feature: pass {by_name}{instead}"
+            )
+    for name in OF_EACH_FEATURE:
+        if n_entries(given.get(name)) == len(columns):
+            raise ValueError(
+                f"{name} has {len(columns)} entries, and there are {len(columns) - 1} features, "
+                f"since the column 'qid' is none: pass one entry for each, or {instead}"
             )
     for name in IN_FILES:
         if given.get(name) and place < len(columns) - 1:

@@ -23,7 +23,8 @@ class TrainingRows:
     def __init__(self, X: Any, codes: Ints) -> None:
         self._different, counts = np.unique(hashes_of_rows(X, codes), return_counts=True)
         once = int(np.sum(counts == 1))
-        self._by_chance = 1.0 - once / max(1, len(codes))  # the share of rows that occur again
+        self._n = max(1, len(codes))
+        self._by_chance = 1.0 - once / self._n  # the share of rows that occur again
 
     def among(self, X: Any, codes: Ints) -> Bools:
         """Which of these rows are training rows, (n,); none if new rows may well be equal to some.
@@ -34,8 +35,10 @@ class TrainingRows:
         seen = np.isin(hashes_of_rows(X, codes), self._different)
         chance, n = self._by_chance, len(codes)
         beyond = seen.sum() - n * chance
+        # Of the rows of the set, and of those of the training, which tell the chance.
+        variance = chance * (1.0 - chance) * n * (1.0 + n / self._n)
         some = beyond >= max(_SOME * n * (1.0 - chance), _FEWEST) and (
-            beyond > _DEVIATIONS * np.sqrt(n * chance * (1.0 - chance))
+            beyond > _DEVIATIONS * np.sqrt(variance)
         )
         return seen if some and chance < MOST else np.zeros(n, np.bool_)
 

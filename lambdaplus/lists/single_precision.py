@@ -30,8 +30,8 @@ def merged_labels_in_words(labels: Any) -> str:
         return ""
     low, high = float(array.min()), float(array.max())
     largest = max(abs(low), abs(high))
-    if largest > np.finfo(np.float32).max or np.spacing(np.float32(largest)) <= _COARSE * (
-        high - low
+    if largest > float(np.finfo(np.float32).max) or (
+        np.spacing(np.float32(largest)) <= _COARSE * (high - low)
     ):
         return ""
     different, kept = np.unique(array).size, np.unique(array.astype(np.float32)).size

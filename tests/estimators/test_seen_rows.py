@@ -108,3 +108,12 @@ def test_hashes_are_those_of_the_rows_in_any_container(form: Any) -> None:
     assert len(np.unique(right)) == len(np.unique(np.column_stack([features, Y]), axis=0))
     assert (hashes_of_rows(features, 1 - Y) != right).all()
     assert (hashes_of_rows(features[:, [1, 0, 2, 3]], Y) != right).mean() > 0.9
+
+
+@pytest.mark.parametrize(("equal", "told"), [(160, False), (400, True)])
+def test_few_training_rows_do_not_tell_the_chance_exactly(equal: int, told: bool) -> None:
+    """A tenth of 100 rows occur again, give or take a few; of 1,000 new ones, 160 may be equal."""
+    values = np.append(np.arange(95.0), np.arange(5.0))[:, None]
+    new = np.append(np.arange(equal) % 95.0, 1000.0 + np.arange(1000 - equal))[:, None]
+    seen = TrainingRows(values, np.zeros(100, int)).among(new, np.zeros(1000, int))
+    assert seen.sum() == (equal if told else 0)

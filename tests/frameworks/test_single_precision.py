@@ -11,6 +11,7 @@ import lambdaplus as lp
 import lambdaplus.lightgbm as lgb
 import lambdaplus.xgboost as xgb
 from lambdaplus.data.ranking_data import Fold, RankingData
+from lambdaplus.lists.single_precision import merged_labels_in_words
 from lambdaplus.study.data_warnings import data_warnings
 from lambdaplus.study.label_kind import LabelKind
 from lambdaplus.study.words import Nouns
@@ -131,6 +132,12 @@ def test_compare_tells_them(labels: Any, told: bool) -> None:
     folds = [Fold("Fold1", part, part, part)]
     said = [*data_warnings(folds, LabelKind.of(folds), Nouns())]
     assert any("equal to others as float32" in line for line in said) == told
+
+
+def test_labels_beyond_float32_are_no_matter_of_merging() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as of an overflow in a cast
+        assert not merged_labels_in_words(1e300 * PLACE)
 
 
 @pytest.mark.parametrize("sizes", [[10.9] * 8, [9.5, 10.5] * 4])
