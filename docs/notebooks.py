@@ -2,7 +2,7 @@
 
     python docs/notebooks.py
 
-`tests/test_docs.py` runs the code of the pages, and fails if a notebook is stale.
+`tests/repository/test_docs.py` runs the code of the pages, and fails if a notebook is stale.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python docs/printed.py [PAGE ...]
 
 A block of ``text`` that follows a block of Python holds its output.  Without pages, all pages that
-show output.  `tests/test_docs.py` fails if an output is stale.
+show output.  `tests/repository/test_docs.py` fails if an output is stale.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _levels(
         return [], f"{why}{advice}"
     words = table.words(name, whole_numbers=declared)
     if words is None or not categories:
-        dtype = table.frame[name].dtype
+        dtype = table.cells(name).dtype
         return [], "dates" if dtype.is_temporal() else str(dtype).replace("String", "text")
     levels = words.drop_nulls().unique().sort().to_list()
     as_written = table.words(name) if declared and not are_whole_numbers(levels) else None

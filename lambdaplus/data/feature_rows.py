@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lambdaplus.compute.array_types import Floats, Ints
 from lambdaplus.data.atomic_files import atomic_write
 
-_BLOCK = 1 << 14  # rows that are copied at a time
+BLOCK = 1 << 14  # rows that are moved at a time
 
 
 class FeatureRows:
@@ -49,15 +49,15 @@ class FeatureRows:
     def read(self) -> Floats:
         """Copy the rows, (n, f)."""
         features, matrices = np.empty(self.shape), self._mapped()
-        for begin in range(0, len(features), _BLOCK):
-            self._copy(matrices, begin, features[begin : begin + _BLOCK])
+        for begin in range(0, len(features), BLOCK):
+            self._copy(matrices, begin, features[begin : begin + BLOCK])
         return features
 
     def blocks(self) -> Iterator[Floats]:
         """Copy the rows, some at a time."""
         matrices, (n, width) = self._mapped(), self.shape
-        for begin in range(0, n, _BLOCK):
-            block = np.empty((min(_BLOCK, n - begin), width))
+        for begin in range(0, n, BLOCK):
+            block = np.empty((min(BLOCK, n - begin), width))
             self._copy(matrices, begin, block)
             yield block
 
@@ -71,7 +71,8 @@ class FeatureRows:
         for matrix, size in zip(matrices, self._sizes, strict=True):
             begin, end = end, end + size
             here = (rows >= begin) & (rows < end)
-            if here.all():  # without a copy between
+            # Without a copy between; of columns, `take` would copy the matrix.
+            if here.all() and matrix.flags.c_contiguous:
                 matrix.take(rows - begin, axis=0, out=block, mode="clip")
             elif here.any():
                 block[here] = matrix[rows[here] - begin]

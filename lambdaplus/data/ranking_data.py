@@ -170,12 +170,16 @@ def rows_of_queries(data: RankingData, queries: NDArray[Any]) -> NDArray[np.int6
 def rows_of_data(data: RankingData, rows: NDArray[Any], *, shared: bool = False) -> RankingData:
     """Copy rows, of whole queries if the data has queries; shared features only when read."""
     held: Any = data.held_features
-    if not isinstance(held, FeatureRows):
-        held = FeatureRows([held], [len(held)], data.n_features, np.arange(len(held)))
-    features = held.taken(rows)
+    features: Any
+    if isinstance(held, FeatureRows):
+        features = held.taken(rows) if shared else held.taken(rows).read()
+    elif shared:
+        features = FeatureRows([held], [len(held)], data.n_features, rows)
+    else:
+        features = held[rows]
     return replace(
         data,
-        features=features if shared else features.read(),
+        features=features,
         labels=data.labels[rows],
         qid=data.qid[rows],
         weights=None if data.weights is None else data.weights[rows],

@@ -15,13 +15,12 @@ from lambdaplus.compute.messages import warn
 from lambdaplus.data.column_guesses import why_no_feature
 from lambdaplus.data.column_names import Columns
 from lambdaplus.data.column_plan import column_of, left_out_in_words, with_constants
+from lambdaplus.data.feature_rows import BLOCK
 from lambdaplus.data.ranking_data import RankingData
 from lambdaplus.data.table_files import WEIGHT_NAMES, TableFile
 from lambdaplus.lists.order import rows_by_query
 from lambdaplus.saved_model.columns import LEFT_OUT, Column
 from lambdaplus.saved_model.words import require
-
-_BLOCK = 1 << 14  # rows that are moved at a time
 
 
 class TableData(NamedTuple):
@@ -102,6 +101,7 @@ def read_columns(
 def read_table_data(table: TableFile, columns: Columns, *, categories: bool = True) -> TableData:
     """Read labels, queries and features; text with few values is a category, or left out."""
     _refuse_missing_columns(table, columns.roles)
+    table.cells(columns.label)  # a damaged file is read here, since it is no matter of labels
     try:
         labels = table.finite_numbers(columns.label)
     except ValueError as error:
@@ -147,8 +147,8 @@ def _first_columns(matrix: Floats, width: int) -> Floats:
     """The first columns of a matrix, which move to its beginning: a copy would be a second one."""
     if width < matrix.shape[1]:
         flat, n = matrix.reshape(-1), len(matrix)
-        for begin in range(0, n, _BLOCK):
-            block = matrix[begin : begin + _BLOCK, :width].ravel()  # a copy
+        for begin in range(0, n, BLOCK):
+            block = matrix[begin : begin + BLOCK, :width].ravel()  # a copy
             flat[begin * width :][: block.size] = block
         del flat
         matrix.resize((n, width), refcheck=False)

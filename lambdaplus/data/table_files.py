@@ -77,7 +77,7 @@ class TableFile(TableRows):
         """The same of a column whose numbers do not become equal."""
         import polars
 
-        numbers, cells = self.finite_numbers(name), self.frame[name]
+        numbers, cells = self.finite_numbers(name), self.cells(name)
         written = cells.dtype == polars.String or cells.dtype.is_decimal()
         if written and cells.n_unique() > np.unique(numbers).size:
             refuse_merged(self.place(name), cells.cast(polars.String).to_list())
@@ -92,14 +92,14 @@ class TableFile(TableRows):
             return None
         raise ValueError(
             f"{self.place(name)} mixes numbers and text; the first text is "
-            f"{shown(self.frame[name][text])!r} in row {text + 1} below the header"
+            f"{shown(self.cells(name)[text])!r} in row {text + 1} below the header"
         )
 
     def is_flag(self, name: str) -> bool:
         """Whether a column has no values but true and false."""
         import polars
 
-        cells = self.frame[name]
+        cells = self.cells(name)
         if cells.dtype != polars.String:
             return cells.dtype == polars.Boolean
         if (cells[0] or "").strip().lower() not in {"", *FLAGS}:
@@ -115,14 +115,14 @@ class TableFile(TableRows):
 
     def _words(self, name: str) -> polars.Series:
         """The cells of a column as text, without those that are empty."""
-        words = self.frame[name].cast(str).str.strip_chars()
+        words = self.cells(name).cast(str).str.strip_chars()
         return words.filter(words != "")
 
     def is_declared(self, name: str) -> bool:
         """Whether the type of a column says that it is a category."""
         import polars
 
-        dtype = self.frame[name].dtype
+        dtype = self.cells(name).dtype
         of_pandas = name in self._pandas and (dtype.is_integer() or dtype == polars.String)
         return of_pandas or dtype in (polars.Categorical, polars.Enum)
 
@@ -147,7 +147,7 @@ class TableFile(TableRows):
         """Whether all cells of a column, if they are not empty, are dates."""
         import polars
 
-        dtype = self.frame[name].dtype
+        dtype = self.cells(name).dtype
         if dtype.is_temporal() or not (dtype == polars.String or dtype.is_integer()):
             return dtype.is_temporal()
         words = self._words(name)
@@ -171,13 +171,13 @@ class TableFile(TableRows):
 
     def repeats(self, name: str) -> bool:
         """Whether a column has at least two values, on two rows or more on average."""
-        return 2 <= self.frame[name].n_unique() <= self.frame.height / 2
+        return 2 <= self.cells(name).n_unique() <= self.frame.height / 2
 
     def places(self, name: str) -> NDArray[Any]:
         """A column of numbers or dates, (n,), by which rows can be sorted, or text of these."""
         import polars
 
-        column = self.frame[name]
+        column = self.cells(name)
         if column.dtype.is_temporal() and not column.null_count():
             physical = column.to_physical().to_numpy()
             if isinstance(column.dtype, polars.Datetime | polars.Duration):
@@ -193,7 +193,7 @@ class TableFile(TableRows):
         """Whether a column has times of a zone, which are read as those of UTC."""
         import polars
 
-        column = self.frame[name]
+        column = self.cells(name)
         if isinstance(column.dtype, polars.Datetime):
             return column.dtype.time_zone not in (None, "UTC")
         return column.dtype == polars.String and bool(column.str.contains(OTHER_ZONE).any())
@@ -202,7 +202,7 @@ class TableFile(TableRows):
         """A column as (n,) int64, or as str if a conversion to int64 would lose information."""
         import polars
 
-        column = self.frame[name]
+        column = self.cells(name)
         try:
             if column.dtype.is_nested() or column.dtype in (polars.Binary, polars.Duration):
                 raise ValueError(f"{column.dtype} is no type of numbers, text or dates")

@@ -28,7 +28,8 @@ def parquet_tables(
     scan = pl.scan_parquet(io.BytesIO(stream.read()) if packed else stream)
     names = scan.collect_schema().names()
     require(file, names, columns, OF_MODEL)
-    scan = scan.select(columns or names)
+    # Some names would be patterns.
+    scan = scan.select(pl.nth([names.index(name) for name in columns or names]))
     rows = max(1, int(min(size, 2**34)) // (8 * len(columns or names) or 8))
     first = 0
     while True:
@@ -45,7 +46,8 @@ def refuse_expanded_text(file: Path, frame: polars.DataFrame) -> None:
     """Raise a ValueError for repeated text that is so much larger in memory than in the file."""
     import polars as pl
 
-    texts = [cells for cells in frame if cells.dtype in (pl.String, pl.Categorical, pl.Enum)]
+    kinds = pl.String, pl.Categorical, pl.Enum
+    texts = [cells.alias("") for cells in frame if cells.dtype in kinds]  # names may be patterns
     size = sum(int(cells.cast(pl.String).str.len_bytes().sum() or 0) for cells in texts)
     if size > expanded_at_most(file):
         raise ValueError(f"{file}: its text expands to more than {EXPANSION} times its size")

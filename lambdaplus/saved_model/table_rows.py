@@ -32,6 +32,10 @@ class TableRows(NamedTuple):
         where = "" if row is None else f", row {self.first + row} below the header"
         return f"{self.file}, column {name!r}{where}"
 
+    def cells(self, name: str) -> polars.Series:
+        """A column without its name, which polars may take for a pattern, such as ``^x$``."""
+        return self.frame[name].alias("")
+
     def parsed(self, name: str) -> tuple[polars.Series | None, int]:
         """A column as float64, null where it is no number, and its first row of text, or -1.
 
@@ -40,7 +44,7 @@ class TableRows(NamedTuple):
         """
         import polars as pl
 
-        cells = self.frame[name]
+        cells = self.cells(name)
         if cells.dtype != pl.String:
             known = cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null)
             return cells.cast(pl.Float64) if known else None, -1
@@ -59,9 +63,9 @@ class TableRows(NamedTuple):
         """A column, (n,), NaN where a cell is empty; a ValueError for other cells."""
         numbers, text = self.parsed(name)
         if numbers is None:
-            raise ValueError(f"{self.place(name)} is not numeric, but {self.frame[name].dtype}")
+            raise ValueError(f"{self.place(name)} is not numeric, but {self.cells(name).dtype}")
         if text >= 0:
-            cell = self.frame[name][text]
+            cell = self.cells(name)[text]
             raise ValueError(f"{self.place(name, text)}: {shown(cell)!r} is not a number")
         return self.unrounded(name, numbers)
 
@@ -69,7 +73,7 @@ class TableRows(NamedTuple):
         """The numbers of a column; a ValueError for cells that float64 changes."""
         import polars as pl
 
-        cells = self.frame[name]
+        cells = self.cells(name)
         exact = cells.dtype.is_integer() or cells.dtype == pl.Decimal
         if exact or cells.dtype == pl.String:
             for row in (numbers.abs() >= 2.0**53).fill_null(False).arg_true():
@@ -84,7 +88,7 @@ class TableRows(NamedTuple):
         """
         import polars as pl
 
-        cells = self.frame[name]
+        cells = self.cells(name)
         if whole_numbers and cells.dtype.is_float():  # as pandas has them beside empty cells
             known = cells.fill_nan(None)
             integers = known.cast(pl.Int64, strict=False)
@@ -106,7 +110,7 @@ class TableRows(NamedTuple):
 
         words = self.words(column.name, are_whole_numbers(column.levels))
         if words is None:
-            kind = self.frame[column.name].dtype
+            kind = self.cells(column.name).dtype
             raise ValueError(f"{self.place(column.name)} is no text, as in training, but {kind}")
         levels = pl.Series(column.levels, dtype=pl.String)
         places = pl.Series(range(len(column.levels)), dtype=pl.Float64)

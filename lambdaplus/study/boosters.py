@@ -6,12 +6,14 @@ after each round, and says whether to stop.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from lambdaplus.compute.arguments import whole_number
 from lambdaplus.compute.array_types import Floats
 from lambdaplus.compute.messages import hint
 from lambdaplus.compute.parallel import threads_for
@@ -123,6 +125,25 @@ _MAY_NEED_NUMBERS = {"booster", "updater", "device"}
 """Parameters with which XGBoost may need the numbers of features, not only their bins."""
 
 
+def bins_alone(params: Mapping[str, Any], train: RankingData) -> tuple[bool, bool]:
+    """Whether XGBoost gets the bins of training and of validation rows without their numbers.
+
+    The trees are the same.  The numbers take several times as much memory.
+    """
+    of_train = params.get("tree_method", "hist") == "hist" and not _MAY_NEED_NUMBERS & params.keys()
+    # A category that only validation rows have has no bin, and would get that of another one.
+    return of_train, of_train and not train.categories
+
+
+def _number_of_bins(given: Any) -> int | None:
+    """The parameter ``max_bin``, which may be text as any parameter of XGBoost."""
+    if given is None:
+        return None
+    with suppress(ValueError):
+        given = int(str(given))
+    return whole_number("max_bin", given, least=2, below=2**31)
+
+
 def fit_xgboost(
     objective: Any, params: Mapping[str, Any], train: RankingData, valid: RankingData | None,
     watch: Watch, *, rounds: int, seed: int = 0, threads: int = 1,
@@ -163,12 +184,13 @@ def fit_xgboost(
             "eta is another name of learning_rate: use that name, since XGBoost ignores one of "
             "them if both are set"
         )
+    of_train, of_valid = bins_alone(params, train)
     training, validation = xgb.DMatrix, xgb.DMatrix
-    if params["tree_method"] == "hist" and not _MAY_NEED_NUMBERS & params.keys():
-        # The same bins, without the numbers, which take several times as much memory.
-        training = partial(xgb.QuantileDMatrix, max_bin=params.get("max_bin"))
+    if of_train:
+        bins = _number_of_bins(params.get("max_bin"))
+        training = partial(xgb.QuantileDMatrix, max_bin=bins)
     dtrain = matrix(train, training_labels(objective, train.labels), training)
-    if training is not xgb.DMatrix:
+    if of_valid:
         validation = partial(training, ref=dtrain)
     booster = xgb.train(
         {**params, "seed": seed, "nthread": threads, "disable_default_eval_metric": 1},

@@ -9,6 +9,7 @@ from lambdaplus.compute.memory import memory_limit
 from lambdaplus.data import Fold
 from lambdaplus.data.feature_rows import matrices_of
 from lambdaplus.study.boosted_trainer import BoostedTrainer
+from lambdaplus.study.boosters import bins_alone
 from lambdaplus.study.methods import Method
 
 PROCESS = 0.2e9  # bytes of a process without data: what it imports, and compiled kernels
@@ -18,6 +19,7 @@ _NUMBER = 8  # bytes of a feature in the arrays of a fit
 # Bytes for each feature of training and validation rows in a framework's own form, and for those of
 # at most so many training rows while LightGBM looks for bins.
 _BINS = {"lightgbm": 1, "xgboost": 6}
+_NUMBERS_AND_BINS = 10  # in XGBoost's form with both
 _LOOKED_AT, _LOOKING = 200_000, {"lightgbm": 20, "xgboost": 0}
 
 
@@ -41,7 +43,7 @@ class Memory(NamedTuple):
         }
         largest = max(folds, key=lambda fold: sum(part.labels.size for part in fold.parts))
         train, valid, test = (part.labels.size for part in largest.parts)
-        most = max(_of_feature(method, train, valid, test) for method in methods)
+        most = max(_of_feature(method, largest) for method in methods)
         width = largest.train.n_features
         size = f"{train + valid + test:,} rows x {width:,} features"
         rows = sum(part.labels.size for fold in folds for part in fold.parts)
@@ -81,13 +83,19 @@ class Memory(NamedTuple):
         )
 
 
-def _of_feature(method: Method, train: int, valid: int, test: int) -> int:
-    """Bytes that a fit of a method needs for each feature, with so many rows."""
+def _of_feature(method: Method, fold: Fold) -> int:
+    """Bytes that a fit of a method on a fold needs for each feature."""
+    train, valid, test = (part.labels.size for part in fold.parts)
     if not isinstance(method.trainer, BoostedTrainer):  # of its data, and a copy is assumed
         return (2 * (train + valid) + max(valid, test)) * _NUMBER
     family = method.trainer.framework
     numbers = max(train, valid, test) * _NUMBER  # until there are bins
-    return numbers + (train + valid) * _BINS[family] + min(train, _LOOKED_AT) * _LOOKING[family]
+    alone = True, True
+    if family == "xgboost":
+        alone = bins_alone({**method.fixed, **dict.fromkeys(method.searched)}, fold.train)
+    of_train, of_valid = (_BINS[family] if bins else _NUMBERS_AND_BINS for bins in alone)
+    form = train * of_train + valid * of_valid
+    return numbers + form + min(train, _LOOKED_AT) * _LOOKING[family]
 
 
 def _gb(size: float) -> str:

@@ -220,6 +220,13 @@ def test_the_links_of_a_page_lead_somewhere(name: str) -> None:
         assert not anchor or anchor in anchors(found), target
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_files_that_a_page_names_are_there(name: str) -> None:
+    folders = "benchmarks|docs|examples|lambdaplus|papers|tests"
+    for file in re.findall(rf"[` ]((?:{folders})/[\w/-]+\.(?:py|md|json|toml))[` ]", TEXTS[name]):
+        assert (ROOT / file).exists(), file
+
+
 def words(*names: str) -> int:
     return sum(len((ROOT / name).read_text().split()) for name in names)
 
@@ -230,4 +237,5 @@ def test_pages_stay_short() -> None:
     for name in ("accuracy", "options"):  # their tables are beside the results
         assert words(f"docs/research/results/{name}.md") <= 800
     assert words("docs/one-ranking.md") <= 600
+    assert words("CHANGELOG.md") <= 2_500
     assert words("docs/first-change.md") <= 300

@@ -1,5 +1,6 @@
 """One copy of the data for all folds and processes, and the memory that a study needs."""
 
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from lambdaplus.data import Fold, RankingData, cross_validation
 from lambdaplus.data.cache import fingerprint
 from lambdaplus.data.feature_rows import FeatureRows
+from lambdaplus.data.ranking_data import rows_of_data
 from lambdaplus.study import Config, Fitted, Method, Study, Task, find_methods, study_of
 from lambdaplus.study.boosted_trainer import BoostedTrainer
 from lambdaplus.study.boosters import fit_lightgbm
@@ -87,6 +89,20 @@ def test_folds_of_a_file_share_its_features(table: Path) -> None:
             assert fingerprint(shared) == fingerprint(copy)
 
 
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("shared", [False, True])
+def test_some_rows_are_read_without_a_copy_of_all(layout: Any, shared: bool) -> None:
+    matrix = layout(np.random.default_rng(0).normal(size=(100_000, 8)))
+    data = RankingData(matrix, np.zeros(100_000), np.arange(100_000) // 10)
+    chosen = np.arange(50, 90)
+    tracemalloc.start()
+    features = rows_of_data(data, chosen, shared=shared).features
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < matrix.nbytes / 10
+    np.testing.assert_array_equal(features, matrix[chosen])
+
+
 def test_processes_map_one_file(table: Path, tmp_path: Path) -> None:
     folds = read_study_data(Config(data=str(table))).folds
     folder = tmp_path / "parts"
@@ -123,6 +139,29 @@ def test_the_need_is_that_of_the_data_once_and_of_each_fit() -> None:
     assert one.needed(2) - one.needed(1) == pytest.approx(one.of_fit + 2 * 0.2e9)
     assert not one.is_large
     assert "1,000 rows x 50 features" in one.in_words
+
+
+@pytest.mark.parametrize(
+    ("fixed", "categories", "of_train", "of_valid"),
+    [
+        ({}, (), 6, 6),
+        ({"max_bin": 8}, (), 6, 6),
+        ({}, ("a",), 6, 10),  # validation rows may have categories that have no bins
+        ({"tree_method": "hist"}, (), 6, 6),
+        ({"tree_method": "approx"}, (), 10, 10),
+        ({"booster": "dart"}, (), 10, 10),
+    ],
+)
+def test_the_need_of_xgboost_is_that_of_its_matrix(
+    fixed: dict[str, Any], categories: tuple[str, ...], of_train: int, of_valid: int
+) -> None:
+    numbers, labels, qid = np.zeros((1000, 1)), np.arange(1000) % 2, np.arange(1000) // 10
+    folds = cross_validation(RankingData(numbers, labels, qid, "", ("a",), categories=categories))
+    [method] = find_methods("xgboost:lambda_map")
+    need = Memory.of(folds, [replace(method, fixed=fixed)], 1)
+    assert need.of_fit == 600 * 8 + 600 * of_train + 200 * of_valid
+    searched = replace(method, grid={name: [value, value] for name, value in fixed.items()})
+    assert Memory.of(folds, [searched], 1).of_fit >= need.of_fit
 
 
 def test_trees_copy_rows_while_they_make_bins(table: Path) -> None:
