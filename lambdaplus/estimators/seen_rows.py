@@ -35,8 +35,8 @@ class TrainingRows:
         seen = np.isin(hashes_of_rows(X, codes), self._different)
         chance, n = self._by_chance, len(codes)
         beyond = seen.sum() - n * chance
-        # Of the rows of the set, and of those of the training, which tell the chance.
-        variance = chance * (1.0 - chance) * n * (1.0 + n / self._n)
+        # Of the rows of the set, and of those of the training, which tell the chance, in pairs.
+        variance = chance * (1.0 - chance) * n * (1.0 + 2.0 * n / self._n)
         some = beyond >= max(_SOME * n * (1.0 - chance), _FEWEST) and (
             beyond > _DEVIATIONS * np.sqrt(variance)
         )
