@@ -63,8 +63,8 @@ def _levels(
             f"--order {name} tests on later rows"
         )
         return [], f"dates{advice if categories else ''}"
-    signed = not declared and name not in columns.named and table.are_dates(name, SIGNED_NUMBERS)
-    if signed and table.frame[name].n_unique() > MOST_BUCKETS:
+    signed = not declared and name not in columns.named and table.all_match(name, SIGNED_NUMBERS)
+    if signed and table.cells(name).n_unique() > MOST_BUCKETS:
         advice = f"; --categories {name} makes it a category" if categories else ""
         why = "numbers with signs or separators: write 12%, $12 or 1,200 as 12, 12 or 1200"
         return [], f"{why}{advice}"

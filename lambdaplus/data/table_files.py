@@ -145,11 +145,15 @@ class TableFile(TableRows):
 
     def are_dates(self, name: str, pattern: str = DATES) -> bool:
         """Whether all cells of a column, if they are not empty, are dates."""
+        return self.cells(name).dtype.is_temporal() or self.all_match(name, pattern)
+
+    def all_match(self, name: str, pattern: str) -> bool:
+        """Whether all cells of a column of text or whole numbers, if they are not empty, match."""
         import polars
 
         dtype = self.cells(name).dtype
-        if dtype.is_temporal() or not (dtype == polars.String or dtype.is_integer()):
-            return dtype.is_temporal()
+        if not (dtype == polars.String or dtype.is_integer()):
+            return False
         words = self._words(name)
         return bool(words.len()) and bool(words.str.contains(pattern).all())
 
